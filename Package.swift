@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Every target of ours: no unmarked unsafe code, no warning, explicit `any`, imports that say who sees them.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "capture-bundle",
+    products: [
+        .library(name: "CaptureBundle", targets: ["CaptureBundle"]),
+        .executable(name: "capbundle", targets: ["capbundle"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    ],
+    targets: [
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLibDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+
+        .target(
+            name: "CaptureNative",
+            dependencies: ["CZlib", "CLibDeflate", "COpenSSL", "CLibArchive"],
+            swiftSettings: strict),
+        .target(name: "CaptureBundle", dependencies: ["CaptureNative"], swiftSettings: strict),
+        .target(
+            name: "CommandSupport",
+            dependencies: ["CaptureNative", "CaptureBundle", argumentParser],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "capbundle",
+            dependencies: ["CaptureBundle", "CommandSupport", argumentParser],
+            swiftSettings: strict),
+
+        .target(
+            name: "CaptureTestSupport",
+            dependencies: ["CaptureBundle"],
+            path: "Tests/CaptureTestSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "CaptureNativeTests",
+            dependencies: ["CaptureNative", "CaptureTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CaptureBundleTests",
+            dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["CaptureTestSupport", "capbundle"],
+            exclude: ["Transcripts"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,55 @@
+#ifndef COPENSSL_SHIM_H
+#define COPENSSL_SHIM_H
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/param_build.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <openssl/x509.h>
+
+// EVP_EC_gen is a macro over a variadic function.
+static inline EVP_PKEY *capture_generate_p256(void) {
+    return EVP_EC_gen("P-256");
+}
+
+// EVP_PKEY_PUBLIC_KEY is a macro with an expression in it.
+static const int capture_public_key_selection = EVP_PKEY_PUBLIC_KEY;
+
+// BIO_get_mem_data is a macro over BIO_ctrl, which is untyped.
+static inline long capture_bio_contents(BIO *bio, const unsigned char **bytes) {
+    return BIO_get_mem_data(bio, (char **)bytes);
+}
+
+// The error macros of ERR_GET_REASON take part in inline functions whose types differ between releases.
+static inline int capture_error_reason(unsigned long code) {
+    return ERR_GET_REASON(code);
+}
+
+// The SHA256_* calls are marked as deprecated in OpenSSL 3 (in favour of EVP, which allocates and looks the algorithm
+// up by name). EVP is what we use; its context is fetched once a process.
+static inline const EVP_MD *capture_sha256(void) {
+    static EVP_MD *fetched;
+    EVP_MD *known = __atomic_load_n(&fetched, __ATOMIC_ACQUIRE);
+    if (known != NULL) {
+        return known;
+    }
+    EVP_MD *mine = EVP_MD_fetch(NULL, "SHA256", NULL);
+    EVP_MD *none = NULL;
+    if (mine != NULL
+        && !__atomic_compare_exchange_n(&fetched, &none, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        EVP_MD_free(mine);
+        return none;
+    }
+    return mine;
+}
+
+#endif

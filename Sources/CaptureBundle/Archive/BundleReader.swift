@@ -1,0 +1,199 @@
+import CaptureNative
+
+/// Reads a bundle in one pass and enforces every rule of the container (Spec/capture-bundle.md section 3).
+///
+/// Call `readHead`, then `nextEntry` until it gives nil; after each entry call `readData` once. Anything thrown with a
+/// `container.` code is final: nothing after it can be believed.
+public final class BundleReader {
+    /// What stands before the payload, not yet judged.
+    public struct Head: Sendable {
+        /// The bytes of `manifest.json`.
+        public let manifest: [UInt8]
+        /// The bytes of `assertion.cbor`.
+        public let assertion: [UInt8]
+    }
+
+    private let source: BundleSource
+    private var remaining = 0
+    private var padding = 0
+    private var next = 0
+    private var lastPath: String?
+    private var seen: Set<String> = []
+    /// Entries of the manifest that the bundle lacks and may lack.
+    public private(set) var withheld: [ManifestEntry] = []
+    /// Bytes of the bundle read so far.
+    public var position: Int { source.position }
+
+    public init(_ source: BundleSource) { self.source = source }
+
+    /// Reads the magic, the manifest and the assertion.
+    public func readHead() throws(BundleError) -> Head {
+        try readMagic()
+        return Head(
+            manifest: try readFixed("manifest.json", limit: BundleLimits.manifestBytes),
+            assertion: try readFixed("assertion.cbor", limit: BundleLimits.assertionBytes))
+    }
+
+    /// The next payload entry, or nil after the end of the archive and of the file.
+    public func nextEntry(of manifest: Manifest) throws(BundleError) -> ManifestEntry? {
+        guard let header = try readHeader() else {
+            try passOver(manifest.entries[next...])
+            try readEnd()
+            return nil
+        }
+        let path = try payloadPath(header)
+        guard let index = manifest.entries[next...].firstIndex(where: { $0.path == path }) else {
+            throw BundleError(.containerUnlisted, "not listed in the manifest", entry: header.name)
+        }
+        let entry = manifest.entries[index]
+        guard header.size == entry.size else {
+            throw BundleError(
+                .containerSize, "\(header.size) bytes, the manifest says \(entry.size)", entry: header.name)
+        }
+        try passOver(manifest.entries[next..<index])
+        next = index + 1
+        begin(header)
+        return entry
+    }
+
+    /// Hands the current entry's bytes on in pieces and checks its padding.
+    public func readData(_ body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) {
+        while remaining > 0 {
+            let count = try source.lend(remaining, to: body)
+            if count == 0 { throw truncated("inside an entry's data, \(remaining) bytes early") }
+            remaining -= count
+        }
+        let zeros = try source.read(padding)
+        guard zeros.count == padding else { throw truncated("inside the padding of an entry") }
+        guard zeros.allSatisfy({ $0 == 0 }) else {
+            throw BundleError(.containerPadding, "a padding byte that is not zero", entry: lastPath)
+        }
+        padding = 0
+    }
+
+    /// The rest of the current entry as one array.
+    func readDataWhole() throws(BundleError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(remaining)
+        try readData { piece throws(BundleError) in
+            for index in 0..<piece.count { bytes.append(piece[index]) }
+        }
+        return bytes
+    }
+
+    private func truncated(_ place: String) -> BundleError {
+        BundleError(.containerTruncated, "ends after \(source.position) bytes, \(place)")
+    }
+
+    private func begin(_ header: UstarHeader) {
+        remaining = header.size
+        padding = (UstarHeader.blockLength - header.size % UstarHeader.blockLength) % UstarHeader.blockLength
+        lastPath = header.name
+        seen.insert(header.name)
+    }
+
+    /// The next header; nil for a zero block.
+    private func readHeader() throws(BundleError) -> UstarHeader? {
+        let block = try source.read(UstarHeader.blockLength)
+        guard block.count == UstarHeader.blockLength else {
+            throw truncated(block.isEmpty ? "before the end mark" : "inside a header")
+        }
+        if block.allSatisfy({ $0 == 0 }) { return nil }
+        return try UstarHeader(block)
+    }
+
+    private func readFixed(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
+        guard let header = try readHeader() else {
+            throw BundleError(.containerOrder, "the archive ends where \(name) was expected")
+        }
+        guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
+        guard !seen.contains(header.name) else { throw duplicate(header.name) }
+        guard header.name == name else {
+            throw BundleError(.containerOrder, "stands where \(name) was expected", entry: header.name)
+        }
+        guard header.size <= limit else {
+            throw BundleError(.containerLimit, "\(header.size) bytes, at most \(limit) are allowed", entry: name)
+        }
+        begin(header)
+        return try readDataWhole()
+    }
+
+    private func payloadPath(_ header: UstarHeader) throws(BundleError) -> EntryPath {
+        guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
+        guard !seen.contains(header.name), let path = EntryPath(header.name) else { throw duplicate(header.name) }
+        if let lastPath, let last = EntryPath(lastPath), path < last {
+            throw BundleError(.containerOrder, "stands after \(last)", entry: header.name)
+        }
+        return path
+    }
+
+    private func passOver(_ entries: ArraySlice<ManifestEntry>) throws(BundleError) {
+        for entry in entries {
+            guard entry.isWithholdable else {
+                throw BundleError(.containerMissing, "missing from the bundle", entry: entry.path.description)
+            }
+            withheld.append(entry)
+        }
+    }
+
+    private func readEnd() throws(BundleError) {
+        let block = try source.read(UstarHeader.blockLength)
+        guard block.allSatisfy({ $0 == 0 }) else {
+            throw BundleError(.containerEnd, "a zero block that is not followed by a second one")
+        }
+        guard block.count == UstarHeader.blockLength else { throw truncated("inside the end mark") }
+        guard try source.isAtEnd else {
+            throw BundleError(.containerTrailing, "bytes after the end of the archive, at offset \(source.position)")
+        }
+    }
+
+    private func duplicate(_ name: String) -> BundleError {
+        BundleError(.containerDuplicate, "stands twice in the bundle", entry: name)
+    }
+
+    private static func isPath(_ name: String) -> Bool {
+        name == BundleMagic.path || name == "manifest.json" || name == "assertion.cbor" || EntryPath(name) != nil
+    }
+
+    private static func badPath(_ name: String) -> BundleError {
+        BundleError(.containerPath, "a path that no bundle can hold", entry: name)
+    }
+}
+
+extension BundleReader {
+    /// Rules C1 to C3 on the first 1024 bytes.
+    private func readMagic() throws(BundleError) {
+        let magic = BundleMagic.bytes
+        let bytes = try source.read(magic.count)
+        seen.insert(BundleMagic.path)
+        if bytes == magic { return }
+        if magic.starts(with: bytes) {
+            throw bytes.isEmpty
+                ? BundleError(.containerTruncated, "is empty") : truncated("inside the first 1024 bytes")
+        }
+        let block = UstarHeader.blockLength
+        if bytes.count == magic.count, bytes[..<100] == magic[..<100] {
+            let type = bytes[block...]
+            let prefix = BundleMagic.typePrefix.utf8
+            if type.starts(with: prefix), !type.dropFirst(prefix.count).starts(with: "1\n".utf8) {
+                let version = type.dropFirst(prefix.count).prefix { (0x21...0x7e).contains($0) }
+                throw BundleError(
+                    .containerVersion,
+                    "version \(String(decoding: version, as: UTF8.self)) of the format; this program knows version 1")
+            }
+        }
+        throw BundleError(.containerMagic, "no capture bundle: \(Self.guess(bytes))")
+    }
+
+    private static func guess(_ bytes: [UInt8]) -> String {
+        let kinds: [([UInt8], String)] = [
+            ([0x1f, 0x8b], "it is gzip-compressed"), ([0x28, 0xb5, 0x2f, 0xfd], "it is zstd-compressed"),
+            (Array("BZh".utf8), "it is bzip2-compressed"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "it is xz-compressed"),
+            (Array("PK".utf8), "it looks like a zip file"), ([0xff, 0xd8, 0xff], "it looks like a JPEG photo"),
+            ([0x7f, 0x45, 0x4c, 0x46], "it is a program"), (Array("{".utf8), "it looks like JSON"),
+        ]
+        if let kind = kinds.first(where: { bytes.starts(with: $0.0) }) { return kind.1 }
+        let isTar = bytes.count >= 262 && bytes[257..<262].elementsEqual("ustar".utf8)
+        return isTar ? "it is another tar archive" : "its first bytes are not those of one"
+    }
+}

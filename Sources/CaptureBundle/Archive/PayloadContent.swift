@@ -1,0 +1,48 @@
+import CaptureNative
+
+/// The bytes of a payload entry before they are in a bundle.
+enum PayloadContent {
+    case bytes([UInt8])
+    /// A file that is too large to hold; it is read again, and must then have the bytes that it had.
+    case file(FileHandle, path: String)
+
+    static let memoryLimit = 32 << 20
+
+    func stream(
+        expecting entry: ManifestEntry, to body: (Span<UInt8>) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        switch self {
+        case .bytes(let bytes): try body(bytes.span)
+        case .file(let handle, let path):
+            do { try handle.seekToStart() } catch { throw .reading(path, error) }
+            let digest = try Self.hash(handle, path: path, expecting: entry.size, body)
+            guard digest == entry.sha256 else {
+                throw BundleError(.inputUnreadable, "changed while it was being packed", file: path)
+            }
+        }
+    }
+
+    /// Reads a file to its end in pieces; it must have exactly `size` bytes.
+    static func hash(
+        _ handle: FileHandle, path: String, expecting size: Int,
+        _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
+    ) throws(BundleError) -> Digest {
+        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        var total = 0
+        while true {
+            let count: Int
+            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(path, error) }
+            if count == 0 { break }
+            total += count
+            guard total <= size else { break }
+            let piece = buffer.span.extracting(first: count)
+            do { try hasher.update(piece) } catch { throw .unexpected(error) }
+            try body(piece)
+        }
+        guard total == size else {
+            throw BundleError(.inputUnreadable, "changed while it was being packed", file: path)
+        }
+        return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+    }
+}

@@ -1,0 +1,86 @@
+extension BundleError.Code {
+    static let containerTruncated = Self("container.truncated")
+    static let containerMagic = Self("container.magic")
+    static let containerVersion = Self("container.version")
+    static let containerHeader = Self("container.header")
+    static let containerPadding = Self("container.padding")
+    static let containerEnd = Self("container.end")
+    static let containerTrailing = Self("container.trailing")
+    static let containerPath = Self("container.path")
+    static let containerDuplicate = Self("container.duplicate")
+    static let containerOrder = Self("container.order")
+    static let containerLimit = Self("container.limit")
+    static let containerUnlisted = Self("container.unlisted")
+    static let containerSize = Self("container.size")
+    static let containerMissing = Self("container.missing")
+}
+
+/// A 512-byte header block, a function of path and size only (Spec/capture-bundle.md section 3.1).
+struct UstarHeader {
+    static let blockLength = 512
+
+    /// The bytes before the first NUL of the name field; not checked against the path grammar.
+    let name: String
+    let size: Int
+
+    /// The block that this path and size have.
+    ///
+    /// - Parameters:
+    ///   - name: at most 99 bytes.
+    ///   - size: at most 8 GiB − 1.
+    static func encode(name: [UInt8], size: Int) -> [UInt8] {
+        var block = [UInt8](repeating: 0, count: blockLength)
+        func put(_ bytes: some Collection<UInt8>, at offset: Int) {
+            for (index, byte) in bytes.enumerated() { block[offset + index] = byte }
+        }
+        put(name, at: 0)
+        put("000644 ".utf8, at: 100)
+        put("000000 ".utf8, at: 108)
+        put("000000 ".utf8, at: 116)
+        put(octal(size, digits: 11).utf8, at: 124)
+        put(" 00000000000 ".utf8, at: 135)
+        put("        ".utf8, at: 148)
+        put("0".utf8, at: 156)
+        put("ustar".utf8, at: 257)
+        put("00".utf8, at: 263)
+        put("000000 ".utf8, at: 329)
+        put("000000 ".utf8, at: 337)
+        let sum = block.reduce(0) { $0 + Int($1) }
+        put(octal(sum, digits: 6).utf8, at: 148)
+        block[154] = 0
+        return block
+    }
+
+    /// Reads path and size, builds the block anew and compares: rule C4.
+    init(_ block: [UInt8]) throws(BundleError) {
+        let name = Array(block[..<100].prefix { $0 != 0 })
+        guard !name.isEmpty, name.count <= BundleLimits.pathBytes, let text = String(validating: name, as: UTF8.self)
+        else { throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes") }
+        let digits = block[124..<135]
+        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }) else {
+            throw BundleError(.containerHeader, "the header of \(text) has a size that is not eleven octal digits")
+        }
+        self.name = text
+        size = digits.reduce(0) { $0 << 3 | Int($1 - UInt8(ascii: "0")) }
+        let expected = Self.encode(name: name, size: size)
+        guard let offset = block.indices.first(where: { block[$0] != expected[$0] }) else { return }
+        throw BundleError(.containerHeader, "the header of \(text) differs from its canonical form at byte \(offset)")
+    }
+
+    private static func octal(_ value: Int, digits: Int) -> String {
+        let text = String(value, radix: 8)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
+
+/// The constant first 1024 bytes of a bundle (section 3.3).
+enum BundleMagic {
+    static let path = "mimetype"
+    static let typePrefix = "application/vnd.capture-bundle+tar;version="
+    static let content = Array((typePrefix + "1\n").utf8)
+
+    static let bytes: [UInt8] = {
+        let head = UstarHeader.encode(name: Array(path.utf8), size: content.count) + content
+        return head + [UInt8](repeating: 0, count: 2 * UstarHeader.blockLength - head.count)
+    }()
+}

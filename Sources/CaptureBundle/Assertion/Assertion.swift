@@ -1,0 +1,64 @@
+package import CaptureNative
+
+extension BundleError.Code {
+    static let assertionEncoding = Self("assertion.encoding")
+    static let assertionDER = Self("assertion.der")
+    static let assertionAuthData = Self("assertion.authdata")
+    static let assertionFlags = Self("assertion.flags")
+    static let assertionLowS = Self("assertion.low_s")
+    static let assertionCounter = Self("assertion.counter")
+    static let assertionSignature = Self("assertion.signature")
+}
+
+/// The signature over a manifest, in the shape of an Apple App Attest assertion (Spec/capture-bundle.md section 9).
+package struct Assertion: Sendable {
+    package let authenticatorData: AuthenticatorData
+    let signature: ECDSASignature
+
+    private static let signatureName = "signature"
+    private static let authenticatorDataName = "authenticatorData"
+
+    /// Signs a manifest with a disk key.
+    init(signing manifest: [UInt8], key: P256PrivateKey, counter: UInt32) throws(BundleError) {
+        authenticatorData = AuthenticatorData(diskKeyCounter: counter)
+        let nonce = try SigningInput.nonce(
+            authenticatorData: authenticatorData.bytes, clientData: SigningInput.clientData(manifest: manifest))
+        signature = try native { () throws(NativeError) in try key.sign(nonce) }
+    }
+
+    /// Reads and judges `assertion.cbor`: rules A1 to A6.
+    package init(decoding bytes: [UInt8]) throws(BundleError) {
+        var reader = CBORReader(bytes)
+        guard reader.head(.map) == 2, reader.text() == Self.signatureName, let der = reader.byteString(),
+            reader.text() == Self.authenticatorDataName, let data = reader.byteString(), reader.isAtEnd
+        else {
+            throw BundleError(.assertionEncoding, "not the CBOR map of signature and authenticatorData")
+        }
+        let signature = try native { () throws(NativeError) in try ECDSASignature(der: der) }
+        guard let signature else {
+            throw BundleError(.assertionDER, "the signature is not the DER of two integers in range")
+        }
+        self.signature = signature
+        authenticatorData = try AuthenticatorData(data)
+        guard authenticatorData.kind == .apple || signature.isLowS else {
+            throw BundleError(.assertionLowS, "the signature's s is above half the group order")
+        }
+    }
+
+    /// The bytes of `assertion.cbor`.
+    func encode() -> [UInt8] {
+        let der = signature.der
+        let data = authenticatorData.bytes
+        return CBORReader.encodeHead(.map, 2)
+            + CBORReader.encodeHead(.text, Self.signatureName.utf8.count) + Self.signatureName.utf8
+            + CBORReader.encodeHead(.bytes, der.count) + der
+            + CBORReader.encodeHead(.text, Self.authenticatorDataName.utf8.count) + Self.authenticatorDataName.utf8
+            + CBORReader.encodeHead(.bytes, data.count) + data
+    }
+
+    /// Whether the signature is the key's over `clientData` and the authenticator data: rule A7.
+    package func verifies(clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
+        let nonce = try SigningInput.nonce(authenticatorData: authenticatorData.bytes, clientData: clientData)
+        return try native { () throws(NativeError) in try key.verifies(signature, message: nonce) }
+    }
+}

@@ -1,0 +1,70 @@
+/// What the signer adds to the signature: whose app, which flags, which number (Spec/capture-bundle.md section 9).
+public struct AuthenticatorData: Hashable, Sendable {
+    public enum Kind: Sendable { case diskKey, apple }
+
+    /// The bytes that are signed.
+    package let bytes: [UInt8]
+    public let rpIDHash: Digest
+    public let flags: UInt8
+    public let counter: UInt32
+
+    static let length = 37
+    static let diskKeyRelyingParty = "capture-bundle.device-key"
+
+    public var kind: Kind { rpIDHash == Self.diskKeyHash ? .diskKey : .apple }
+
+    /// SHA-256 of `capture-bundle.device-key`. A constant, so that nothing here can fail.
+    static let diskKeyHash = Digest(bytes: [
+        0x7e, 0x49, 0xcb, 0x9f, 0x87, 0x6c, 0x7a, 0xa7, 0x6f, 0x4b, 0x48, 0x95, 0x53, 0xc5, 0x4d, 0x38,
+        0xda, 0xed, 0xf3, 0xa8, 0x7d, 0x31, 0x62, 0xe7, 0xd1, 0x42, 0x34, 0x71, 0x2e, 0x8a, 0x9c, 0xcb,
+    ])
+
+    /// What a disk key signs with.
+    init(diskKeyCounter counter: UInt32) {
+        let number = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
+        bytes = Self.diskKeyHash.bytes + [0x00] + number
+        rpIDHash = Self.diskKeyHash
+        flags = 0
+        self.counter = counter
+    }
+
+    /// Judges the bytes by the rules of their kind: A3, A4 and A6.
+    package init(_ bytes: [UInt8]) throws(BundleError) {
+        guard bytes.count >= Self.length else {
+            throw BundleError(.assertionAuthData, "authenticatorData has \(bytes.count) bytes, expected \(Self.length)")
+        }
+        self.bytes = bytes
+        rpIDHash = Digest(bytes: Array(bytes[..<32]))
+        flags = bytes[32]
+        counter = bytes[33..<Self.length].reduce(0) { $0 << 8 | UInt32($1) }
+        let rest = Array(bytes[Self.length...])
+        let expected: UInt8 = kind == .diskKey ? 0x00 : 0x40
+        guard rest.isEmpty || (kind == .apple && Self.isAppleMap(rest)) else {
+            throw BundleError(
+                .assertionAuthData, "authenticatorData has \(rest.count) bytes after the first 37 that it cannot have")
+        }
+        guard flags == expected else {
+            throw BundleError(
+                .assertionFlags, "flags are 0x\(Hex.encode([flags])), expected 0x\(Hex.encode([expected]))")
+        }
+        guard kind == .apple || counter > 0 else {
+            throw BundleError(.assertionCounter, "the counter is 0, a disk key's begins at 1")
+        }
+    }
+
+    /// The map that iOS 27 adds: one or both of two known members, in either order.
+    private static func isAppleMap(_ bytes: [UInt8]) -> Bool {
+        var reader = CBORReader(bytes)
+        guard let count = reader.head(.map), (1...2).contains(count) else { return false }
+        var names: Set<String> = []
+        for _ in 0..<count {
+            guard let name = reader.text(), names.insert(name).inserted else { return false }
+            switch name {
+            case "apple_validation_category_01": if reader.byteString() == nil { return false }
+            case "apple_bundle_version_01": if reader.text() == nil { return false }
+            default: return false
+            }
+        }
+        return reader.isAtEnd
+    }
+}

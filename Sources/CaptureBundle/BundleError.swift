@@ -1,0 +1,103 @@
+import CaptureNative
+
+/// The one error of this library, and one finding of a verification.
+///
+/// `code` is for programs, `message` for people: lower case, what was found and what was expected, no full stop.
+/// A verification that finds faults does not throw; it returns them in its report as values of this type.
+public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A dotted word. Codes of Spec/capture-bundle.md are rules of the format; the others are listed in
+    /// Spec/command-line.md. New codes can be added, so it is no enum.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+        init(_ rawValue: String) { self.rawValue = rawValue }
+    }
+
+    public let code: Code
+    public let message: String
+    /// The file that it is about, as the user named it; nil for a finding in a bundle.
+    public let file: String?
+    /// The entry of the bundle that it is about.
+    public let entry: String?
+    /// What the user can do about it, a sentence each.
+    public let hints: [String]
+
+    public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [String] = []) {
+        self.code = code
+        self.message = message
+        self.file = file
+        self.entry = entry
+        self.hints = hints
+    }
+
+    public var description: String { [file, entry, message].compactMap(\.self).joined(separator: ": ") }
+}
+
+extension BundleError.Code {
+    // Failures of an operation, not of a bundle. Spec/command-line.md gives each an exit code.
+    public static let rawCapture = Self("raw.capture")
+    public static let inputUnreadable = Self("input.unreadable")
+    public static let outputExists = Self("output.exists")
+    public static let outputUnusable = Self("output.unusable")
+    public static let inputOutput = Self("io.failed")
+    public static let keyMissing = Self("key.missing")
+    public static let keyDamaged = Self("key.damaged")
+    public static let keyOpenToOthers = Self("key.open")
+    public static let keyPassphrase = Self("key.passphrase")
+    public static let keyState = Self("key.state")
+    public static let keyCounterUsedUp = Self("key.counter")
+    public static let trustFile = Self("trust.file")
+    public static let trustName = Self("trust.name")
+    public static let trustExists = Self("trust.exists")
+    public static let internalFailure = Self("internal")
+}
+
+extension BundleError {
+    /// A call that can only fail when memory runs out or a library is broken.
+    static func unexpected(_ error: NativeError) -> BundleError {
+        BundleError(.internalFailure, "\(error.library.rawValue): \(error)")
+    }
+
+    /// A file that could not be opened or read.
+    static func reading(_ path: String, _ error: NativeError) -> BundleError {
+        if error.isMissing { return BundleError(.inputUnreadable, "no such file or folder", file: path) }
+        let code: Code = error.isInputOutput && error.call == "read" ? .inputOutput : .inputUnreadable
+        return BundleError(code, "cannot be read: \(error.text)", file: path)
+    }
+
+    /// A file that could not be made or written.
+    static func writing(_ path: String, _ error: NativeError) -> BundleError {
+        if error.isExisting { return .exists(path) }
+        let opening = ["open", "linkat", "link", "rename", "access", "mkdir"].contains(error.call)
+        if opening && error.isUncreatable {
+            return BundleError(.outputUnusable, "cannot be made: \(error.text)", file: path)
+        }
+        return BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
+    }
+
+    static func exists(_ path: String, hint: String = "use --force to replace it") -> BundleError {
+        BundleError(.outputExists, "already exists", file: path, hints: [hint])
+    }
+
+    /// The same error, said of `file`.
+    package func about(file: String) -> BundleError {
+        BundleError(code, message, file: file, entry: entry, hints: hints)
+    }
+}
+
+/// Runs a native call and turns its failure into this library's error.
+func native<Value, Failure: Error>(
+    _ convert: (NativeError) -> BundleError = BundleError.unexpected,
+    _ body: () throws(Failure) -> Value
+) throws(BundleError) -> Value {
+    do {
+        return try body()
+    } catch let error as NativeError {
+        throw convert(error)
+    } catch let error as BundleError {
+        throw error
+    } catch {
+        throw BundleError(.internalFailure, "\(error)")
+    }
+}

@@ -1,0 +1,141 @@
+import CaptureNative
+
+extension BundleError.Code {
+    static let depthGzip = Self("depth.gzip")
+    static let depthLength = Self("depth.length")
+    static let depthSHA256 = Self("depth.sha256")
+}
+
+/// The depth map's form in a bundle: one plain gzip member of Float32 little-endian (Spec/capture-bundle.md section 5).
+enum DepthMapCodec {
+    /// ID1 ID2 CM FLG MTIME(4); XFL and OS follow and are free.
+    static let fixedHeader: [UInt8] = [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]
+    static let headerLength = 10
+    static let trailerLength = 8
+    private static let level: Int32 = 6
+
+    static func compress(_ floats: [UInt8]) throws(BundleError) -> [UInt8] {
+        let member = try native { () throws(NativeError) in try GzipCompressor.compress(floats.span, level: level) }
+        guard member.starts(with: fixedHeader) else {
+            throw BundleError(.internalFailure, "libdeflate wrote another gzip header than the format has")
+        }
+        return member
+    }
+}
+
+/// Inflates `depth.f32.gz` as it passes, in constant memory, and judges it: rules D1 to D3.
+///
+/// Pieces of any size go in; the raw floats come out through `onFloats`, never more bytes than the size allows.
+final class DepthMapReader {
+    private enum Phase { case header, deflate, trailer, ended }
+
+    private let expectedBytes: Int
+    private let inflater: Inflater
+    private let hasher: SHA256Hasher
+    private var crc = CRC32()
+    private var phase = Phase.header
+    private var pending: [UInt8] = []
+    // Lent to a local while it is written, so that it is never copied.
+    private var output = [UInt8](repeating: 0, count: 1 << 16)
+    private(set) var inflatedBytes = 0
+    private(set) var fault: BundleError?
+
+    init(size: DepthSize) throws(BundleError) {
+        expectedBytes = size.byteCount
+        inflater = try native { () throws(NativeError) in try Inflater() }
+        hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+    }
+
+    /// Takes the next piece of the entry; after a fault the rest is ignored.
+    func consume(
+        _ piece: Span<UInt8>, onFloats: (Span<UInt8>) -> Void = { _ in }
+    ) throws(BundleError) {
+        var rest = piece
+        while !rest.isEmpty && fault == nil {
+            switch phase {
+            case .header: takeHeader(&rest)
+            case .deflate: try takeDeflate(&rest, onFloats)
+            case .trailer: takeTrailer(&rest)
+            case .ended: fail(.depthGzip, "bytes after the end of the gzip member")
+            }
+        }
+    }
+
+    /// Judges the whole once the entry's last byte has been taken.
+    ///
+    /// - Parameter expected: the manifest's hash of the raw floats.
+    func finish(expected: Digest) throws(BundleError) -> BundleError? {
+        if fault != nil { return fault }
+        guard phase == .ended else { return BundleError(.depthGzip, "the gzip member is cut off") }
+        guard inflatedBytes == expectedBytes else {
+            return BundleError(.depthLength, "inflates to \(inflatedBytes) bytes, expected \(expectedBytes)")
+        }
+        let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        guard digest == expected else {
+            return BundleError(.depthSHA256, "the floats' SHA-256 is \(digest), the manifest says \(expected)")
+        }
+        return nil
+    }
+
+    private func fail(_ code: BundleError.Code, _ message: String) {
+        fault = BundleError(code, message)
+    }
+
+    private func gather(_ count: Int, from rest: inout Span<UInt8>) -> Bool {
+        let taken = min(count - pending.count, rest.count)
+        for index in 0..<taken { pending.append(rest[index]) }
+        rest = rest.extracting(droppingFirst: taken)
+        return pending.count == count
+    }
+
+    private func takeHeader(_ rest: inout Span<UInt8>) {
+        guard gather(DepthMapCodec.headerLength, from: &rest) else { return }
+        guard pending.starts(with: DepthMapCodec.fixedHeader) else {
+            return fail(.depthGzip, "does not begin with the gzip header \(Hex.encode(DepthMapCodec.fixedHeader))")
+        }
+        pending = []
+        phase = .deflate
+    }
+
+    private func takeDeflate(
+        _ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) -> Void
+    ) throws(BundleError) {
+        var output = self.output
+        self.output = []
+        defer { self.output = output }
+        let outcome: Inflater.Outcome
+        let consumed: Int
+        let produced: Int
+        do {
+            (outcome, consumed, produced) = try inflater.inflate(rest, into: &output)
+        } catch {
+            throw .unexpected(error)
+        }
+        rest = rest.extracting(droppingFirst: consumed)
+        inflatedBytes += produced
+        guard inflatedBytes <= expectedBytes else {
+            return fail(.depthLength, "inflates to more than the expected \(expectedBytes) bytes")
+        }
+        let floats = output.span.extracting(first: produced)
+        crc.update(floats)
+        do { try hasher.update(floats) } catch { throw .unexpected(error) }
+        onFloats(floats)
+        switch outcome {
+        case .finished: phase = .trailer
+        case .corrupt: fail(.depthGzip, "a broken deflate stream after \(inflatedBytes) bytes")
+        case .needsInput, .outputFull: break
+        }
+    }
+
+    private func takeTrailer(_ rest: inout Span<UInt8>) {
+        guard gather(DepthMapCodec.trailerLength, from: &rest) else { return }
+        let words = [0, 4].map { start in
+            (0..<4).reduce(UInt32(0)) { $0 | UInt32(pending[start + $1]) << (8 * UInt32($1)) }
+        }
+        if words[0] != crc.value { return fail(.depthGzip, "the CRC-32 of the gzip member is wrong") }
+        if words[1] != UInt32(truncatingIfNeeded: inflatedBytes) {
+            return fail(.depthGzip, "the length in the gzip trailer is wrong")
+        }
+        phase = .ended
+    }
+}

@@ -1,0 +1,53 @@
+import CaptureNative
+
+/// A device key in memory, ready to sign.
+public struct DeviceKey: Sendable {
+    let key: P256PrivateKey
+    public let point: DevicePoint
+
+    init(_ key: P256PrivateKey) throws(BundleError) {
+        self.key = key
+        point = try DevicePoint(bytes: key.publicKey.point)
+    }
+
+    /// SubjectPublicKeyInfo PEM.
+    public func publicPEM() throws(BundleError) -> [UInt8] { try point.pem() }
+}
+
+extension DevicePoint {
+    /// SubjectPublicKeyInfo PEM.
+    ///
+    /// - Throws: `key.damaged` when the point is not on the curve.
+    public func pem() throws(BundleError) -> [UInt8] {
+        guard let key = P256PublicKey(point: bytes) else { throw BundleError(.keyDamaged, "the point is not on P-256") }
+        return try native { () throws(NativeError) in try key.pem() }
+    }
+}
+
+/// A public key that someone handed over, as a PEM file.
+public enum PublicKeyFile {
+    private static let sizeLimit = 1 << 16
+
+    /// - Parameter path: a file, or `-` for the standard input.
+    /// - Throws: `input.unreadable`; `key.damaged` when it is no public P-256 key.
+    public static func point(path: String) throws(BundleError) -> DevicePoint {
+        let bytes: [UInt8]
+        do {
+            let handle = path == "-" ? FileHandle.standardInput : try FileHandle.reading(path)
+            bytes = try handle.readAll(limit: sizeLimit)
+        } catch {
+            throw .reading(path, error)
+        }
+        return try point(pem: bytes, name: path)
+    }
+
+    static func point(pem: [UInt8], name: String) throws(BundleError) -> DevicePoint {
+        let key = try native { () throws(NativeError) in try P256PublicKey(pem: pem) }
+        guard let key else {
+            throw BundleError(
+                .keyDamaged, "not a PEM file with a public key on P-256", file: name,
+                hints: ["capbundle key public prints one"])
+        }
+        return try DevicePoint(bytes: key.point)
+    }
+}

@@ -1,0 +1,220 @@
+import CaptureNative
+
+/// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.1).
+public struct DeviceKeyFile: Sendable {
+    /// The key itself, PKCS#8 PEM.
+    public let path: String
+
+    private var publicPath: String { path + ".pub" }
+    private var statePath: String { path + ".state" }
+    private var lockPath: String { path + ".lock" }
+    private static let sizeLimit = 1 << 20
+
+    public init(path: String) { self.path = path }
+
+    /// Makes a key; the folder is made with mode 0700 where it is missing. A key that is there is never touched.
+    ///
+    /// The key file itself comes last, so that a crash leaves no key without its state.
+    ///
+    /// - Parameter passphrase: nil stores the key in the clear.
+    /// - Throws: `output.exists` when there is a key already.
+    public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        do {
+            try DirectoryHandle.create(FilePath.folder(of: path), mode: 0o700)
+        } catch {
+            throw .writing(path, error)
+        }
+        let lock = try takeLock()
+        defer { _ = lock }
+        guard !FileStatus.exists(path) else {
+            throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
+        }
+        let key = try native { () throws(NativeError) in try P256PrivateKey.generate() }
+        let device = try DeviceKey(key)
+        let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
+        try save(DeviceKeyState(keyID: device.point.keyID, counter: 0, salt: salt))
+        try write(try device.publicPEM(), to: publicPath, mode: 0o644, .replace)
+        let pem = try native { () throws(NativeError) in try key.pem(passphrase: passphrase) }
+        try write(pem, to: path, mode: 0o600, .refuse)
+        return device
+    }
+
+    /// Loads the key.
+    ///
+    /// - Throws: `key.missing`, `key.open` when others can read it, `key.passphrase`, `key.damaged`.
+    public func load(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        let pem = try readPrivate(path)
+        let key: P256PrivateKey
+        do throws(P256PrivateKey.LoadFailure) {
+            key = try P256PrivateKey.load(pem: pem, passphrase: passphrase)
+        } catch {
+            switch error {
+            case .passphraseNeeded:
+                throw BundleError(
+                    .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
+                    hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
+            case .wrongPassphrase:
+                throw BundleError(.keyPassphrase, "the passphrase does not open this key", file: path)
+            case .damaged:
+                throw BundleError(.keyDamaged, "not a PKCS#8 PEM file with a P-256 key", file: path)
+            case .native(let native):
+                throw .unexpected(native)
+            }
+        }
+        return try DeviceKey(key)
+    }
+
+    /// The public half, without a passphrase: from `device.key.pub`.
+    ///
+    /// - Throws: `key.missing`, `key.damaged`.
+    public func publicKey() throws(BundleError) -> DevicePoint {
+        guard FileStatus.exists(path) else { throw missing() }
+        let bytes: [UInt8]
+        do {
+            bytes = try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit)
+        } catch {
+            throw BundleError(
+                .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
+                hints: ["openssl pkey -in '\(path)' -pubout -out '\(publicPath)' makes it anew from a key without passphrase"])
+        }
+        return try PublicKeyFile.point(pem: bytes, name: publicPath)
+    }
+
+    /// The state; for `key show`.
+    package func state() throws(BundleError) -> DeviceKeyState {
+        let lock = try takeLock()
+        defer { _ = lock }
+        return try readState(of: publicKey().keyID)
+    }
+
+    /// Gives out `count` counters and returns the first. They are on disk as used before this returns, so that no crash
+    /// and no other process can use one twice.
+    ///
+    /// - Throws: `key.state` when the state is missing or damaged, `key.counter` when none are left.
+    func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
+        let lock = try takeLock()
+        defer { _ = lock }
+        var state = try readState(of: device.point.keyID)
+        guard count <= Int(UInt32.max) - Int(state.counter) else {
+            throw BundleError(
+                .keyCounterUsedUp, "the key has signed \(state.counter) times and has no counter left", file: statePath,
+                hints: ["make a new key with: capbundle key new --key NEWFILE"])
+        }
+        let first = state.counter + 1
+        state.counter += UInt32(count)
+        try save(state)
+        return first
+    }
+
+    /// The secret under which positions are salted.
+    func saltSecret(for device: DeviceKey) throws(BundleError) -> [UInt8] {
+        let lock = try takeLock()
+        defer { _ = lock }
+        return try readState(of: device.point.keyID).salt
+    }
+
+    /// Makes the state anew after it was lost: the next signature gets `counter + 1`.
+    ///
+    /// - Returns: whether the salt secret had to be made anew too.
+    /// - Throws: `key.state` when the state that is there is sound and already further.
+    package func recover(counter: UInt32) throws(BundleError) -> Bool {
+        let keyID = try publicKey().keyID
+        let lock = try takeLock()
+        defer { _ = lock }
+        let known = try? readState(of: keyID)
+        if let known, known.counter > counter {
+            throw BundleError(
+                .keyState, "the state is sound and at counter \(known.counter); it cannot go back to \(counter)",
+                file: statePath)
+        }
+        var state: DeviceKeyState
+        if let known {
+            state = known
+            state.counter = counter
+        } else {
+            let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
+            state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt)
+        }
+        try save(state)
+        return known == nil
+    }
+}
+
+extension DeviceKeyFile {
+    private func missing() -> BundleError {
+        BundleError(.keyMissing, "no device key here", file: path, hints: ["make one with: capbundle key new\(option)"])
+    }
+
+    /// `--key` as the user has to write it, when the key is not in its usual place.
+    private var option: String { path == DeviceKeyFile.usualPath ? "" : " --key '\(path)'" }
+
+    /// `$XDG_DATA_HOME/capbundle/device.key`.
+    public static var usualPath: String {
+        let base = ProcessEnvironment.value("XDG_DATA_HOME") ?? FilePath.join(ProcessEnvironment.home, ".local/share")
+        return FilePath.join(base, "capbundle/device.key")
+    }
+
+    private func takeLock() throws(BundleError) -> FileLock {
+        do {
+            return try FileLock(path: lockPath)
+        } catch {
+            if error.isMissing { throw missing() }
+            throw .writing(lockPath, error)
+        }
+    }
+
+    private func readPrivate(_ file: String) throws(BundleError) -> [UInt8] {
+        do {
+            let handle = try FileHandle.reading(file)
+            let status = try handle.status()
+            guard !status.isOpenToOthers else {
+                throw BundleError(
+                    .keyOpenToOthers,
+                    "others can read or write it (mode \(String(status.mode & 0o777, radix: 8))), expected 600 and yours",
+                    file: file, hints: ["chmod 600 '\(file)'"])
+            }
+            return try handle.readAll(limit: Self.sizeLimit)
+        } catch let error as BundleError {
+            throw error
+        } catch let error as NativeError {
+            if error.isMissing { throw missing() }
+            throw .reading(file, error)
+        } catch {
+            throw BundleError(.internalFailure, "\(error)", file: file)
+        }
+    }
+
+    private func readState(of keyID: Digest) throws(BundleError) -> DeviceKeyState {
+        func unusable(_ reason: String) -> BundleError {
+            BundleError(
+                .keyState, reason, file: statePath,
+                hints: [
+                    "find the highest counter that this key ever signed with (capbundle show on its newest bundle)",
+                    "then: capbundle key recover --counter N\(option)",
+                ])
+        }
+        guard FileStatus.exists(statePath) else {
+            guard FileStatus.exists(path) else { throw missing() }
+            throw unusable("the key's counter is lost: no such file")
+        }
+        guard let state = try DeviceKeyState.decode(readPrivate(statePath)) else {
+            throw unusable("the key's counter is lost: the file is damaged")
+        }
+        guard state.keyID == keyID else { throw unusable("belongs to another key, \(state.keyID)") }
+        return state
+    }
+
+    private func save(_ state: DeviceKeyState) throws(BundleError) {
+        try write(state.encode(), to: statePath, mode: 0o600, .replace)
+    }
+
+    private func write(
+        _ bytes: [UInt8], to file: String, mode: UInt32, _ existing: AtomicFile.Existing
+    ) throws(BundleError) {
+        do {
+            try AtomicFile.write(bytes, to: file, mode: mode, existing: existing)
+        } catch {
+            throw .writing(file, error)
+        }
+    }
+}

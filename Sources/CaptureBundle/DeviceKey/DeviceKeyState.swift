@@ -1,0 +1,45 @@
+/// What a disk key remembers between signatures: `device.key.state` (Spec/capture-bundle.md section 9.1).
+package struct DeviceKeyState: Equatable, Sendable {
+    package let keyID: Digest
+    /// The last counter that was given out; 0 before the first.
+    package var counter: UInt32
+    /// 32 bytes that keep positions from being guessed.
+    package let salt: [UInt8]
+    /// The last link of the device's chain; `seq` 0 and no hash before the first.
+    package var chainSeq = 0
+    package var chainHash: Digest?
+
+    private static let firstLine = "capture-bundle-key-state 1"
+
+    package init(keyID: Digest, counter: UInt32, salt: [UInt8]) {
+        self.keyID = keyID
+        self.counter = counter
+        self.salt = salt
+    }
+
+    package func encode() throws(BundleError) -> [UInt8] {
+        let lines = [
+            Self.firstLine, "key \(keyID)", "counter \(counter)", "salt \(Hex.encode(salt))",
+            "chain \(chainSeq) \(chainHash?.description ?? "-")",
+        ]
+        let body = Array(lines.map { $0 + "\n" }.joined().utf8)
+        return body + Array("sha256 \(try Digest.of(body))\n".utf8)
+    }
+
+    /// nil when the bytes are damaged: anything but what `encode` writes.
+    package static func decode(_ bytes: [UInt8]) throws(BundleError) -> DeviceKeyState? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let fields = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            $0.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        }
+        guard fields.count == 7, fields[1].count == 2, fields[2].count == 2, fields[3].count == 2, fields[4].count == 3,
+            let keyID = Digest(hex: fields[1][1]), let counter = UInt32(fields[2][1]),
+            let salt = Digest(hex: fields[3][1]), let chainSeq = Int(fields[4][1])
+        else { return nil }
+        var state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt.bytes)
+        state.chainSeq = chainSeq
+        state.chainHash = Digest(hex: fields[4][2])
+        // Encoding it anew checks the words, the order, the chain and the checksum in one comparison.
+        return try state.encode() == bytes ? state : nil
+    }
+}

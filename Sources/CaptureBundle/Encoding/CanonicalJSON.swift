@@ -1,0 +1,66 @@
+/// The canonical form of JSON in a bundle: RFC 8785 order and escapes, numbers with the characters they have.
+package enum CanonicalJSON {
+    package static func encode(_ value: JSONValue) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(value, to: &bytes)
+        return bytes
+    }
+
+    /// Parses bytes that are their own canonical form; nil when they are not.
+    ///
+    /// - Throws: what `JSONParser` says of bytes that are no JSON at all.
+    static func decode(_ bytes: [UInt8], nesting: Int) throws(JSONParser.Failure) -> JSONValue? {
+        let value = try JSONParser.parse(bytes, nesting: nesting)
+        return encode(value) == bytes ? value : nil
+    }
+
+    private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
+        switch value {
+        case .object(let members):
+            // RFC 8785 section 3.2.3: by UTF-16 code units, which differs from UTF-8 order above U+FFFF.
+            let sorted = members.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+            appendList(sorted, "{", "}", to: &bytes) { member, bytes in
+                append(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                append(member.value, to: &bytes)
+            }
+        case .array(let elements):
+            appendList(elements, "[", "]", to: &bytes) { append($0, to: &$1) }
+        case .string(let text): append(text, to: &bytes)
+        case .number(let text): bytes += text.utf8
+        case .bool(let flag): bytes += (flag ? "true" : "false").utf8
+        case .null: bytes += "null".utf8
+        }
+    }
+
+    private static func appendList<Element>(
+        _ elements: [Element], _ open: String, _ close: String, to bytes: inout [UInt8],
+        _ appendElement: (Element, inout [UInt8]) -> Void
+    ) {
+        bytes += open.utf8
+        for (index, element) in elements.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            appendElement(element, &bytes)
+        }
+        bytes += close.utf8
+    }
+
+    /// RFC 8785 section 3.2.2.2.
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): bytes += "\\\"".utf8
+            case UInt8(ascii: "\\"): bytes += "\\\\".utf8
+            case 0x08: bytes += "\\b".utf8
+            case 0x09: bytes += "\\t".utf8
+            case 0x0a: bytes += "\\n".utf8
+            case 0x0c: bytes += "\\f".utf8
+            case 0x0d: bytes += "\\r".utf8
+            case 0..<0x20: bytes += "\\u00\(Hex.encode([byte]))".utf8
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

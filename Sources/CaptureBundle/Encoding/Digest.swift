@@ -1,0 +1,97 @@
+import CaptureNative
+
+/// A SHA-256 value: 32 bytes, written as 64 lower-case hex digits.
+public struct Digest: Hashable, Sendable, CustomStringConvertible {
+    public let bytes: [UInt8]
+
+    /// - Parameter bytes: exactly 32.
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// nil unless `hex` is 64 lower-case hex digits.
+    public init?(hex: String) {
+        guard let bytes = Hex.decode(hex), bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    public var description: String { Hex.encode(bytes) }
+
+    /// - Throws: `BundleError.Code.internalFailure` when OpenSSL cannot work at all.
+    public static func of(_ bytes: [UInt8]) throws(BundleError) -> Digest {
+        Digest(bytes: try native { () throws(NativeError) in try SHA256Hasher.hash(bytes) })
+    }
+}
+
+/// Lower-case hexadecimal.
+enum Hex {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// nil when the length is odd or a character is no lower-case hex digit.
+    static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in text.utf8 {
+            let value: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = character - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let upper = high {
+                bytes.append(upper << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}
+
+/// Base64 of RFC 4648 section 4, with padding and zero unused bits.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
+            for place in 0..<4 {
+                let used = place <= group.count
+                text.append(used ? alphabet[Int(bits >> (18 - 6 * UInt32(place)) & 63)] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// nil for anything that `encode` would not have written.
+    static func decode(_ text: String) -> [UInt8]? {
+        let characters = Array(text.utf8)
+        guard characters.count % 4 == 0 else { return nil }
+        let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding <= 2 else { return nil }
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        for (index, character) in characters.dropLast(padding).enumerated() {
+            guard let value = alphabet.firstIndex(of: character) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            if index % 4 == 3 { bytes += [UInt8(bits >> 16 & 255), UInt8(bits >> 8 & 255), UInt8(bits & 255)] }
+        }
+        switch padding {
+        case 1: bytes += [UInt8(bits >> 10 & 255), UInt8(bits >> 2 & 255)]
+        case 2: bytes += [UInt8(bits >> 4 & 255)]
+        default: break
+        }
+        return encode(bytes) == text ? bytes : nil
+    }
+}

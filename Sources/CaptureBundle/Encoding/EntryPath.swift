@@ -1,0 +1,72 @@
+/// A payload path of Spec/capture-bundle.md section 3.4: safe to join to a folder by construction.
+public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let description: String
+
+    public static let photo = EntryPath(known: "photo.jpg")
+    public static let depth = EntryPath(known: "depth.f32.gz")
+    public static let metadata = EntryPath(known: "metadata.json")
+    public static let location = EntryPath(known: "location.json")
+    public static let confidence = EntryPath(known: "confidence.png")
+
+    private static let known = ["photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png"]
+    private static let sourcePrefix = "source/"
+    private static let deviceNames: Set<String> = {
+        var names: Set<String> = ["con", "prn", "aux", "nul"]
+        for number in 0...9 { names.formUnion(["com\(number)", "lpt\(number)"]) }
+        return names
+    }()
+
+    private init(known: String) { description = known }
+
+    /// nil when the text is no payload path.
+    public init?(_ text: String) {
+        guard Self.known.contains(text) || Self.isSource(text) else { return nil }
+        description = text
+    }
+
+    /// What the entry is to a capture (section 4.3).
+    public var role: Role {
+        switch self {
+        case .photo: .photo
+        case .depth: .depth
+        case .metadata: .metadata
+        case .location: .location
+        case .confidence: .confidence
+        default: .source
+        }
+    }
+
+    /// Bytewise order, the order of entries in a bundle.
+    public static func < (one: EntryPath, other: EntryPath) -> Bool {
+        one.description.utf8.lexicographicallyPrecedes(other.description.utf8)
+    }
+
+    private static func isSource(_ text: String) -> Bool {
+        guard text.utf8.count <= BundleLimits.pathBytes, text.hasPrefix(sourcePrefix) else { return false }
+        let segment = text.utf8.dropFirst(sourcePrefix.utf8.count)
+        guard let first = segment.first, isAlphanumeric(first), segment.last != UInt8(ascii: ".") else { return false }
+        guard segment.allSatisfy({ isAlphanumeric($0) || ".-_".utf8.contains($0) }) else { return false }
+        let stem = segment.prefix { $0 != UInt8(ascii: ".") }
+        return !deviceNames.contains(String(decoding: stem, as: UTF8.self))
+    }
+
+    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+}
+
+/// What a payload entry is to a capture (Spec/capture-bundle.md section 4.3).
+public enum Role: String, Sendable, CaseIterable {
+    case confidence, depth, location, metadata, photo, source
+
+    /// The media type of the role's entry; nil where the writer chooses.
+    var mediaType: String? {
+        switch self {
+        case .photo: "image/jpeg"
+        case .confidence: "image/png"
+        case .depth: "application/gzip"
+        case .metadata, .location: "application/json"
+        case .source: nil
+        }
+    }
+}

@@ -1,0 +1,207 @@
+/// Parses one JSON text (RFC 8259), refusing duplicate names, lone surrogates, long numbers and deep nesting.
+///
+/// White space and any order of members are accepted: raw captures are written by people and by other programs. What a
+/// bundle holds is compared with its canonical form afterwards.
+struct JSONParser {
+    struct Failure: Error {
+        let offset: Int
+        let message: String
+    }
+
+    private let bytes: [UInt8]
+    private let nestingLimit: Int
+    private var position = 0
+    private var nesting = 0
+
+    private init(_ bytes: [UInt8], nestingLimit: Int) {
+        self.bytes = bytes
+        self.nestingLimit = nestingLimit
+    }
+
+    /// - Parameter nesting: how deep objects and arrays may stand in each other; the outermost is 1.
+    static func parse(_ bytes: [UInt8], nesting: Int) throws(Failure) -> JSONValue {
+        var parser = JSONParser(bytes, nestingLimit: nesting)
+        parser.skipSpace()
+        let value = try parser.value()
+        parser.skipSpace()
+        if parser.position < bytes.count { throw parser.failure("text after the end of the JSON value") }
+        return value
+    }
+
+    /// The line and column (both from 1) of a byte offset, for messages.
+    static func place(of offset: Int, in bytes: [UInt8]) -> String {
+        let before = bytes.prefix(offset)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+        return "line \(line), column \(column)"
+    }
+
+    private func failure(_ message: String) -> Failure { Failure(offset: position, message: message) }
+
+    private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipSpace() {
+        while let byte = current, byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d { position += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard current == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value() throws(Failure) -> JSONValue {
+        switch current {
+        case UInt8(ascii: "{"): return try nested { parser throws(Failure) in try parser.object() }
+        case UInt8(ascii: "["): return try nested { parser throws(Failure) in try parser.array() }
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "-"), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): return .number(try number())
+        case nil: throw failure("the text ends where a value was expected")
+        default: throw failure("a value was expected")
+        }
+    }
+
+    private mutating func nested(
+        _ body: (inout JSONParser) throws(Failure) -> JSONValue
+    ) throws(Failure) -> JSONValue {
+        nesting += 1
+        guard nesting <= nestingLimit else { throw failure("nested deeper than \(nestingLimit) levels") }
+        position += 1
+        let value = try body(&self)
+        nesting -= 1
+        return value
+    }
+
+    private mutating func object() throws(Failure) -> JSONValue {
+        var members: [JSONValue.Member] = []
+        var names: Set<[UInt8]> = []
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return .object([]) }
+        while true {
+            skipSpace()
+            guard current == UInt8(ascii: "\"") else { throw failure("a member name in quotes was expected") }
+            let start = position
+            let name = try string()
+            guard names.insert(Array(name.utf8)).inserted else {
+                throw Failure(offset: start, message: "the name \"\(name)\" stands twice in one object")
+            }
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw failure("':' was expected") }
+            skipSpace()
+            members.append(JSONValue.Member(name, try value()))
+            skipSpace()
+            if take(UInt8(ascii: "}")) { return .object(members) }
+            guard take(UInt8(ascii: ",")) else { throw failure("',' or '}' was expected") }
+        }
+    }
+
+    private mutating func array() throws(Failure) -> JSONValue {
+        var elements: [JSONValue] = []
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return .array([]) }
+        while true {
+            skipSpace()
+            elements.append(try value())
+            skipSpace()
+            if take(UInt8(ascii: "]")) { return .array(elements) }
+            guard take(UInt8(ascii: ",")) else { throw failure("',' or ']' was expected") }
+        }
+    }
+
+    private mutating func word(_ word: String, _ value: JSONValue) throws(Failure) -> JSONValue {
+        guard bytes[position...].starts(with: word.utf8) else { throw failure("a value was expected") }
+        position += word.utf8.count
+        return value
+    }
+
+    private mutating func number() throws(Failure) -> String {
+        let start = position
+        _ = take(UInt8(ascii: "-"))
+        if !take(UInt8(ascii: "0")) { try digits() }
+        if take(UInt8(ascii: ".")) { try digits() }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            try digits()
+        }
+        guard position - start <= BundleLimits.numberCharacters else {
+            throw Failure(
+                offset: start, message: "a number of more than \(BundleLimits.numberCharacters) characters")
+        }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() throws(Failure) {
+        let start = position
+        while let byte = current, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        if position == start { throw failure("a digit was expected") }
+    }
+}
+
+extension JSONParser {
+    private mutating func string() throws(Failure) -> String {
+        position += 1
+        var text: [UInt8] = []
+        while let byte = current {
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = String(validating: text, as: UTF8.self) else { throw failure("not valid UTF-8") }
+                position += 1
+                return string
+            case UInt8(ascii: "\\"):
+                position += 1
+                text += try escape()
+            case 0..<0x20:
+                throw failure("a control character inside a string")
+            default:
+                text.append(byte)
+                position += 1
+            }
+        }
+        throw failure("the text ends inside a string")
+    }
+
+    private mutating func escape() throws(Failure) -> [UInt8] {
+        guard let byte = current else { throw failure("the text ends inside a string") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0c]
+        case UInt8(ascii: "n"): return [0x0a]
+        case UInt8(ascii: "r"): return [0x0d]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "u"): return Array(String(try escapedScalar()).utf8)
+        default:
+            position -= 1
+            throw failure("an unknown escape")
+        }
+    }
+
+    private mutating func escapedScalar() throws(Failure) -> Unicode.Scalar {
+        let first = try codeUnit()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard UTF16.isLeadSurrogate(UInt16(first)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+            throw failure("a lone surrogate")
+        }
+        let second = try codeUnit()
+        guard UTF16.isTrailSurrogate(UInt16(second)),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
+        else { throw failure("a lone surrogate") }
+        return scalar
+    }
+
+    private mutating func codeUnit() throws(Failure) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+                throw failure("four hex digits were expected")
+            }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+}

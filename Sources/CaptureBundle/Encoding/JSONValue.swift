@@ -1,0 +1,69 @@
+/// A JSON value that keeps what this format has to keep: the order of members and the characters of numbers.
+package indirect enum JSONValue: Sendable {
+    case object([Member])
+    case array([JSONValue])
+    case string(String)
+    /// The number as it was written.
+    case number(String)
+    case bool(Bool)
+    case null
+
+    package struct Member: Sendable {
+        package let name: String
+        package let value: JSONValue
+
+        package init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
+
+    /// An object without the members that are nil.
+    package static func members(_ pairs: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(pairs.compactMap { name, value in value.map { Member(name, $0) } })
+    }
+
+    package var members: [Member]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    package var elements: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    package var text: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    package var numberText: String? {
+        if case .number(let text) = self { text } else { nil }
+    }
+
+    /// The value of a number that is written with digits only and fits 53 bits.
+    package var integer: Int? {
+        guard let text = numberText, text.utf8.count <= 16, text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            return nil
+        }
+        guard let value = Int(text), value <= 1 << 53 - 1 else { return nil }
+        return value
+    }
+
+    /// A member's value by name; names are compared byte by byte, since Swift's `==` takes composed and decomposed
+    /// characters for the same.
+    package subscript(name: String) -> JSONValue? {
+        members?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+
+    package var kind: String {
+        switch self {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .bool: "a truth value"
+        case .null: "null"
+        }
+    }
+}

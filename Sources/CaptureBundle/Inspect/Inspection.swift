@@ -1,0 +1,66 @@
+import CaptureNative
+
+/// What is inside a bundle, as far as it can be read; trust is not asked.
+public struct Inspection: Sendable {
+    /// The verification without trust and policy; its faults say what is broken.
+    public let report: VerificationReport
+    /// nil when there is no depth map, or it could not be read to its end.
+    public let depth: DepthStatistics?
+    /// nil when there is no position in the bundle, or it is malformed.
+    public let position: GeoPosition?
+
+    /// Reads a bundle once. Memory grows with the depth map, 4 bytes a sample, for the median.
+    ///
+    /// - Throws: only when the bytes cannot be read.
+    public init(_ source: BundleSource) throws(BundleError) {
+        var depth: DepthObserver?
+        var location: LocationObserver?
+        let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
+        var report = try verifier.verify(source) { entry, manifest throws(BundleError) in
+            switch entry.path {
+            case .depth:
+                depth = try manifest.depth.map { size throws(BundleError) in try DepthObserver(size.size) }
+                return depth
+            case .location:
+                location = LocationObserver()
+                return location
+            default: return nil
+            }
+        }
+        report.faults.removeAll { $0.code == .trustUnknown }
+        report.checks.removeAll { $0.name == "trust" || $0.name == "policy" }
+        self.report = report
+        self.depth = depth?.statistics
+        position = location?.position
+    }
+}
+
+/// Inflates the depth map beside its verification and gathers its samples.
+private final class DepthObserver: PayloadObserver {
+    private let reader: DepthMapReader
+    private let size: DepthSize
+    private var collector = DepthStatistics.Collector()
+
+    init(_ size: DepthSize) throws(BundleError) {
+        self.size = size
+        reader = try DepthMapReader(size: size)
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        try reader.consume(piece) { collector.add($0) }
+    }
+
+    var statistics: DepthStatistics? {
+        reader.fault == nil && reader.inflatedBytes == size.byteCount ? collector.finish() : nil
+    }
+}
+
+private final class LocationObserver: PayloadObserver {
+    private var bytes: [UInt8] = []
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        for index in 0..<piece.count { bytes.append(piece[index]) }
+    }
+
+    var position: GeoPosition? { try? GeoPosition.decode(bytes) }
+}

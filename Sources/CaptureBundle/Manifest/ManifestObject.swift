@@ -1,0 +1,99 @@
+/// One object of the manifest while it is judged: rules M3 (members) and M4 (values).
+struct ManifestObject {
+    let value: JSONValue
+    /// Where it stands, for messages: `entries[2]`.
+    let place: String
+
+    init(_ value: JSONValue, at place: String) throws(BundleError) {
+        guard value.members != nil else {
+            throw BundleError(.manifestValue, "\(place): \(value.kind), expected an object")
+        }
+        self.value = value
+        self.place = place
+    }
+
+    func allow(_ names: [String]) throws(BundleError) {
+        for member in value.members ?? [] where !names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+            throw BundleError(.manifestKey, "\(place): unknown member \(member.name)")
+        }
+    }
+
+    func missing(_ name: String) -> BundleError { BundleError(.manifestKey, "\(place): \(name) is missing") }
+
+    func wrong(_ name: String, _ reason: String) -> BundleError {
+        BundleError(.manifestValue, "\(place): \(name): \(reason)")
+    }
+
+    private func require(_ name: String) throws(BundleError) -> JSONValue {
+        guard let member = value[name] else { throw missing(name) }
+        return member
+    }
+
+    func text(_ name: String, where accepts: (String) -> Bool = { _ in true }) throws(BundleError) -> String {
+        let member = try require(name)
+        guard let text = member.text else { throw wrong(name, "\(member.kind), expected a string") }
+        guard accepts(text) else { throw wrong(name, "\"\(text)\" is not a value that it can have") }
+        return text
+    }
+
+    func integer(_ name: String) throws(BundleError) -> Int {
+        let member = try require(name)
+        guard let integer = member.integer else { throw wrong(name, "\(member.kind), expected an integer") }
+        return integer
+    }
+
+    func digest(_ name: String) throws(BundleError) -> Digest {
+        let text = try text(name)
+        guard let digest = Digest(hex: text) else { throw wrong(name, "not 64 lower-case hex digits") }
+        return digest
+    }
+
+    /// A member that is `true` or absent.
+    func flag(_ name: String) throws(BundleError) -> Bool {
+        guard let member = value[name] else { return false }
+        guard case .bool(true) = member else { throw wrong(name, "\(member.kind), expected true or no such member") }
+        return true
+    }
+
+    func array(_ name: String) throws(BundleError) -> [JSONValue] {
+        let member = try require(name)
+        guard let elements = member.elements else { throw wrong(name, "\(member.kind), expected an array") }
+        return elements
+    }
+
+    func object(_ name: String) throws(BundleError) -> ManifestObject {
+        try ManifestObject(require(name), at: "\(place): \(name)")
+    }
+
+    func optionalObject(_ name: String) throws(BundleError) -> ManifestObject? {
+        value[name] == nil ? nil : try object(name)
+    }
+}
+
+extension Manifest {
+    static func isToken(_ text: some StringProtocol, limit: Int) -> Bool {
+        guard let first = text.utf8.first, EntryPath.isAlphanumeric(first), text.utf8.count <= limit else { return false }
+        return text.utf8.allSatisfy { EntryPath.isAlphanumeric($0) || ".+-".utf8.contains($0) }
+    }
+
+    static func isMediaType(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { isToken($0, limit: 63) }
+    }
+
+    /// `1*10DIGIT [ "." 1*20DIGIT ]`
+    static func isDecimal(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let limits = [10, 20]
+        return (1...2).contains(parts.count)
+            && zip(parts, limits).allSatisfy { part, limit in
+                (1...limit).contains(part.utf8.count) && part.utf8.allSatisfy { (48...57).contains($0) }
+            }
+    }
+
+    static func isUUID(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && parts.joined().utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}

@@ -1,0 +1,95 @@
+extension BundleError.Code {
+    static let metadataCanonical = Self("metadata.canonical")
+    static let metadataValue = Self("metadata.value")
+    static let metadataLocation = Self("metadata.location")
+    static let metadataCapturedAt = Self("metadata.captured_at")
+    static let metadataDimensions = Self("metadata.dimensions")
+    /// A warning: a member that looks like a position.
+    public static let metadataPosition = Self("metadata.position")
+}
+
+/// What is known of a capture: `metadata.json` (Spec/capture-bundle.md section 6).
+public struct CaptureMetadata: Sendable {
+    /// All members, known and unknown.
+    let root: JSONValue
+    /// The time as the device wrote it.
+    public let capturedAtText: String
+    public let capturedAt: CaptureTime
+    public let deviceModel: String
+    public let depthSize: Dimensions?
+
+    /// `depth_map_dimensions` as written; it may be no possible size.
+    public struct Dimensions: Hashable, Sendable {
+        public let width: Int
+        public let height: Int
+    }
+
+    /// Judges the values of a JSON object: rule E2.
+    init(_ root: JSONValue) throws(BundleError) {
+        guard root.members != nil else { throw Self.wrong("\(root.kind), expected an object") }
+        self.root = root
+        (capturedAtText, capturedAt) = try Self.time(root)
+        deviceModel = try Self.model(root)
+        depthSize = try Self.dimensions(root)
+    }
+
+    private static func wrong(_ message: String) -> BundleError { BundleError(.metadataValue, message) }
+
+    private static func time(_ root: JSONValue) throws(BundleError) -> (String, CaptureTime) {
+        let expected = "expected a time with its zone like 2026-03-14T15:09:26.535+01:00"
+        guard let member = root["captured_at"] else { throw wrong("captured_at is missing, \(expected)") }
+        guard let text = member.text else { throw wrong("captured_at is \(member.kind), \(expected)") }
+        guard let time = CaptureTime(text) else {
+            if CaptureTime(text + "Z") != nil {
+                throw wrong("captured_at is \"\(text)\", which has no zone; \(expected)")
+            }
+            throw wrong("captured_at is \"\(text)\", \(expected)")
+        }
+        return (text, time)
+    }
+
+    private static func model(_ root: JSONValue) throws(BundleError) -> String {
+        let expected = "expected a string of 1 to 256 bytes that is not blank"
+        guard let member = root["device_model"] else { throw wrong("device_model is missing, \(expected)") }
+        guard let text = member.text else { throw wrong("device_model is \(member.kind), \(expected)") }
+        let isBlank = text.utf8.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) }
+        guard !isBlank, text.utf8.count <= 256 else {
+            throw wrong("device_model has \(text.utf8.count) bytes\(isBlank ? " and is blank" : ""), \(expected)")
+        }
+        return text
+    }
+
+    private static func dimensions(_ root: JSONValue) throws(BundleError) -> Dimensions? {
+        guard let member = root["depth_map_dimensions"] else { return nil }
+        guard let width = member["width"]?.integer, let height = member["height"]?.integer else {
+            throw wrong("depth_map_dimensions is not an object with the integers width and height")
+        }
+        return Dimensions(width: width, height: height)
+    }
+
+    /// Names of members, at any depth, that look like a position (section 6); `top level` is the caller's business.
+    var namesThatLookLikeAPosition: [String] {
+        var found: [String] = []
+        Self.collect(root, path: "", into: &found)
+        return found
+    }
+
+    private static let positionNames: Set<String> = [
+        "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
+        "position",
+    ]
+
+    private static func collect(_ value: JSONValue, path: String, into found: inout [String]) {
+        for member in value.members ?? [] {
+            let place = path.isEmpty ? member.name : "\(path).\(member.name)"
+            let plain = member.name.lowercased().filter { $0 != "_" && $0 != "-" }
+            if positionNames.contains(plain) { found.append(place) }
+            collect(member.value, path: place, into: &found)
+        }
+        for element in value.elements ?? [] { collect(element, path: path, into: &found) }
+    }
+}
+
+extension CaptureMetadata.Dimensions: CustomStringConvertible {
+    public var description: String { "\(width)x\(height)" }
+}

@@ -1,0 +1,164 @@
+/// A moment as `captured_at` gives it: RFC 3339 with a zone (Spec/capture-bundle.md sections 4.2 and 6).
+public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// Milliseconds since 1970-01-01T00:00:00Z; cut down, not rounded.
+    public let milliseconds: Int
+
+    private static let range = (
+        earliest: days(year: 1, month: 1, day: 1) * 86_400_000,
+        end: days(year: 10000, month: 1, day: 1) * 86_400_000
+    )
+
+    /// nil unless `text` matches the grammar of section 6 and is a moment of the years 1 to 9999 in UTC too.
+    public init?(_ text: String) {
+        var scanner = Scanner(text)
+        guard let day = Self.date(&scanner), scanner.take("T"),
+            let hour = scanner.digits(2), hour <= 23, scanner.take(":"),
+            let minute = scanner.digits(2), minute <= 59, scanner.take(":"),
+            let second = scanner.digits(2), second <= 59
+        else { return nil }
+        var fraction = 0
+        if scanner.take(".") {
+            guard let value = scanner.fractionInMilliseconds() else { return nil }
+            fraction = value
+        }
+        guard let offset = Self.zone(&scanner), scanner.isAtEnd else { return nil }
+        self.init(
+            checked: ((day * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction)
+    }
+
+    /// The first moment, in UTC, of a date `YYYY-MM-DD`; nil when it is none.
+    init?(date text: String) {
+        var scanner = Scanner(text)
+        guard let day = Self.date(&scanner), scanner.isAtEnd else { return nil }
+        self.init(checked: day * 86_400_000)
+    }
+
+    private init?(checked milliseconds: Int) {
+        guard (Self.range.earliest..<Self.range.end).contains(milliseconds) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    public static func < (one: CaptureTime, other: CaptureTime) -> Bool { one.milliseconds < other.milliseconds }
+
+    /// `YYYY-MM-DDThh:mm:ss.sssZ`, as the manifest has it.
+    public var description: String {
+        let day = milliseconds.flooringDivision(by: 86_400_000)
+        let rest = milliseconds - day * 86_400_000
+        let (year, month, dayOfMonth) = Self.civil(day)
+        return "\(year, 4)-\(month, 2)-\(dayOfMonth, 2)T"
+            + "\(rest / 3_600_000, 2):\(rest / 60_000 % 60, 2):\(rest / 1000 % 60, 2).\(rest % 1000, 3)Z"
+    }
+
+    private static func date(_ scanner: inout Scanner) -> Int? {
+        guard let year = scanner.digits(4), year >= 1, scanner.take("-"),
+            let month = scanner.digits(2), (1...12).contains(month), scanner.take("-"),
+            let day = scanner.digits(2), day >= 1, day <= length(ofMonth: month, year: year)
+        else { return nil }
+        return days(year: year, month: month, day: day)
+    }
+
+    /// Minutes east of UTC. `-00:00` means "offset unknown" in RFC 3339, and a capture must know.
+    private static func zone(_ scanner: inout Scanner) -> Int? {
+        if scanner.take("Z") { return 0 }
+        let sign = scanner.take("+") ? 1 : scanner.take("-") ? -1 : 0
+        guard sign != 0, let hours = scanner.digits(2), hours <= 23, scanner.take(":"),
+            let minutes = scanner.digits(2), minutes <= 59
+        else { return nil }
+        if sign < 0 && hours == 0 && minutes == 0 { return nil }
+        return sign * (hours * 60 + minutes)
+    }
+
+    private static func length(ofMonth month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970-01-01 of a proleptic Gregorian date; years are counted from March, so that the leap day is last.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month > 2 ? year : year - 1
+        let era = shifted.flooringDivision(by: 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// The reverse of `days(year:month:day:)`.
+    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = shifted.flooringDivision(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+extension CaptureTime {
+    /// Walks over the ASCII of a time.
+    private struct Scanner {
+        private var rest: Substring.UTF8View
+
+        init(_ text: String) { rest = text[...].utf8 }
+
+        var isAtEnd: Bool { rest.isEmpty }
+
+        mutating func take(_ character: Unicode.Scalar) -> Bool {
+            guard rest.first == UInt8(ascii: character) else { return false }
+            rest.removeFirst()
+            return true
+        }
+
+        mutating func digits(_ count: Int) -> Int? {
+            guard rest.prefix(count).count == count else { return nil }
+            var value = 0
+            for _ in 0..<count {
+                guard let digit = digit() else { return nil }
+                value = value * 10 + digit
+            }
+            return value
+        }
+
+        /// 1 to 9 digits after the point.
+        mutating func fractionInMilliseconds() -> Int? {
+            var value = 0
+            var count = 0
+            while let digit = digit() {
+                if count < 3 { value = value * 10 + digit }
+                count += 1
+            }
+            guard (1...9).contains(count) else { return nil }
+            while count < 3 {
+                value *= 10
+                count += 1
+            }
+            return value
+        }
+
+        private mutating func digit() -> Int? {
+            guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            rest.removeFirst()
+            return Int(byte - UInt8(ascii: "0"))
+        }
+    }
+}
+
+extension Int {
+    fileprivate func flooringDivision(by divisor: Int) -> Int {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension DefaultStringInterpolation {
+    /// A number with leading zeros.
+    fileprivate mutating func appendInterpolation(_ value: Int, _ width: Int) {
+        let digits = String(value)
+        appendInterpolation(String(repeating: "0", count: max(0, width - digits.count)) + digits)
+    }
+}

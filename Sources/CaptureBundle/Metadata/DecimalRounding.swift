@@ -1,0 +1,34 @@
+/// Rounds the text of a JSON number to two decimals, half away from zero, without going through binary floating point.
+enum DecimalRounding {
+    /// - Parameter number: an RFC 8259 number whose value is below 10^6 in magnitude.
+    /// - Returns: at most two decimals, no trailing zeros, no `-0`.
+    static func toHundredths(_ number: String) -> String {
+        let isNegative = number.hasPrefix("-")
+        let parts = number.drop { $0 == "-" }.split(separator: "e", maxSplits: 1, omittingEmptySubsequences: false)
+        let upper = parts[0].split(separator: "E", maxSplits: 1, omittingEmptySubsequences: false)
+        let exponentText = parts.count > 1 ? parts[1] : upper.count > 1 ? upper[1] : "0"
+        // An exponent that is no Int is far below zero here, since the value is small: it rounds to 0.
+        let exponent = Int(exponentText) ?? -1000
+        let mantissa = upper[0].split(separator: ".", omittingEmptySubsequences: false)
+        let fraction = mantissa.count > 1 ? mantissa[1] : ""
+        let digits = (mantissa[0] + fraction).utf8.map { Int($0 - UInt8(ascii: "0")) }
+        // The value is 0.d1d2d3… · 10^point; hundredths are its first `point + 2` digits.
+        let point = mantissa[0].utf8.count + min(max(exponent, -1000), 1000)
+        let kept = point + 2
+        guard kept >= 0 else { return "0" }
+        var hundredths = 0
+        for index in 0..<kept where hundredths < 100_000_000 {
+            hundredths = hundredths * 10 + (index < digits.count ? digits[index] : 0)
+        }
+        if kept < digits.count && digits[kept] >= 5 { hundredths += 1 }
+        return text(hundredths, isNegative: isNegative)
+    }
+
+    private static func text(_ hundredths: Int, isNegative: Bool) -> String {
+        if hundredths == 0 { return "0" }
+        var text = "\(isNegative ? "-" : "")\(hundredths / 100)"
+        let rest = hundredths % 100
+        if rest > 0 { text += rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)" }
+        return text
+    }
+}

@@ -1,0 +1,227 @@
+import CaptureNative
+
+/// Reads a raw folder: `photo.jpg`, `depth.f32`, `metadata.json` (Spec/command-line.md, "Raw folders").
+struct RawCaptureReader {
+    private let folder: String
+    private let options: RawCaptureOptions
+    private var remarks: [Remark] = []
+
+    private static let photoName = "photo.jpg"
+    private static let depthName = "depth.f32"
+    private static let metadataName = "metadata.json"
+
+    /// - Throws: `input.unreadable` when the folder cannot be read, `raw.capture` when something in it is wrong.
+    static func read(_ folder: String, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
+        var reader = RawCaptureReader(folder: folder, options: options)
+        return try reader.read()
+    }
+
+    private init(folder: String, options: RawCaptureOptions) {
+        self.folder = folder
+        self.options = options
+    }
+
+    private func path(_ name: String) -> String { FilePath.join(folder, name) }
+
+    private func wrong(_ name: String, _ message: String, hints: [String] = []) -> BundleError {
+        BundleError(.rawCapture, message, file: path(name), hints: hints)
+    }
+
+    private mutating func remark(_ weight: Remark.Weight, _ name: String, _ message: String) {
+        remarks.append(Remark(weight: weight, file: path(name), message: message))
+    }
+
+    private mutating func read() throws(BundleError) -> RawCapture {
+        let names: [String]
+        do {
+            names = try DirectoryHandle.names(in: folder)
+        } catch {
+            throw .reading(folder, error)
+        }
+        let known = [Self.photoName, Self.depthName, Self.metadataName]
+        let others = names.filter { !known.contains($0) }
+        if !others.isEmpty {
+            let list = others.prefix(4).joined(separator: ", ") + (others.count > 4 ? ", …" : "")
+            remarks.append(Remark(weight: .note, file: folder, message: "ignored: \(list)"))
+        }
+        let photo = try readPhoto(isThere: names.contains(Self.photoName))
+        let metadata = try readMetadata(isThere: names.contains(Self.metadataName))
+        let depth = try readDepth(isThere: names.contains(Self.depthName), said: metadata.depthSize)
+        return RawCapture(
+            folder: folder, photo: photo, depth: depth, metadata: canonical(metadata, depth: depth?.size),
+            capturedAt: metadata.capturedAt, position: try readPosition(metadata, photo: photo), remarks: remarks)
+    }
+
+    private mutating func readPhoto(isThere: Bool) throws(BundleError) -> RawCapture.Photo {
+        guard isThere else { throw wrong(Self.photoName, "missing; a raw folder holds the photo under this name") }
+        let file = path(Self.photoName)
+        do {
+            let handle = try FileHandle.reading(file)
+            let size = try handle.status().size
+            guard size <= BundleLimits.entryBytes else {
+                throw wrong(Self.photoName, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
+            }
+            let isSmall = size <= PayloadContent.memoryLimit
+            var head = [UInt8](repeating: 0, count: isSmall ? size : PayloadContent.memoryLimit)
+            let count = try handle.read(into: &head)
+            guard count == head.count else {
+                throw BundleError(.inputUnreadable, "changed while it was being packed", file: file)
+            }
+            let structure = try judge(head)
+            if size > UploadAdvice.photoBytes {
+                remark(.warning, Self.photoName, "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)")
+            }
+            if isSmall {
+                return RawCapture.Photo(
+                    content: .bytes(head), size: size, sha256: try Digest.of(head),
+                    holdsPosition: structure.holdsPosition)
+            }
+            try handle.seekToStart()
+            return RawCapture.Photo(
+                content: .file(handle, path: file), size: size,
+                sha256: try PayloadContent.hash(handle, path: file, expecting: size),
+                holdsPosition: structure.holdsPosition)
+        } catch let error as NativeError {
+            throw .reading(file, error)
+        } catch let error as BundleError {
+            throw error
+        } catch {
+            throw BundleError(.internalFailure, "\(error)", file: file)
+        }
+    }
+
+    private func judge(_ photo: [UInt8]) throws(BundleError) -> JPEGStructure {
+        do {
+            return try JPEGStructure(photo)
+        } catch {
+            throw wrong(Self.photoName, error.message)
+        }
+    }
+
+    private func readSmall(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
+        do {
+            return try FileHandle.reading(path(name)).readAll(limit: limit)
+        } catch {
+            if error.code == 27 && error.library == .system {
+                throw wrong(name, "has more than the \(limit) bytes that are allowed")
+            }
+            throw .reading(path(name), error)
+        }
+    }
+
+    private func readMetadata(isThere: Bool) throws(BundleError) -> CaptureMetadata {
+        let name = Self.metadataName
+        guard isThere else { throw wrong(name, "missing; a raw folder holds what is known of the capture in it") }
+        let bytes = try readSmall(name, limit: BundleLimits.metadataBytes)
+        let root: JSONValue
+        do {
+            root = try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting)
+        } catch {
+            let place = JSONParser.place(of: error.offset, in: bytes)
+            throw wrong(name, "not usable JSON at \(place): \(error.message)")
+        }
+        do {
+            return try CaptureMetadata(root)
+        } catch {
+            throw wrong(name, error.message)
+        }
+    }
+
+    private mutating func readDepth(
+        isThere: Bool, said: CaptureMetadata.Dimensions?
+    ) throws(BundleError) -> RawCapture.Depth? {
+        let name = Self.depthName
+        if options.withoutDepth {
+            if isThere { remark(.note, name, "left out, as --no-depth says") }
+            return nil
+        }
+        guard isThere else {
+            throw wrong(name, "missing", hints: ["use --no-depth to pack a capture without a depth map"])
+        }
+        let size = try depthSize(said: said)
+        let floats = try readSmall(name, limit: max(size.byteCount, 1 << 30))
+        guard floats.count == size.byteCount else {
+            throw wrong(
+                name, "has \(floats.count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))")
+        }
+        if max(size.width, size.height) > UploadAdvice.depthSide {
+            let limit = UploadAdvice.depthSide
+            remark(.warning, name, "is \(size); servers refuse more than \(limit)x\(limit)")
+        }
+        warnOfMeaninglessSamples(floats)
+        return RawCapture.Depth(floats: floats, size: size, sha256: try Digest.of(floats))
+    }
+
+    private func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {
+        let name = Self.metadataName
+        if let said, let given = options.depthSize, (said.width, said.height) != (given.width, given.height) {
+            throw wrong(name, "depth_map_dimensions is \(said), but --depth-size says \(given)")
+        }
+        if let given = options.depthSize { return given }
+        guard let said else {
+            throw wrong(
+                name, "depth_map_dimensions is missing, so the size of \(Self.depthName) is not known",
+                hints: ["add it, or give the size with --depth-size WIDTHxHEIGHT"])
+        }
+        guard let size = DepthSize(width: said.width, height: said.height) else {
+            throw wrong(name, "depth_map_dimensions is \(said), each side must be 1 to \(BundleLimits.depthSide)")
+        }
+        return size
+    }
+
+    private mutating func warnOfMeaninglessSamples(_ floats: [UInt8]) {
+        var count = 0
+        // The sign and exponent bits are in the last byte and a half of each little-endian float.
+        for index in stride(from: 3, to: floats.count, by: 4) {
+            let high = UInt32(floats[index]) << 8 | UInt32(floats[index - 1])
+            let rest = UInt32(floats[index - 2]) | UInt32(floats[index - 3]) | (high & 0x7f)
+            let isInfinite = high & 0x7f80 == 0x7f80 && rest == 0
+            let isNegative = high & 0x8000 != 0 && high & 0x7f80 != 0x7f80 && (high & 0x7fff | rest) != 0
+            if isInfinite || isNegative { count += 1 }
+        }
+        if count > 0 {
+            remark(.warning, Self.depthName, "\(count) samples are negative or infinite; they are kept as they are")
+        }
+    }
+}
+
+extension RawCaptureReader {
+    /// The bundle's metadata.json: no position, and dimensions exactly if there is a depth map.
+    private func canonical(_ metadata: CaptureMetadata, depth: DepthSize?) -> [UInt8] {
+        var members = (metadata.root.members ?? []).filter { $0.name != "location" }
+        if depth == nil {
+            members.removeAll { $0.name == "depth_map_dimensions" }
+        } else if let depth, metadata.depthSize == nil {
+            let size = JSONValue.members(["height": .integer(depth.height), "width": .integer(depth.width)])
+            members.append(JSONValue.Member("depth_map_dimensions", size))
+        }
+        return CanonicalJSON.encode(.object(members))
+    }
+
+    private mutating func readPosition(
+        _ metadata: CaptureMetadata, photo: RawCapture.Photo
+    ) throws(BundleError) -> GeoPosition? {
+        let name = Self.metadataName
+        for member in metadata.namesThatLookLikeAPosition where member != "location" && !member.hasPrefix("location.") {
+            remark(.warning, name, "the member \(member) looks like a position and is kept as it is, whatever --location says")
+        }
+        var position: GeoPosition?
+        if let root = metadata.root["location"], root.kind != JSONValue.null.kind {
+            do {
+                position = try GeoPosition(root)
+            } catch {
+                throw wrong(name, "location: \(error.message)")
+            }
+        }
+        if photo.holdsPosition && (options.location != .exact || position == nil) {
+            remark(
+                .warning, Self.photoName,
+                "holds a position in its EXIF or XMP, which stays in it, as every byte of the photo does")
+        }
+        do {
+            return try position?.applying(options.location)
+        } catch {
+            throw wrong(name, "location: \(error.message)")
+        }
+    }
+}

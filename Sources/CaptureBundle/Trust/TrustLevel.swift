@@ -1,0 +1,138 @@
+import CaptureNative
+
+/// How a device keeps its key, as the trust file says; never as the bundle says.
+public enum TrustLevel: String, Sendable, CaseIterable {
+    /// A key in a file.
+    case software
+    /// A key that Apple's App Attest vouched for.
+    case appleAppAttest = "apple-appattest"
+}
+
+/// One device in a trust file (Spec/capture-bundle.md section 10).
+public struct TrustedDeviceLine: Hashable, Sendable {
+    /// The App ID whose SHA-256 an Apple key signs with.
+    public struct RelyingPartyID: Hashable, Sendable {
+        public let text: String
+        let hash: Digest
+    }
+
+    public let name: String
+    public let point: DevicePoint
+    public var level: TrustLevel = .software
+    public var rpID: RelyingPartyID?
+    /// The first moment that is trusted.
+    public var validAfter: CaptureTime?
+    /// The first moment that is no longer trusted.
+    public var validBefore: CaptureTime?
+    public var isRevoked = false
+
+    private static let keyType = "p256"
+
+    public init(name: String, point: DevicePoint) throws(BundleError) {
+        guard Self.isName(name) else {
+            throw BundleError(
+                .trustName, "\"\(name)\" is no device name: a letter or digit, then up to 63 of letters, digits and ._@+-")
+        }
+        self.name = name
+        self.point = point
+    }
+
+    /// Sets the App ID, `TEAMID.bundle.identifier`.
+    public mutating func setRelyingPartyID(_ text: String) throws(BundleError) {
+        let isValid = (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") }
+        guard isValid else { throw BundleError(.trustFile, "rpid \"\(text)\" is not 1 to 255 printable characters") }
+        rpID = RelyingPartyID(text: text, hash: try Digest.of(Array(text.utf8)))
+    }
+
+    /// The line as it stands in a file, without LF.
+    public var text: String {
+        var options: [String] = []
+        if level != .software { options.append("level=\(level.rawValue)") }
+        if let rpID { options.append("rpid=\"\(rpID.text)\"") }
+        if let validAfter { options.append("valid-after=\(validAfter)") }
+        if let validBefore { options.append("valid-before=\(validBefore)") }
+        if isRevoked { options.append("revoked") }
+        let fields = [name, options.joined(separator: ","), Self.keyType, point.base64]
+        return fields.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Reads a line; the message of what it throws does not yet name the file.
+    init(parsing line: String) throws(BundleError) {
+        let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
+        guard (3...4).contains(fields.count), fields[fields.count - 2] == Self.keyType else {
+            throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")
+        }
+        guard let bytes = Base64.decode(fields[fields.count - 1]), P256PublicKey(point: bytes) != nil else {
+            throw BundleError(.trustFile, "the key is not base64 of an uncompressed point on P-256")
+        }
+        guard Self.isName(fields[0]) else { throw BundleError(.trustFile, "\(fields[0]) is no device name") }
+        name = fields[0]
+        point = try DevicePoint(bytes: bytes)
+        if fields.count == 4 { try read(options: fields[1]) }
+        guard (level == .appleAppAttest) == (rpID != nil) else {
+            throw BundleError(.trustFile, "level=apple-appattest and rpid go together")
+        }
+    }
+
+    private mutating func read(options: String) throws(BundleError) {
+        var seen: Set<String> = []
+        for option in Self.split(options) {
+            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard seen.insert(parts[0]).inserted else {
+                throw BundleError(.trustFile, "the option \(parts[0]) stands twice")
+            }
+            try read(option: parts[0], value: parts.count == 2 ? parts[1] : nil)
+        }
+    }
+
+    private mutating func read(option: String, value: String?) throws(BundleError) {
+        switch (option, value) {
+        case ("revoked", nil): isRevoked = true
+        case ("level", let word?):
+            guard let known = TrustLevel(rawValue: word) else {
+                throw BundleError(.trustFile, "unknown level \(word)")
+            }
+            level = known
+        case ("rpid", let quoted?):
+            guard quoted.utf8.count > 2, quoted.hasPrefix("\""), quoted.hasSuffix("\"") else {
+                throw BundleError(.trustFile, "rpid needs a value in double quotes")
+            }
+            try setRelyingPartyID(String(quoted.dropFirst().dropLast()))
+        case ("valid-after", let text?): validAfter = try Self.time(text)
+        case ("valid-before", let text?): validBefore = try Self.time(text)
+        default: throw BundleError(.trustFile, "unknown option \(option)")
+        }
+    }
+
+    /// A time of `captured_at`'s grammar, or a date, which means its first moment in UTC.
+    public static func time(_ text: String) throws(BundleError) -> CaptureTime {
+        guard let time = CaptureTime(text) ?? CaptureTime(date: text) else {
+            throw BundleError(.trustFile, "\"\(text)\" is no date like 2026-03-14 and no time with its zone")
+        }
+        return time
+    }
+
+    /// Commas inside double quotes do not separate.
+    private static func split(_ options: String) -> [String] {
+        var parts = [""]
+        var isQuoted = false
+        for character in options {
+            if character == "\"" { isQuoted.toggle() }
+            if character == "," && !isQuoted {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        func isLetterOrDigit(_ byte: UInt8) -> Bool {
+            EntryPath.isAlphanumeric(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        }
+        guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 64 else { return false }
+        return text.utf8.allSatisfy { isLetterOrDigit($0) || "._@+-".utf8.contains($0) }
+    }
+}

@@ -1,0 +1,65 @@
+/// Judges what an entry says, once its bytes have matched their hash: rules D, E and L.
+final class EntryContentCheck {
+    struct Findings {
+        var faults: [BundleError] = []
+        var warnings: [BundleError] = []
+        var metadata: CaptureMetadata?
+    }
+
+    private enum Content {
+        case depth(DepthMapReader, expected: Digest)
+        case metadata
+        case location
+        /// Nothing is said of the other entries but their hash.
+        case opaque
+    }
+
+    private let content: Content
+    private let entry: ManifestEntry
+    private let manifest: Manifest
+    private var gathered: [UInt8] = []
+
+    init(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
+        self.entry = entry
+        self.manifest = manifest
+        switch entry.path {
+        case .depth:
+            // The manifest has a description of each depth map that it lists: rule M7.
+            if let depth = manifest.depth {
+                content = .depth(try DepthMapReader(size: depth.size), expected: depth.sha256)
+            } else {
+                content = .opaque
+            }
+        case .metadata: content = .metadata
+        case .location: content = .location
+        default: content = .opaque
+        }
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        switch content {
+        case .depth(let reader, _): try reader.consume(piece)
+        case .metadata, .location:
+            // Bounded: the manifest's sizes of these two were checked against their limits.
+            for index in 0..<piece.count { gathered.append(piece[index]) }
+        case .opaque: break
+        }
+    }
+
+    func finish() throws(BundleError) -> Findings {
+        var findings = Findings()
+        switch content {
+        case .depth(let reader, let expected):
+            if let fault = try reader.finish(expected: expected) { findings.faults.append(fault) }
+        case .metadata:
+            MetadataCheck(manifest: manifest).run(gathered, &findings)
+        case .location:
+            do { _ = try GeoPosition.decode(gathered) } catch { findings.faults.append(error) }
+        case .opaque: break
+        }
+        let path = entry.path.description
+        findings.faults = findings.faults.map { BundleError($0.code, $0.message, entry: path) }
+        findings.warnings = findings.warnings.map { BundleError($0.code, $0.message, entry: path) }
+        return findings
+    }
+}

@@ -1,0 +1,52 @@
+/// Rules E1 to E5 on `metadata.json`.
+struct MetadataCheck {
+    let manifest: Manifest
+
+    func run(_ bytes: [UInt8], _ findings: inout EntryContentCheck.Findings) {
+        do {
+            let metadata = try CaptureMetadata.decode(bytes)
+            findings.metadata = metadata
+            findings.faults += [location(metadata), time(metadata), dimensions(metadata)].compactMap(\.self)
+            findings.warnings += metadata.namesThatLookLikeAPosition.filter { $0 != "location" }.map {
+                BundleError(.metadataPosition, "the member \($0) looks like a position")
+            }
+        } catch {
+            findings.faults.append(error)
+        }
+    }
+
+    private func location(_ metadata: CaptureMetadata) -> BundleError? {
+        guard metadata.root["location"] != nil else { return nil }
+        return BundleError(.metadataLocation, "a top-level member location; a position belongs into location.json")
+    }
+
+    private func time(_ metadata: CaptureMetadata) -> BundleError? {
+        guard metadata.capturedAt != manifest.capturedAt else { return nil }
+        return BundleError(
+            .metadataCapturedAt,
+            "captured_at is \(metadata.capturedAt) in UTC, the manifest says \(manifest.capturedAt)")
+    }
+
+    private func dimensions(_ metadata: CaptureMetadata) -> BundleError? {
+        let said = metadata.depthSize.map(\.description)
+        let signed = manifest.depth?.size.description
+        guard said != signed else { return nil }
+        return BundleError(
+            .metadataDimensions,
+            "depth_map_dimensions \(said.map { "is \($0)" } ?? "is missing"), the manifest has \(signed ?? "no depth")")
+    }
+}
+
+extension CaptureMetadata {
+    /// Reads `metadata.json` of a bundle: rules E1 and E2.
+    static func decode(_ bytes: [UInt8]) throws(BundleError) -> CaptureMetadata {
+        let root: JSONValue?
+        do {
+            root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.metadataNesting)
+        } catch {
+            throw BundleError(.metadataCanonical, "not JSON at byte \(error.offset): \(error.message)")
+        }
+        guard let root else { throw BundleError(.metadataCanonical, "not the canonical form of its JSON") }
+        return try CaptureMetadata(root)
+    }
+}

@@ -1,0 +1,65 @@
+extension BundleError.Code {
+    public static let trustUnknown = Self("trust.unknown")
+    static let trustRevoked = Self("trust.revoked")
+    static let trustLevel = Self("trust.level")
+    static let trustRPID = Self("trust.rpid")
+    static let trustNotYetValid = Self("trust.not_yet_valid")
+    static let trustExpired = Self("trust.expired")
+}
+
+/// Whether anyone vouches for the device: rules T1 to T6 (Spec/capture-bundle.md section 10).
+struct TrustCheck {
+    let trust: TrustFile
+
+    /// - Parameter report: of a sound bundle.
+    func run(on report: inout VerificationReport) {
+        guard let manifest = report.manifest, let data = report.authenticatorData else { return }
+        let lines = trust.devices.filter { $0.point == manifest.device }
+        let faults = judge(lines, manifest, data, &report)
+        report.faults += faults
+        report.checks.append(.init(name: "trust", outcome: faults.isEmpty ? .passed : .failed))
+    }
+
+    private func judge(
+        _ lines: [TrustedDeviceLine], _ manifest: Manifest, _ data: AuthenticatorData,
+        _ report: inout VerificationReport
+    ) -> [BundleError] {
+        guard let first = lines.first else {
+            return [BundleError(.trustUnknown, "nobody vouches for the device key \(manifest.device.keyID)")]
+        }
+        if let revoked = lines.first(where: \.isRevoked) {
+            report.trustedDevice = .init(name: revoked.name, level: revoked.level)
+            return [BundleError(.trustRevoked, "the key of \(revoked.name) is revoked")]
+        }
+        let judged = lines.map { ($0, Self.faults(of: $0, manifest, data)) }
+        let decisive = judged.first { $0.1.isEmpty } ?? (first, Self.faults(of: first, manifest, data))
+        report.trustedDevice = .init(name: decisive.0.name, level: decisive.0.level)
+        return decisive.1
+    }
+
+    private static func faults(
+        of line: TrustedDeviceLine, _ manifest: Manifest, _ data: AuthenticatorData
+    ) -> [BundleError] {
+        var faults: [BundleError] = []
+        let kind: AuthenticatorData.Kind = line.level == .software ? .diskKey : .apple
+        if data.kind != kind {
+            let found = data.kind == .diskKey ? "a disk key" : "an Apple key"
+            faults.append(
+                BundleError(.trustLevel, "\(line.name) is trusted as \(line.level.rawValue), but \(found) signed"))
+        }
+        if let rpID = line.rpID, rpID.hash != data.rpIDHash {
+            faults.append(BundleError(.trustRPID, "signed by another app than \(rpID.text)"))
+        }
+        if let after = line.validAfter, manifest.capturedAt < after {
+            faults.append(
+                BundleError(
+                    .trustNotYetValid, "claims \(manifest.capturedAt), but \(line.name) is trusted from \(after) only"))
+        }
+        if let before = line.validBefore, manifest.capturedAt >= before {
+            faults.append(
+                BundleError(
+                    .trustExpired, "claims \(manifest.capturedAt), but \(line.name) is trusted until \(before) only"))
+        }
+        return faults
+    }
+}

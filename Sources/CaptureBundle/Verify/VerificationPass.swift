@@ -1,0 +1,115 @@
+import CaptureNative
+
+/// One walk through a bundle: steps 1 to 5 of Spec/capture-bundle.md section 11.
+struct VerificationPass {
+    let reader: BundleReader
+    var report = VerificationReport()
+    private var outcomes: [String: VerificationReport.Check.Outcome] = [:]
+
+    private static let checkNames = [
+        "container", "manifest", "assertion", "signature", "entries", "depth", "metadata", "location",
+    ]
+
+    init(reader: BundleReader) { self.reader = reader }
+
+    mutating func run(
+        _ payload: (ManifestEntry, Manifest) throws(BundleError) -> (any PayloadObserver)?
+    ) throws(BundleError) {
+        let head = try reader.readHead()
+        report.manifestSHA256 = try Digest.of(head.manifest)
+        let manifest = try Manifest.decode(head.manifest)
+        report.manifest = manifest
+        report.entries = manifest.entries.map { _ in .unread }
+        outcomes["manifest"] = .passed
+        try judgeAssertion(head, manifest)
+        while let entry = try reader.nextEntry(of: manifest) {
+            try judge(entry, manifest, payload(entry, manifest))
+        }
+        for entry in reader.withheld { mark(entry, .withheld) }
+        outcomes["container"] = .passed
+        outcomes["entries"] = outcomes["entries"] ?? .passed
+    }
+
+    /// Records a fault that ended the walk.
+    mutating func stop(at fault: BundleError) {
+        let part = String(fault.code.rawValue.prefix { $0 != "." })
+        outcomes[part] = .failed
+        if part == "manifest" { outcomes["container"] = .notReached }
+        for entry in reader.withheld { mark(entry, .withheld) }
+    }
+
+    mutating func finishChecks() {
+        report.checks = Self.checkNames.map { name in
+            VerificationReport.Check(name: name, outcome: outcomes[name] ?? restingOutcome(of: name))
+        }
+    }
+
+    /// What a check without an outcome of its own means, once the walk is over.
+    private func restingOutcome(of name: String) -> VerificationReport.Check.Outcome {
+        guard let manifest = report.manifest else { return .notReached }
+        let paths: [String: EntryPath] = ["depth": .depth, "location": .location]
+        if let path = paths[name], manifest.entry(path) == nil || report.withheld.contains(path) {
+            return .notApplicable
+        }
+        return .notReached
+    }
+
+    private mutating func judgeAssertion(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
+        do {
+            let assertion = try Assertion(decoding: head.assertion)
+            report.authenticatorData = assertion.authenticatorData
+            outcomes["assertion"] = .passed
+            let clientData = SigningInput.clientData(manifest: head.manifest)
+            let key = P256PublicKey(point: manifest.device.bytes)
+            guard let key, try assertion.verifies(clientData: clientData, key: key) else {
+                outcomes["signature"] = .failed
+                report.faults.append(
+                    BundleError(
+                        .assertionSignature, "the signature does not verify under the key that the manifest names",
+                        entry: "assertion.cbor"))
+                return
+            }
+            outcomes["signature"] = .passed
+        } catch {
+            guard error.verdict != nil else { throw error }
+            outcomes["assertion"] = .failed
+            report.faults.append(
+                BundleError(error.code, error.message, entry: "assertion.cbor"))
+        }
+    }
+
+    private mutating func judge(
+        _ entry: ManifestEntry, _ manifest: Manifest, _ observer: (any PayloadObserver)?
+    ) throws(BundleError) {
+        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let content = try EntryContentCheck(entry, manifest)
+        try reader.readData { piece throws(BundleError) in
+            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+            try content.consume(piece)
+            try observer?.consume(piece)
+        }
+        let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        guard digest == entry.sha256 else {
+            mark(entry, .altered)
+            outcomes["entries"] = .failed
+            report.faults.append(
+                BundleError(
+                    .entrySHA256, "SHA-256 is \(digest), the manifest says \(entry.sha256)",
+                    entry: entry.path.description))
+            return
+        }
+        mark(entry, .matched)
+        let findings = try content.finish()
+        if let metadata = findings.metadata { report.metadata = metadata }
+        report.warnings += findings.warnings
+        report.faults += findings.faults
+        if [.depth, .metadata, .location].contains(entry.path) {
+            outcomes[entry.role.rawValue] = findings.faults.isEmpty ? .passed : .failed
+        }
+    }
+
+    private mutating func mark(_ entry: ManifestEntry, _ status: VerificationReport.EntryStatus) {
+        guard let index = report.manifest?.entries.firstIndex(where: { $0.path == entry.path }) else { return }
+        report.entries[index] = status
+    }
+}

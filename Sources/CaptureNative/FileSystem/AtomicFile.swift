@@ -1,0 +1,96 @@
+package import Glibc
+
+/// A file that appears under its name whole or not at all.
+///
+/// The bytes go to a file without a name (`O_TMPFILE`), so that a crash at any point leaves nothing behind; `commit` syncs
+/// them, links the name and syncs the folder. Where a file system has no such files, a hidden temporary name is used.
+package final class AtomicFile {
+    package enum Existing: Sendable { case refuse, replace }
+
+    package let handle: FileHandle
+    private let path: String
+    private let folder: String
+    /// The hidden name that exists now and is ours to remove; nil while the file has no name.
+    private var temporaryPath: String?
+
+    /// - Throws: `NativeError` when the folder is missing or closed to us.
+    package init(path: String, mode: mode_t, allowsUnnamed: Bool = true) throws(NativeError) {
+        self.path = path
+        folder = FilePath.folder(of: path)
+        if allowsUnnamed, let unnamed = try Self.openUnnamed(in: folder, mode: mode) {
+            handle = unnamed
+            temporaryPath = nil
+        } else {
+            let name = Self.temporaryName(for: path)
+            handle = try FileHandle.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            temporaryPath = name
+        }
+    }
+
+    deinit {
+        if let temporaryPath { unsafe unlink(temporaryPath) }
+    }
+
+    /// Syncs the bytes, gives them their name and syncs the folder. After it returns, no power cut takes the file away.
+    ///
+    /// - Throws: `EEXIST` when something has the name and `existing` is `.refuse`; nothing is changed then.
+    package func commit(_ existing: Existing) throws(NativeError) {
+        try handle.synchronize()
+        switch existing {
+        case .refuse:
+            if let temporaryPath {
+                guard unsafe link(temporaryPath, path) == 0 else { throw .system("link") }
+                unsafe unlink(temporaryPath)
+                self.temporaryPath = nil
+            } else {
+                try linkUnnamed(as: path)
+            }
+        case .replace:
+            let name: String
+            if let temporaryPath {
+                name = temporaryPath
+            } else {
+                name = Self.temporaryName(for: path)
+                try linkUnnamed(as: name)
+                temporaryPath = name
+            }
+            guard unsafe rename(name, path) == 0 else { throw .system("rename") }
+            temporaryPath = nil
+        }
+        try DirectoryHandle.synchronize(folder)
+    }
+
+    /// Writes a small file whole.
+    package static func write(
+        _ bytes: [UInt8], to path: String, mode: mode_t, existing: Existing
+    ) throws(NativeError) {
+        let file = try AtomicFile(path: path, mode: mode)
+        // The umask may have taken bits away that a shared file needs, never added any.
+        try file.handle.write(bytes)
+        try file.commit(existing)
+    }
+
+    private func linkUnnamed(as name: String) throws(NativeError) {
+        // The documented way without CAP_DAC_READ_SEARCH (open(2), O_TMPFILE).
+        let source = "/proc/self/fd/\(handle.descriptor)"
+        guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else { throw .system("linkat") }
+    }
+
+    private static func openUnnamed(in folder: String, mode: mode_t) throws(NativeError) -> FileHandle? {
+        // O_TMPFILE is a macro of two flags that Swift does not import: __O_TMPFILE | O_DIRECTORY. Its first part is
+        // 020000000 on every architecture that Swift runs on under Linux.
+        let unnamedFile: Int32 = 0o20000000 | O_DIRECTORY
+        guard unsafe access("/proc/self/fd", X_OK) == 0 else { return nil }
+        do {
+            return try FileHandle.open(folder, O_RDWR | unnamedFile, mode: mode)
+        } catch where error.isErrno(EOPNOTSUPP, EISDIR, ENOENT, EINVAL) {
+            return nil
+        }
+    }
+
+    private static func temporaryName(for path: String) -> String {
+        var generator = SystemRandomNumberGenerator()
+        let suffix = String(generator.next(), radix: 36)
+        return FilePath.join(FilePath.folder(of: path), ".\(FilePath.name(of: path).prefix(180)).\(suffix).tmp")
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+
+extension NativeError {
+    /// The failure that `errno` describes now.
+    static func system(_ call: String) -> NativeError { system(call, errno) }
+
+    static func system(_ call: String, _ code: Int32) -> NativeError {
+        let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        return NativeError(library: .system, call: call, code: code, text: text.lowercasedFirst)
+    }
+
+    package func isErrno(_ codes: Int32...) -> Bool { library == .system && codes.contains(code) }
+
+    /// The file or folder is not there.
+    package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
+    /// Something is already there under that name.
+    package var isExisting: Bool { isErrno(EEXIST) }
+    /// The file may not be opened by this user.
+    package var isForbidden: Bool { isErrno(EACCES, EPERM) }
+    /// The target cannot be made: no such folder, no permission, a folder where a file should be, a read-only disk.
+    package var isUncreatable: Bool {
+        isErrno(ENOENT, ENOTDIR, EACCES, EPERM, EISDIR, EROFS, ENAMETOOLONG, ELOOP, EINVAL, ENXIO)
+    }
+    /// Bytes could not be read or written: a device error, a full disk, a broken pipe.
+    package var isInputOutput: Bool { library == .system && !isMissing && !isForbidden }
+}
+
+extension String {
+    /// Messages for people begin in lower case; `strerror` begins in upper case.
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}

@@ -1,0 +1,118 @@
+package import Glibc
+
+/// An open file, closed when the last owner lets go. Reads and writes go on after signals and short counts.
+///
+/// `Sendable` is true because the descriptor never changes and the kernel orders calls on it.
+@safe
+package final class FileHandle: Sendable {
+    package let descriptor: Int32
+    private let closes: Bool
+
+    /// Takes over `descriptor`; it is closed with the handle unless `closes` is false.
+    init(owning descriptor: Int32, closes: Bool = true) {
+        self.descriptor = descriptor
+        self.closes = closes
+    }
+
+    deinit {
+        if closes { _ = Glibc.close(descriptor) }
+    }
+
+    package static let standardInput = FileHandle(owning: STDIN_FILENO, closes: false)
+    package static let standardOutput = FileHandle(owning: STDOUT_FILENO, closes: false)
+    package static let standardError = FileHandle(owning: STDERR_FILENO, closes: false)
+
+    /// Opens a file for reading. A folder is refused with `EISDIR` here, not at the first read.
+    package static func reading(_ path: String, followsLinks: Bool = true) throws(NativeError) -> FileHandle {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
+        let handle = try open(path, flags)
+        if try handle.status().kind == .folder { throw .system("open", EISDIR) }
+        return handle
+    }
+
+    package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
+        guard !path.utf8.contains(0) else { throw .system("open", ENOENT) }
+        while true {
+            let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+            if descriptor >= 0 { return FileHandle(owning: descriptor) }
+            if errno != EINTR { throw .system("open") }
+        }
+    }
+
+    /// Whether a person is at the other end.
+    package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    package func status() throws(NativeError) -> FileStatus {
+        var raw = stat()
+        guard unsafe fstat(descriptor, &raw) == 0 else { throw .system("fstat") }
+        return FileStatus(raw)
+    }
+
+    /// Fills `buffer` from its start and returns how many bytes came; fewer than asked only at the end of the file.
+    package func read(into buffer: inout [UInt8]) throws(NativeError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
+                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system("read")
+            }
+            filled += count
+        }
+        return filled
+    }
+
+    /// One `read`: what is there now, at most `buffer.count` bytes; 0 at the end of the file.
+    package func readSome(into buffer: inout [UInt8]) throws(NativeError) -> Int {
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 { return count }
+            if errno != EINTR { throw .system("read") }
+        }
+    }
+
+    package func write(_ bytes: Span<UInt8>) throws(NativeError) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { raw in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[written...])
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system("write")
+            }
+            written += count
+        }
+    }
+
+    package func write(_ bytes: [UInt8]) throws(NativeError) { try write(bytes.span) }
+
+    package func seekToStart() throws(NativeError) {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .system("lseek") }
+    }
+
+    /// Returns when the bytes are on the disk.
+    package func synchronize() throws(NativeError) {
+        guard fsync(descriptor) == 0 else { throw .system("fsync") }
+    }
+
+    /// Reads all bytes, refusing more than `limit` of them with `EFBIG`.
+    package func readAll(limit: Int) throws(NativeError) -> [UInt8] {
+        let size = try status().size
+        if size > limit { throw .system("read", EFBIG) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        var chunk = [UInt8](repeating: 0, count: min(max(size + 1, 4096), 1 << 18))
+        while true {
+            let count = try readSome(into: &chunk)
+            if count == 0 { return bytes }
+            if bytes.count + count > limit { throw .system("read", EFBIG) }
+            bytes += chunk[..<count]
+        }
+    }
+}

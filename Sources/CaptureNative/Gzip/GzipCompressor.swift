@@ -1,0 +1,25 @@
+import CLibDeflate
+
+/// Makes one gzip member with libdeflate. The bytes depend on the library's release; nothing that is signed does.
+package enum GzipCompressor {
+    /// - Parameters:
+    ///   - level: libdeflate's, 1 to 12; 6 is zlib 6's size on real LiDAR depth at a fraction of its time.
+    /// - Throws: `NativeError` when memory runs out.
+    package static func compress(_ bytes: Span<UInt8>, level: Int32) throws(NativeError) -> [UInt8] {
+        guard let compressor = unsafe libdeflate_alloc_compressor(level) else {
+            throw NativeError(library: .libdeflate, call: "libdeflate_alloc_compressor", code: 0, text: "out of memory")
+        }
+        defer { unsafe libdeflate_free_compressor(compressor) }
+        let bound = unsafe libdeflate_gzip_compress_bound(compressor, bytes.count)
+        let member = unsafe bytes.withUnsafeBytes { source in
+            unsafe [UInt8](unsafeUninitializedCapacity: bound) { target, count in
+                count = unsafe libdeflate_gzip_compress(
+                    compressor, source.baseAddress, source.count, target.baseAddress, target.count)
+            }
+        }
+        guard !member.isEmpty else {
+            throw NativeError(library: .libdeflate, call: "libdeflate_gzip_compress", code: 0, text: "no room")
+        }
+        return member
+    }
+}

@@ -1,0 +1,129 @@
+import COpenSSL
+
+/// PKCS#8 EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018), scrypt (RFC 7914: N 2^17, r 8, p 1) and AES-256-CBC.
+///
+/// OpenSSL has these parts, but its PKCS#8 calls cap scrypt at 32 MiB of memory and refuse N 2^17, which takes 128 MiB. So
+/// the few bytes of ASN.1 are put together here; what others made with other parameters goes to OpenSSL.
+enum EncryptedPrivateKeyInfo {
+    static let label = "ENCRYPTED PRIVATE KEY"
+
+    private static let saltLength = 16
+    private static let ivLength = 16
+    private static let cost: UInt64 = 1 << 17
+    private static let memoryLimit: UInt64 = 160 << 20
+
+    private static let pbes2: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d]
+    private static let scrypt: [UInt8] = [0x06, 0x09, 0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b]
+    private static let aes256CBC: [UInt8] = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2a]
+
+    static func seal(_ plain: [UInt8], passphrase: [UInt8]) throws(NativeError) -> [UInt8] {
+        let salt = try RandomBytes.make(saltLength)
+        let iv = try RandomBytes.make(ivLength)
+        let key = try derive(passphrase, salt: salt)
+        guard let cipher = try crypt(plain, key: key, iv: iv, encrypts: true) else {
+            throw OpenSSLErrorQueue.drain("EVP_CipherFinal_ex")
+        }
+        return sequence(algorithm(salt: salt, iv: iv) + element(0x04, cipher))
+    }
+
+    /// nil when the passphrase does not open it.
+    static func open(_ sealed: [UInt8], passphrase: [UInt8]) throws(NativeError) -> [UInt8]? {
+        guard let (salt, iv, cipher) = parse(sealed) else { return openWithOpenSSL(sealed, passphrase: passphrase) }
+        return try crypt(cipher, key: derive(passphrase, salt: salt), iv: iv, encrypts: false)
+    }
+
+    /// The parts of what `seal` makes; nil for any other structure.
+    private static func parse(_ sealed: [UInt8]) -> (salt: [UInt8], iv: [UInt8], cipher: [UInt8])? {
+        let none = [UInt8](repeating: 0, count: saltLength)
+        let model = algorithm(salt: none, iv: none)
+        // The model has two runs of 16 zero bytes; everything around them is constant.
+        guard let saltStart = model.firstRange(of: [0x04, 0x10] + none)?.lowerBound.advanced(by: 2) else { return nil }
+        let ivStart = model.count - ivLength
+        for headLength in 2...4 where sealed.count > headLength + model.count + 2 {
+            let body = Array(sealed[headLength..<(headLength + model.count)])
+            let salt = Array(body[saltStart..<(saltStart + saltLength)])
+            let iv = Array(body[ivStart...])
+            let cipher = sealed[(headLength + model.count)...]
+            let skip = cipher.dropFirst().first.map { $0 < 0x80 ? 2 : 2 + Int($0 & 0x7f) } ?? 2
+            let text = Array(cipher.dropFirst(skip))
+            if sealed == sequence(algorithm(salt: salt, iv: iv) + element(0x04, text)) { return (salt, iv, text) }
+        }
+        return nil
+    }
+
+    private static func algorithm(salt: [UInt8], iv: [UInt8]) -> [UInt8] {
+        // N 131072, r 8, p 1, key length 32.
+        let numbers: [UInt8] = [0x02, 0x03, 0x02, 0x00, 0x00, 0x02, 0x01, 0x08, 0x02, 0x01, 0x01, 0x02, 0x01, 0x20]
+        let derivation = sequence(scrypt + sequence(element(0x04, salt) + numbers))
+        let encryption = sequence(aes256CBC + element(0x04, iv))
+        return sequence(pbes2 + sequence(derivation + encryption))
+    }
+
+    private static func sequence(_ contents: [UInt8]) -> [UInt8] { element(0x30, contents) }
+
+    /// A DER element of fewer than 65,536 bytes.
+    private static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        switch contents.count {
+        case ..<0x80: [tag, UInt8(contents.count)] + contents
+        case ..<0x100: [tag, 0x81, UInt8(contents.count)] + contents
+        default: [tag, 0x82, UInt8(truncatingIfNeeded: contents.count >> 8), UInt8(contents.count & 0xff)] + contents
+        }
+    }
+
+    private static func derive(_ passphrase: [UInt8], salt: [UInt8]) throws(NativeError) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: 32)
+        let status = unsafe passphrase.withUnsafeBytes { secret in
+            unsafe key.withUnsafeMutableBufferPointer { target in
+                unsafe EVP_PBE_scrypt(
+                    secret.bindMemory(to: CChar.self).baseAddress, secret.count, salt, salt.count, cost, 8, 1,
+                    memoryLimit, target.baseAddress, target.count)
+            }
+        }
+        try OpenSSLErrorQueue.require(status == 1, "EVP_PBE_scrypt")
+        return key
+    }
+
+    /// nil when decryption finds no valid padding.
+    private static func crypt(
+        _ input: [UInt8], key: [UInt8], iv: [UInt8], encrypts: Bool
+    ) throws(NativeError) -> [UInt8]? {
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_CIPHER_CTX_new") }
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        let ready = unsafe EVP_CipherInit_ex(context, EVP_aes_256_cbc(), nil, key, iv, encrypts ? 1 : 0)
+        try OpenSSLErrorQueue.require(ready == 1, "EVP_CipherInit_ex")
+        var output = [UInt8](repeating: 0, count: input.count + 32)
+        var first: Int32 = 0
+        var last: Int32 = 0
+        let status = unsafe output.withUnsafeMutableBufferPointer { target in
+            guard unsafe EVP_CipherUpdate(context, target.baseAddress, &first, input, Int32(input.count)) == 1 else {
+                return Int32(0)
+            }
+            return unsafe EVP_CipherFinal_ex(context, target.baseAddress?.advanced(by: Int(first)), &last)
+        }
+        guard status == 1 else {
+            _ = OpenSSLErrorQueue.drain("EVP_CipherFinal_ex")
+            return nil
+        }
+        return Array(output.prefix(Int(first + last)))
+    }
+
+    private static func openWithOpenSSL(_ sealed: [UInt8], passphrase: [UInt8]) -> [UInt8]? {
+        let signature = unsafe sealed.withUnsafeBufferPointer { source in
+            var cursor = source.baseAddress
+            return unsafe d2i_X509_SIG(nil, &cursor, source.count)
+        }
+        guard let signature = unsafe signature else { return nil }
+        defer { unsafe X509_SIG_free(signature) }
+        let secret = passphrase.map { CChar(bitPattern: $0) }
+        guard let info = unsafe PKCS8_decrypt(signature, secret, Int32(secret.count)) else {
+            _ = OpenSSLErrorQueue.drain("PKCS8_decrypt")
+            return nil
+        }
+        defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
+        var pointer: UnsafeMutablePointer<UInt8>?
+        let count = unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &pointer)
+        guard count > 0, let plain = unsafe pointer else { return nil }
+        defer { unsafe CRYPTO_clear_free(plain, Int(count), nil, 0) }
+        return unsafe [UInt8](UnsafeBufferPointer(start: plain, count: Int(count)))
+    }
+}

@@ -1,0 +1,20 @@
+import COpenSSL
+
+/// OpenSSL reports failures in a queue of the thread; it is drained at each failure, so that no later call finds old news.
+enum OpenSSLErrorQueue {
+    /// The newest entry as an error; the queue is empty afterwards.
+    static func drain(_ call: String) -> NativeError {
+        var newest: UInt = 0
+        while true {
+            let code = ERR_get_error()
+            if code == 0 { break }
+            newest = code
+        }
+        let text = unsafe ERR_reason_error_string(newest).map { unsafe String(cString: $0) } ?? "no reason given"
+        return NativeError(library: .openSSL, call: call, code: capture_error_reason(newest), text: text)
+    }
+
+    static func require(_ condition: Bool, _ call: String) throws(NativeError) {
+        if !condition { throw drain(call) }
+    }
+}

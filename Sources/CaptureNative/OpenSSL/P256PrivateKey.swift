@@ -1,0 +1,133 @@
+import COpenSSL
+
+/// A P-256 private key, made, stored as PKCS#8 PEM, and used to sign.
+///
+/// `@unchecked Sendable`: the EVP_PKEY is never changed after init, and OpenSSL allows concurrent use of such a key.
+@safe
+package final class P256PrivateKey: @unchecked Sendable {
+    package enum LoadFailure: Error, Equatable {
+        /// The PEM is encrypted and no passphrase was given.
+        case passphraseNeeded
+        /// The passphrase does not open it.
+        case wrongPassphrase
+        /// No PKCS#8 PEM, or not a P-256 key.
+        case damaged
+        case native(NativeError)
+    }
+
+    package let publicKey: P256PublicKey
+    private let key: OpaquePointer
+
+    /// Takes over `key`.
+    private init?(owning key: OpaquePointer) {
+        guard let point = unsafe P256Point.of(key), let publicKey = P256PublicKey(point: point) else {
+            unsafe EVP_PKEY_free(key)
+            return nil
+        }
+        unsafe self.key = key
+        self.publicKey = publicKey
+    }
+
+    deinit { unsafe EVP_PKEY_free(key) }
+
+    package static func generate() throws(NativeError) -> P256PrivateKey {
+        guard let key = unsafe capture_generate_p256(), let made = unsafe P256PrivateKey(owning: key) else {
+            throw OpenSSLErrorQueue.drain("EVP_EC_gen")
+        }
+        return made
+    }
+
+    /// Signs `message` with SHA-256; s is at most (n − 1)/2.
+    package func sign(_ message: [UInt8]) throws(NativeError) -> ECDSASignature {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        let ready = unsafe EVP_DigestSignInit(context, nil, capture_sha256(), nil, key)
+        try OpenSSLErrorQueue.require(ready == 1, "EVP_DigestSignInit")
+        var der = [UInt8](repeating: 0, count: 80)
+        var length = der.count
+        let status = unsafe der.withUnsafeMutableBufferPointer {
+            unsafe EVP_DigestSign(context, $0.baseAddress, &length, message, message.count)
+        }
+        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestSign")
+        guard let signature = try ECDSASignature(der: Array(der.prefix(length))) else {
+            throw OpenSSLErrorQueue.drain("EVP_DigestSign")
+        }
+        return signature.normalized
+    }
+
+    /// PKCS#8 PEM; encrypted as the format's specification says when there is a passphrase.
+    package func pem(passphrase: [UInt8]?) throws(NativeError) -> [UInt8] {
+        let bio = try MemoryBIO()
+        guard let info = unsafe EVP_PKEY2PKCS8(key) else { throw OpenSSLErrorQueue.drain("EVP_PKEY2PKCS8") }
+        defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
+        guard let passphrase else {
+            let status = unsafe PEM_write_bio_PKCS8_PRIV_KEY_INFO(bio.pointer, info)
+            try OpenSSLErrorQueue.require(status == 1, "PEM_write_bio_PKCS8_PRIV_KEY_INFO")
+            return bio.contents
+        }
+        var pointer: UnsafeMutablePointer<UInt8>?
+        let count = unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &pointer)
+        guard count > 0, let plain = unsafe pointer else { throw OpenSSLErrorQueue.drain("i2d_PKCS8_PRIV_KEY_INFO") }
+        defer { unsafe CRYPTO_clear_free(plain, Int(count), nil, 0) }
+        let bytes = unsafe [UInt8](UnsafeBufferPointer(start: plain, count: Int(count)))
+        let sealed = try EncryptedPrivateKeyInfo.seal(bytes, passphrase: passphrase)
+        let status = unsafe PEM_write_bio(bio.pointer, EncryptedPrivateKeyInfo.label, "", sealed, sealed.count)
+        try OpenSSLErrorQueue.require(status > 0, "PEM_write_bio")
+        return bio.contents
+    }
+
+    /// Reads a PKCS#8 PEM.
+    package static func load(pem: [UInt8], passphrase: [UInt8]?) throws(LoadFailure) -> P256PrivateKey {
+        let (label, contents) = try block(pem)
+        let plain: [UInt8]
+        switch label {
+        case "PRIVATE KEY":
+            plain = contents
+        case EncryptedPrivateKeyInfo.label:
+            guard let passphrase else { throw .passphraseNeeded }
+            do {
+                guard let opened = try EncryptedPrivateKeyInfo.open(contents, passphrase: passphrase) else {
+                    throw LoadFailure.wrongPassphrase
+                }
+                plain = opened
+            } catch let error as NativeError {
+                throw .native(error)
+            } catch {
+                throw .wrongPassphrase
+            }
+        default:
+            throw .damaged
+        }
+        let key = unsafe plain.withUnsafeBufferPointer { source in
+            var cursor = source.baseAddress
+            return unsafe d2i_AutoPrivateKey(nil, &cursor, source.count)
+        }
+        guard let key = unsafe key, let loaded = unsafe P256PrivateKey(owning: key) else {
+            _ = OpenSSLErrorQueue.drain("d2i_AutoPrivateKey")
+            throw .damaged
+        }
+        return loaded
+    }
+
+    private static func block(_ pem: [UInt8]) throws(LoadFailure) -> (label: String, contents: [UInt8]) {
+        let bio: MemoryBIO
+        do { bio = try MemoryBIO(pem) } catch { throw .native(error) }
+        var name: UnsafeMutablePointer<CChar>?
+        var header: UnsafeMutablePointer<CChar>?
+        var data: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        guard
+            unsafe PEM_read_bio(bio.pointer, &name, &header, &data, &count) == 1, let label = unsafe name,
+            let bytes = unsafe data
+        else {
+            _ = OpenSSLErrorQueue.drain("PEM_read_bio")
+            throw .damaged
+        }
+        defer {
+            unsafe CRYPTO_free(name, nil, 0)
+            unsafe CRYPTO_free(header, nil, 0)
+            unsafe CRYPTO_clear_free(data, count, nil, 0)
+        }
+        return unsafe (String(cString: label), [UInt8](UnsafeBufferPointer(start: bytes, count: count)))
+    }
+}

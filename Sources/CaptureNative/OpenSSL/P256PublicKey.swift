@@ -1,0 +1,102 @@
+import COpenSSL
+
+/// A point on P-256, ready to verify with.
+///
+/// `@unchecked Sendable`: the EVP_PKEY is never changed after init, and OpenSSL allows concurrent use of such a key.
+@safe
+package final class P256PublicKey: @unchecked Sendable {
+    /// 65 bytes: 0x04, x, y (SEC 1 section 2.3.3).
+    package let point: [UInt8]
+    private let key: OpaquePointer
+
+    /// nil when the bytes are not 65 that begin with 0x04, or the point is not on the curve.
+    package init?(point: [UInt8]) {
+        guard point.count == 65, point[0] == 0x04, let key = unsafe Self.load(point) else { return nil }
+        self.point = point
+        unsafe self.key = key
+    }
+
+    /// Reads a SubjectPublicKeyInfo PEM; nil when it is none, or its key is not on P-256.
+    package convenience init?(pem: [UInt8]) throws(NativeError) {
+        let bio = try MemoryBIO(pem)
+        guard let key = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil) else {
+            _ = OpenSSLErrorQueue.drain("PEM_read_bio_PUBKEY")
+            return nil
+        }
+        defer { unsafe EVP_PKEY_free(key) }
+        guard let point = unsafe P256Point.of(key) else { return nil }
+        self.init(point: point)
+    }
+
+    deinit { unsafe EVP_PKEY_free(key) }
+
+    package func pem() throws(NativeError) -> [UInt8] {
+        let bio = try MemoryBIO()
+        try OpenSSLErrorQueue.require(unsafe PEM_write_bio_PUBKEY(bio.pointer, key) == 1, "PEM_write_bio_PUBKEY")
+        return bio.contents
+    }
+
+    /// Whether `signature` is ECDSA with SHA-256 over `message` by this key.
+    package func verifies(_ signature: ECDSASignature, message: [UInt8]) throws(NativeError) -> Bool {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        let ready = unsafe EVP_DigestVerifyInit(context, nil, capture_sha256(), nil, key)
+        try OpenSSLErrorQueue.require(ready == 1, "EVP_DigestVerifyInit")
+        let der = signature.der
+        let verdict = unsafe EVP_DigestVerify(context, der, der.count, message, message.count)
+        if verdict != 1 { _ = OpenSSLErrorQueue.drain("EVP_DigestVerify") }
+        return verdict == 1
+    }
+
+    private static func load(_ point: [UInt8]) -> OpaquePointer? {
+        guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
+        defer { unsafe OSSL_PARAM_BLD_free(builder) }
+        guard
+            unsafe OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1,
+            unsafe OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point.count) == 1,
+            let parameters = unsafe OSSL_PARAM_BLD_to_param(builder)
+        else { return nil }
+        defer { unsafe OSSL_PARAM_free(parameters) }
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard
+            unsafe EVP_PKEY_fromdata_init(context) == 1,
+            unsafe EVP_PKEY_fromdata(context, &key, capture_public_key_selection, parameters) == 1
+        else {
+            _ = OpenSSLErrorQueue.drain("EVP_PKEY_fromdata")
+            return nil
+        }
+        return unsafe key
+    }
+}
+
+/// The public point of an OpenSSL key.
+enum P256Point {
+    /// nil unless the key is an EC key on P-256.
+    static func of(_ key: OpaquePointer) -> [UInt8]? {
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        let named = unsafe name.withUnsafeMutableBufferPointer {
+            unsafe EVP_PKEY_get_group_name(key, $0.baseAddress, $0.count, &length)
+        }
+        guard named == 1, name.prefix(length).elementsEqual("prime256v1".utf8.map { CChar(bitPattern: $0) }) else {
+            _ = OpenSSLErrorQueue.drain("EVP_PKEY_get_group_name")
+            return nil
+        }
+        guard
+            let x = unsafe coordinate(OSSL_PKEY_PARAM_EC_PUB_X, of: key),
+            let y = unsafe coordinate(OSSL_PKEY_PARAM_EC_PUB_Y, of: key)
+        else { return nil }
+        return [0x04] + x + y
+    }
+
+    private static func coordinate(_ name: String, of key: OpaquePointer) -> [UInt8]? {
+        var number: OpaquePointer?
+        guard unsafe EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return nil }
+        defer { unsafe BN_free(number) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = unsafe bytes.withUnsafeMutableBufferPointer { unsafe BN_bn2binpad(number, $0.baseAddress, 32) }
+        return count == 32 ? bytes : nil
+    }
+}

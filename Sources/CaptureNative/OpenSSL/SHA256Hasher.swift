@@ -1,0 +1,67 @@
+import COpenSSL
+
+/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+@safe
+package final class SHA256Hasher {
+    private let context: OpaquePointer
+
+    package init() throws(NativeError) {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
+        unsafe self.context = context
+        try start()
+    }
+
+    deinit { unsafe EVP_MD_CTX_free(context) }
+
+    package func update(_ bytes: Span<UInt8>) throws(NativeError) {
+        let status = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestUpdate")
+    }
+
+    /// The 32 bytes; the hasher then starts anew.
+    package func finish() throws(NativeError) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        var length: UInt32 = 0
+        let status = unsafe digest.withUnsafeMutableBufferPointer {
+            unsafe EVP_DigestFinal_ex(context, $0.baseAddress, &length)
+        }
+        try OpenSSLErrorQueue.require(status == 1 && length == 32, "EVP_DigestFinal_ex")
+        try start()
+        return digest
+    }
+
+    package static func hash(_ bytes: [UInt8]) throws(NativeError) -> [UInt8] {
+        let hasher = try SHA256Hasher()
+        try hasher.update(bytes.span)
+        return try hasher.finish()
+    }
+
+    private func start() throws(NativeError) {
+        let status = unsafe EVP_DigestInit_ex(context, capture_sha256(), nil)
+        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestInit_ex")
+    }
+}
+
+/// HMAC-SHA-256 (RFC 2104) in one call.
+package enum HMACSHA256 {
+    package static func code(of message: [UInt8], key: [UInt8]) throws(NativeError) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: 32)
+        var length: UInt32 = 0
+        let made = unsafe code.withUnsafeMutableBufferPointer { target in
+            unsafe HMAC(
+                capture_sha256(), key, Int32(key.count), message, message.count, target.baseAddress, &length) != nil
+        }
+        try OpenSSLErrorQueue.require(made && length == 32, "HMAC")
+        return code
+    }
+}
+
+/// Random bytes for keys and salts.
+package enum RandomBytes {
+    package static func make(_ count: Int) throws(NativeError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let status = unsafe bytes.withUnsafeMutableBufferPointer { unsafe RAND_priv_bytes($0.baseAddress, Int32($0.count)) }
+        try OpenSSLErrorQueue.require(status == 1, "RAND_priv_bytes")
+        return bytes
+    }
+}

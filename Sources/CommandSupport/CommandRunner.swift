@@ -1,0 +1,40 @@
+package import ArgumentParser
+import CaptureBundle
+
+/// Parses and runs a tool, and is the one place where errors become words and exit codes.
+package enum CommandRunner {
+    /// Ends the process.
+    package static func run(_ root: any ParsableCommand.Type, tool: String) -> Never {
+        let diagnostic = Diagnostic(tool: tool)
+        do {
+            var command = try root.parseAsRoot()
+            try command.run()
+            Output.exit(ExitStatus.success.rawValue)
+        } catch let status as ExitStatus {
+            Output.exit(status.rawValue)
+        } catch let error as BundleError {
+            diagnostic.error(error)
+            Output.exit(ExitStatus(error).rawValue)
+        } catch {
+            finish(root, error, tool, diagnostic)
+        }
+    }
+
+    /// Help and version go to standard output; anything else that the parser throws is wrong usage.
+    private static func finish(
+        _ root: any ParsableCommand.Type, _ error: any Error, _ tool: String, _ diagnostic: Diagnostic
+    ) -> Never {
+        if root.exitCode(for: error).isSuccess {
+            do {
+                try Output.line(root.fullMessage(for: error))
+            } catch {
+                Output.exit(ExitStatus.inputOutput.rawValue)
+            }
+            Output.exit(ExitStatus.success.rawValue)
+        }
+        let message = root.message(for: error)
+        let words = message.prefix(1).lowercased() + message.dropFirst()
+        diagnostic.usage(words.hasSuffix(".") ? String(words.dropLast()) : String(words), hint: "see \(tool) --help")
+        Output.exit(ExitStatus.usage.rawValue)
+    }
+}

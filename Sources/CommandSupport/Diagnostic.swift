@@ -1,0 +1,42 @@
+package import CaptureBundle
+
+/// Words for people on standard error. The rules:
+///
+/// - `capbundle: error: FILE: what was found, what was expected`; then `capbundle: hint: …` lines that can be followed.
+/// - Lower case, no full stop, one line each, names the file as the user wrote it.
+/// - `warning` for what may be refused or leak, `note` for what one may want to know.
+/// - Positions never appear here. Control characters from files are made visible.
+package struct Diagnostic: Sendable {
+    private let tool: String
+
+    package init(tool: String) { self.tool = tool }
+
+    package func error(_ error: BundleError) {
+        say("error", error.description)
+        for hint in error.hints { say("hint", hint) }
+    }
+
+    package func usage(_ message: String, hint: String) {
+        say("error", message)
+        say("hint", hint)
+    }
+
+    package func remark(_ remark: Remark) {
+        say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
+    }
+
+    package func note(_ text: String) { say("note", text) }
+
+    private func say(_ kind: String, _ text: String) {
+        Output.tell("\(tool): \(kind): \(Visible.text(text))")
+    }
+}
+
+extension BundleError {
+    /// `{"code": …, "message": …}`, with the entry where it is about one.
+    package var json: JSONValue {
+        .members([
+            "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "message": .string(message),
+        ])
+    }
+}

@@ -1,0 +1,27 @@
+package import CaptureBundle
+import CaptureNative
+
+/// Where things are when the user does not say (Spec/command-line.md section 4).
+package enum Environment {
+    /// `--key`, else `CAPBUNDLE_KEY`, else the usual place.
+    package static func keyFile(_ option: String?) -> DeviceKeyFile {
+        DeviceKeyFile(path: option ?? ProcessEnvironment.value("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
+    }
+
+    /// `--trust`, else `CAPBUNDLE_TRUST`; nil when neither is given.
+    package static func explicitTrustPath(_ option: String?) -> String? {
+        option ?? ProcessEnvironment.value("CAPBUNDLE_TRUST")
+    }
+
+    /// `$XDG_CONFIG_HOME/capbundle/trusted_devices`
+    package static var usualTrustPath: String {
+        let base = ProcessEnvironment.value("XDG_CONFIG_HOME") ?? FilePath.join(ProcessEnvironment.home, ".config")
+        return FilePath.join(base, "capbundle/trusted_devices")
+    }
+
+    /// The trust file; where none was named and the usual one is not there, one that names nobody.
+    package static func trustFile(_ option: String?) throws(BundleError) -> TrustFile {
+        if let path = explicitTrustPath(option) { return try TrustFile(path: path) }
+        return FileStatus.exists(usualTrustPath) ? try TrustFile(path: usualTrustPath) : TrustFile()
+    }
+}

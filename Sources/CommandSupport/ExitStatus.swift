@@ -1,0 +1,55 @@
+package import CaptureBundle
+
+/// The exit codes of both tools (Spec/command-line.md section 2). This is the one table in the code.
+package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
+    case success = 0
+    case altered = 1
+    case malformed = 2
+    case unknownDevice = 3
+    case unacceptable = 4
+    case usage = 64
+    case rawCapture = 65
+    case noInput = 66
+    case internalFailure = 70
+    case cannotCreate = 73
+    case inputOutput = 74
+    case noPermission = 77
+    case configuration = 78
+
+    /// For several files: the worst wins, in this order.
+    private static let bySeverity: [ExitStatus] = [
+        .internalFailure, .inputOutput, .cannotCreate, .noPermission, .configuration, .noInput, .rawCapture,
+        .malformed, .altered, .unknownDevice, .unacceptable,
+    ]
+
+    package init(_ verdict: Verdict) {
+        switch verdict {
+        case .verified: self = .success
+        case .altered: self = .altered
+        case .malformed: self = .malformed
+        case .unknownDevice: self = .unknownDevice
+        case .unacceptable: self = .unacceptable
+        }
+    }
+
+    package init(_ error: BundleError) {
+        if let verdict = error.verdict {
+            self.init(verdict)
+            return
+        }
+        switch error.code {
+        case .rawCapture: self = .rawCapture
+        case .inputUnreadable: self = .noInput
+        case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
+        case .inputOutput: self = .inputOutput
+        case .keyOpenToOthers, .keyPassphrase: self = .noPermission
+        case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile: self = .configuration
+        case .trustName: self = .usage
+        default: self = .internalFailure
+        }
+    }
+
+    package static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
+        bySeverity.first(where: statuses.contains) ?? .success
+    }
+}

@@ -1,0 +1,51 @@
+package import CaptureBundle
+import CaptureNative
+import Glibc
+
+/// Standard output is for data, standard error for people.
+package enum Output {
+    /// Writes a line of data. Text from a bundle must have gone through `Visible.text`.
+    ///
+    /// - Throws: `io.failed`, so that a full disk is not taken for success.
+    package static func line(_ text: String) throws(BundleError) {
+        try write(Array((text + "\n").utf8))
+    }
+
+    package static func json(_ value: JSONValue) throws(BundleError) {
+        try write(CanonicalJSON.encode(value) + [UInt8(ascii: "\n")])
+    }
+
+    package static func write(_ bytes: [UInt8]) throws(BundleError) {
+        do {
+            try FileHandle.standardOutput.write(bytes)
+        } catch {
+            throw BundleError(.inputOutput, "cannot be written: \(error.text)", file: "standard output")
+        }
+    }
+
+    /// Tells a person. When nobody can be told any more, there is nothing to do about it.
+    package static func tell(_ text: String) {
+        try? FileHandle.standardError.write(Array((text + "\n").utf8))
+    }
+
+    package static var isTerminal: Bool { FileHandle.standardOutput.isTerminal }
+
+    package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+}
+
+/// Makes text from outside safe to show: a bundle must not be able to steer a terminal.
+package enum Visible {
+    /// Control characters, bidirectional controls and the like become `\u{…}`.
+    package static func text(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+                shown += "\\u{\(String(scalar.value, radix: 16))}"
+            default:
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+}

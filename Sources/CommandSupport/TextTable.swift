@@ -1,0 +1,51 @@
+/// Columns that line up.
+package struct TextTable {
+    private var rows: [[String]] = []
+
+    package init() {}
+
+    package mutating func add(_ cells: String...) { rows.append(cells) }
+
+    /// The rows, two spaces before each and between columns; the last column is not padded.
+    package var lines: [String] {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { column < $0.count - 1 ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { index, cell in
+                index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+            }
+            return "  " + cells.joined(separator: "  ")
+        }
+    }
+}
+
+/// Numbers for people.
+package enum Quantity {
+    /// `1,431,108 bytes`
+    package static func bytes(_ count: Int) -> String { "\(grouped(count)) byte\(count == 1 ? "" : "s")" }
+
+    package static func count(_ count: Int, _ noun: String) -> String { "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")" }
+
+    /// Thousands separated by commas.
+    package static func grouped(_ count: Int) -> String {
+        var text = ""
+        for (index, digit) in String(count).reversed().enumerated() {
+            if index > 0 && index % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return String(text.reversed())
+    }
+
+    /// A decimal with the given number of places, rounded.
+    package static func decimal(_ value: Double, places: Int) -> String {
+        guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
+        var scale = 1
+        for _ in 0..<places { scale *= 10 }
+        let scaled = Int((abs(value) * Double(scale)).rounded())
+        let fraction = String(scaled % scale)
+        let padded = String(repeating: "0", count: places - fraction.count) + fraction
+        return "\(value < 0 ? "-" : "")\(scaled / scale).\(padded)"
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import CommandSupport
+
+@main
+struct CapbundleCommand: ParsableCommand {
+    static let version = "0.1.0"
+    static let toolName = "capbundle"
+
+    static let configuration = CommandConfiguration(
+        commandName: toolName,
+        abstract: "Pack a capture into one signed file, and verify such files.",
+        discussion: """
+            A capture is a photo, its depth map and what is known of it. Exit codes: 0 verified, 1 altered, \
+            2 malformed, 3 unknown device, 4 not acceptable; 64 and above are failures of the command. \
+            "-" is a pipe wherever a file is asked for.
+
+            Example:
+              capbundle key new
+              capbundle trust add my-rig ~/.local/share/capbundle/device.key.pub
+              capbundle pack raw/ -o cap.bundle
+              capbundle verify cap.bundle
+            """,
+        version: version,
+        subcommands: [
+            PackCommand.self, VerifyCommand.self, ShowCommand.self, KeyCommand.self, TrustCommand.self,
+        ])
+
+    static func main() { CommandRunner.run(Self.self, tool: toolName) }
+}

@@ -1,0 +1,16 @@
+// A conformance is as public as its type, and so are the imports that it needs.
+public import ArgumentParser
+public import CaptureBundle
+
+extension LocationPolicy: ExpressibleByArgument {}
+
+extension TrustLevel: ExpressibleByArgument {}
+
+extension DepthSize: ExpressibleByArgument {
+    /// `WxH`
+    public init?(argument: String) {
+        let sides = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
+        self.init(width: width, height: height)
+    }
+}

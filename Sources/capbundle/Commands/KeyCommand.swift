@@ -1,0 +1,104 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Make and show the device key.",
+        subcommands: [New.self, Show.self, Public.self, Recover.self])
+
+    struct New: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a device key. One that is there is never overwritten.",
+            discussion: """
+                Prints the key id. The key is not trusted by this: "capbundle trust add" does that, on every machine \
+                that verifies.
+
+                Example:
+                  capbundle key new --passphrase-file secret.txt
+                """)
+
+        @OptionGroup var key: KeyOptions
+        @OptionGroup var passphrase: PassphraseOptions
+
+        func run() throws {
+            let file = key.file
+            let device = try file.create(passphrase: passphrase.read())
+            try Output.line(device.point.keyID.description)
+            diagnostic.note("the key is in \(file.path), its public half in \(file.path).pub")
+            diagnostic.note("to trust it on this machine: capbundle trust add NAME '\(file.path).pub'")
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the key id and the counter.",
+            discussion: """
+                Needs no passphrase.
+
+                Example:
+                  capbundle key show
+                """)
+
+        @OptionGroup var key: KeyOptions
+        @OptionGroup var format: JSONOption
+
+        func run() throws {
+            let state = try key.file.state()
+            if format.json {
+                try Output.json(
+                    .members([
+                        "counter": .integer(Int(state.counter)), "key_id": .string(state.keyID.description),
+                        "path": .string(key.file.path),
+                    ]))
+                return
+            }
+            var table = TextTable()
+            table.add("key", key.file.path)
+            table.add("key id", state.keyID.description)
+            table.add("counter", state.counter == 0 ? "0 (nothing signed yet)" : String(state.counter))
+            for line in table.lines { try Output.line(line) }
+        }
+    }
+
+    struct Public: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the public key as PEM.",
+            discussion: """
+                This is what others need to trust the device. Needs no passphrase.
+
+                Example:
+                  capbundle key public > my-rig.pem
+                """)
+
+        @OptionGroup var key: KeyOptions
+
+        func run() throws { try Output.write(key.file.publicKey().pem()) }
+    }
+
+    struct Recover: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make the key's state anew after it was lost or damaged.",
+            discussion: """
+                The counter must never be used twice, so give the highest one that this key ever signed with, or more: \
+                "capbundle show" on its newest bundle prints it. The next signature gets the one after it.
+
+                Example:
+                  capbundle key recover --counter 4711
+                """)
+
+        @OptionGroup var key: KeyOptions
+
+        @Option(help: "The highest counter that was ever used with this key.")
+        var counter: UInt32
+
+        func run() throws {
+            let isNewSalt = try key.file.recover(counter: counter)
+            diagnostic.note("the next signature gets counter \(UInt64(counter) + 1)")
+            if isNewSalt {
+                diagnostic.note("positions are salted with a new secret: packing an old capture again gives other bytes")
+            }
+        }
+    }
+}

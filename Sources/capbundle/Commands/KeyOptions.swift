@@ -1,0 +1,34 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+/// `--key` and `--passphrase-file`.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "The device key.", discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.",
+            valueName: "file"))
+    var path: String?
+
+    var file: DeviceKeyFile { Environment.keyFile(path) }
+}
+
+/// For commands that open or seal the key.
+struct PassphraseOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is the key's passphrase.", discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.",
+            valueName: "file"))
+    var passphraseFile: String?
+
+    func read() throws(BundleError) -> [UInt8]? { try PassphraseFile.read(passphraseFile) }
+}
+
+/// `--json`.
+struct JSONOption: ParsableArguments {
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+}
+
+let diagnostic = Diagnostic(tool: CapbundleCommand.toolName)

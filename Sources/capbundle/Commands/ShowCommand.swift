@@ -1,0 +1,38 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Print what is inside a bundle.",
+        discussion: """
+            Trust is not asked: this says what a bundle claims, and whether its contents and signature hold. Of a broken \
+            bundle it prints as much as can be read. Exit codes: 0, 1 or 2 as of "capbundle verify".
+
+            Example:
+              capbundle show cap.bundle
+            """)
+
+    @Argument(help: "A bundle; - is a pipe.")
+    var file: String
+
+    @OptionGroup var format: JSONOption
+
+    func run() throws {
+        let inspection: Inspection
+        do {
+            inspection = try Inspection(BundleSource(path: file))
+        } catch {
+            if format.json { try Output.json(ReportRendering.json(file, error, ExitStatus(error))) }
+            throw error
+        }
+        if format.json {
+            try Output.json(InspectionRendering.json(file, inspection))
+        } else {
+            for line in InspectionRendering.page(file, inspection) { try Output.line(line) }
+        }
+        let status = ExitStatus(inspection.report.verdict)
+        if status != .success { throw status }
+    }
+}

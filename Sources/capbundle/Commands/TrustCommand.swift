@@ -1,0 +1,158 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct TrustCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Say which devices you vouch for.",
+        subcommands: [Add.self, List.self, Revoke.self])
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Trust a device's key.",
+            discussion: """
+                Compare the key id that is printed with "capbundle key show" on the device before you rely on it. \
+                With --from the key is taken out of a bundle: then that comparison is all that vouches for it.
+
+                Example:
+                  capbundle trust add my-rig my-rig.pem
+                  capbundle trust add my-rig --from cap.bundle
+                """)
+
+        @Argument(help: "A name for the device: letters, digits and ._@+-")
+        var name: String
+
+        @Argument(help: "The public key as PEM, or - for standard input.")
+        var keyfile: String?
+
+        @Option(name: .customLong("from"), help: ArgumentHelp("Take the key from this bundle.", valueName: "bundle"))
+        var bundle: String?
+
+        @Option(help: "How the device keeps its key: software or apple-appattest.")
+        var level: TrustLevel = .software
+
+        @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
+        var rpid: String?
+
+        @Option(help: ArgumentHelp("Trust captures from this moment on.", valueName: "time"))
+        var validAfter: String?
+
+        @Option(help: ArgumentHelp("Trust captures before this moment.", valueName: "time"))
+        var validBefore: String?
+
+        @OptionGroup var trust: TrustOptions
+
+        func validate() throws {
+            guard (keyfile == nil) != (bundle == nil) else {
+                throw ValidationError("give either a key file or --from BUNDLE")
+            }
+            guard (level == .appleAppAttest) == (rpid != nil) else {
+                throw ValidationError("--level apple-appattest and --rpid go together")
+            }
+        }
+
+        func run() throws {
+            var device = try TrustedDeviceLine(name: name, point: point())
+            device.level = level
+            do {
+                if let rpid { try device.setRelyingPartyID(rpid) }
+                device.validAfter = try validAfter.map { text throws(BundleError) in try TrustedDeviceLine.time(text) }
+                device.validBefore = try validBefore.map { text throws(BundleError) in try TrustedDeviceLine.time(text) }
+            } catch {
+                throw ValidationError(error.message)
+            }
+            if let after = device.validAfter, let before = device.validBefore, after >= before {
+                throw ValidationError("--valid-after is not before --valid-before")
+            }
+            let path = trust.pathToChange
+            try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
+            try Output.line("\(device.name) \(device.point.keyID)")
+            diagnostic.note("added to \(path); compare the key id with \"capbundle key show\" on the device")
+        }
+
+        private func point() throws -> DevicePoint {
+            if let keyfile { return try PublicKeyFile.point(path: keyfile) }
+            let path = bundle ?? "-"
+            let report = try Inspection(BundleSource(path: path)).report
+            guard report.verdict == .verified, let manifest = report.manifest, let data = report.authenticatorData else {
+                for fault in report.faults { diagnostic.error(fault.about(file: path)) }
+                throw ExitStatus(report.verdict)
+            }
+            guard (data.kind == .apple) == (level == .appleAppAttest) else {
+                throw ValidationError(
+                    data.kind == .apple
+                        ? "\(path) is signed by an Apple key; give --level apple-appattest and --rpid"
+                        : "\(path) is signed by a disk key, not by an Apple key")
+            }
+            return manifest.device
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the devices of the trust file.",
+            discussion: """
+                Example:
+                  capbundle trust list
+                """)
+
+        @OptionGroup var trust: TrustOptions
+        @OptionGroup var format: JSONOption
+
+        func run() throws {
+            let devices = try Environment.trustFile(trust.path).devices
+            if format.json {
+                for device in devices { try Output.json(device.json) }
+                return
+            }
+            if devices.isEmpty { diagnostic.note("no device is trusted; add one with: capbundle trust add NAME KEYFILE") }
+            var table = TextTable()
+            for device in devices { table.add(device.name, device.summary, device.point.keyID.description) }
+            for line in table.lines { try Output.line(line) }
+        }
+    }
+
+    struct Revoke: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuse everything that a device ever signed.",
+            discussion: """
+                The key stays in the file, marked as revoked; bundles that it signed answer 4 from now on, old ones too, \
+                since whoever has the key chooses the time that a bundle claims.
+
+                Example:
+                  capbundle trust revoke my-rig
+                """)
+
+        @Argument(help: "The device's name in the trust file.")
+        var name: String
+
+        @OptionGroup var trust: TrustOptions
+
+        func run() throws {
+            let path = trust.pathToChange
+            let count = try TrustFile.update(path: path) { file throws(BundleError) in try file.revoke(name: name) }
+            diagnostic.note(count == 0 ? "\(name) was revoked before" : "\(name) is revoked in \(path)")
+        }
+    }
+}
+
+extension TrustedDeviceLine {
+    fileprivate var summary: String {
+        if isRevoked { return "revoked" }
+        var parts = [level.rawValue]
+        if let rpID { parts.append(rpID.text) }
+        if let validAfter { parts.append("from \(validAfter)") }
+        if let validBefore { parts.append("before \(validBefore)") }
+        return parts.joined(separator: ", ")
+    }
+
+    fileprivate var json: JSONValue {
+        .members([
+            "key_id": .string(point.keyID.description), "level": .string(level.rawValue), "name": .string(name),
+            "revoked": .bool(isRevoked), "rpid": rpID.map { .string($0.text) },
+            "valid_after": validAfter.map { .string($0.description) },
+            "valid_before": validBefore.map { .string($0.description) },
+        ])
+    }
+}

@@ -1,0 +1,52 @@
+import CaptureBundle
+import CommandSupport
+
+/// What a bundle says of its capture, as far as it was read.
+enum Facts {
+    static func table(_ report: VerificationReport) -> TextTable {
+        var table = TextTable()
+        guard let manifest = report.manifest else {
+            table.add("read", Quantity.bytes(report.bytes))
+            return table
+        }
+        table.add("id", manifest.id)
+        table.add("device", device(report))
+        table.add("key id", manifest.device.keyID.description)
+        table.add("captured", captured(manifest, report.metadata))
+        if let model = report.metadata?.deviceModel { table.add("model", Visible.text(model)) }
+        table.add("photo", part(.photo, manifest, report))
+        table.add("depth", depth(manifest, report))
+        table.add("location", part(.location, manifest, report))
+        table.add("counter", report.authenticatorData.map { String($0.counter) } ?? "not readable")
+        if let chain = manifest.chain { table.add("chain", "capture \(chain.seq) of this device") }
+        table.add("size", Quantity.bytes(report.bytes))
+        return table
+    }
+
+    private static func device(_ report: VerificationReport) -> String {
+        let kind = report.authenticatorData.map { $0.kind == .apple ? "an Apple key" : "a key on disk" }
+        let unnamed = report.verdict == .unknownDevice ? "not in the trust file" : nil
+        return [report.trustedDevice.map { Visible.text($0.name) } ?? unnamed, kind].compactMap(\.self).joined(separator: ", ")
+    }
+
+    private static func captured(_ manifest: Manifest, _ metadata: CaptureMetadata?) -> String {
+        let time = manifest.capturedAt.description
+        guard let written = metadata?.capturedAtText, written != time else { return time }
+        return "\(time) (written as \(written))"
+    }
+
+    private static func depth(_ manifest: Manifest, _ report: VerificationReport) -> String {
+        let size = manifest.depth.map { "\($0.size) samples, " } ?? ""
+        return size + part(.depth, manifest, report)
+    }
+
+    private static func part(_ path: EntryPath, _ manifest: Manifest, _ report: VerificationReport) -> String {
+        guard let index = manifest.entries.firstIndex(where: { $0.path == path }) else { return "none" }
+        switch report.entries[index] {
+        case .withheld: return "withheld"
+        case .altered: return "ALTERED"
+        case .unread: return "not read"
+        case .matched: return path == .location ? "in the bundle" : Quantity.bytes(manifest.entries[index].size)
+        }
+    }
+}

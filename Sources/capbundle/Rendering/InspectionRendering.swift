@@ -1,0 +1,99 @@
+import CaptureBundle
+import CommandSupport
+
+/// What is inside a bundle, as a page or as JSON (Spec/command-line.md section 3).
+enum InspectionRendering {
+    static func page(_ file: String, _ inspection: Inspection) -> [String] {
+        let report = inspection.report
+        var lines = [headline(file, report)]
+        lines += report.faults.map { "  " + ReportRendering.finding($0) }
+        lines += report.warnings.map { "  warning: " + ReportRendering.finding($0) }
+        guard let manifest = report.manifest else { return lines + Facts.table(report).lines }
+        var facts = TextTable()
+        facts.add("id", manifest.id)
+        facts.add("key id", manifest.device.keyID.description)
+        facts.add("captured", manifest.capturedAt.description)
+        if let metadata = report.metadata {
+            facts.add("written as", Visible.text(metadata.capturedAtText))
+            facts.add("model", Visible.text(metadata.deviceModel))
+        }
+        if let data = report.authenticatorData {
+            facts.add("signed by", data.kind == .apple ? "an Apple key" : "a key on disk")
+            facts.add("counter", String(data.counter))
+        }
+        if let chain = manifest.chain { facts.add("chain", "capture \(chain.seq) of this device") }
+        if let position = inspection.position {
+            facts.add("position", Visible.text("latitude \(position.latitude), longitude \(position.longitude)"))
+        }
+        facts.add("size", Quantity.bytes(report.bytes))
+        lines += facts.lines
+        lines.append("entries:")
+        lines += entries(manifest, report).lines
+        if let depth = manifest.depth {
+            lines.append("depth map:")
+            lines += depthTable(depth, inspection.depth).lines
+        }
+        return lines
+    }
+
+    private static func headline(_ file: String, _ report: VerificationReport) -> String {
+        let name = Visible.text(file)
+        switch report.verdict {
+        case .altered: return "\(name): a capture bundle whose contents or signature are WRONG; what it says:"
+        case .malformed: return "\(name): NOT a well-formed capture bundle; what could be read:"
+        case .verified, .unknownDevice, .unacceptable: return "\(name): a sound capture bundle; trust was not asked"
+        }
+    }
+
+    private static func entries(_ manifest: Manifest, _ report: VerificationReport) -> TextTable {
+        var table = TextTable()
+        for (entry, status) in zip(manifest.entries, report.entries) {
+            let mark = entry.isWithholdable ? "\(status.rawValue), withholdable" : status.rawValue
+            table.add(entry.path.description, Quantity.bytes(entry.size), mark, entry.sha256.description)
+        }
+        return table
+    }
+
+    private static func depthTable(_ depth: DepthDescription, _ statistics: DepthStatistics?) -> TextTable {
+        var table = TextTable()
+        table.add("samples", "\(depth.size)")
+        guard let statistics else {
+            table.add("values", "could not be read")
+            return table
+        }
+        func metres(_ value: Float?) -> String {
+            value.map { Quantity.decimal(Double($0), places: 3) + " m" } ?? "no sample is measured"
+        }
+        table.add("nearest", metres(statistics.minimum))
+        table.add("median", metres(statistics.median))
+        table.add("farthest", metres(statistics.maximum))
+        table.add("missing", Quantity.decimal(statistics.missingShare * 100, places: 1) + " %")
+        if statistics.meaningless > 0 {
+            table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
+        }
+        return table
+    }
+
+    static func json(_ file: String, _ inspection: Inspection) -> JSONValue {
+        var members = ReportRendering.json(file, inspection.report).members ?? []
+        members.removeAll { ["report", "not_checked"].contains($0.name) }
+        members.append(.init("report", .string("capture-bundle/show/1")))
+        if let depth = inspection.depth { members.append(.init("depth_statistics", statistics(depth))) }
+        if let position = inspection.position {
+            let location: JSONValue = .members([
+                "latitude": .number(position.latitude), "longitude": .number(position.longitude),
+            ])
+            members.append(.init("location", location))
+        }
+        return .object(members)
+    }
+
+    private static func statistics(_ depth: DepthStatistics) -> JSONValue {
+        func number(_ value: Float?) -> JSONValue? { value.map { .number(String(describing: $0)) } }
+        return .members([
+            "maximum_m": number(depth.maximum), "meaningless": .integer(depth.meaningless),
+            "median_m": number(depth.median), "minimum_m": number(depth.minimum), "missing": .integer(depth.missing),
+            "missing_share": .number(Quantity.decimal(depth.missingShare, places: 6)), "samples": .integer(depth.samples),
+        ])
+    }
+}

@@ -1,0 +1,117 @@
+import CaptureBundle
+import CommandSupport
+
+/// A verification report as a page, a line, or JSON (Spec/command-line.md section 3).
+enum ReportRendering {
+    /// For one file: the verdict, what is wrong, facts, and what is not proven.
+    static func page(_ file: String, _ report: VerificationReport) -> [String] {
+        var lines = [line(file, report)]
+        for fault in report.faults { lines.append("  " + finding(fault)) }
+        for warning in report.warnings { lines.append("  warning: " + finding(warning)) }
+        lines += Facts.table(report).lines
+        let limits = report.notChecked.compactMap(Self.explanation)
+        if !limits.isEmpty {
+            lines.append("not checked or not proven:")
+            lines += limits.map { "  - " + $0 }
+        }
+        return lines
+    }
+
+    /// For one file of several.
+    static func line(_ file: String, _ report: VerificationReport) -> String {
+        let name = Visible.text(file)
+        let signer = report.trustedDevice.map { ", signed by \(Visible.text($0.name)) (\($0.level.rawValue))" } ?? ""
+        switch report.verdict {
+        case .verified: return "\(name): verified\(signer)"
+        case .unacceptable: return "\(name): not acceptable\(signer): \(codes(report))"
+        case .altered: return "\(name): ALTERED: \(codes(report))"
+        case .malformed: return "\(name): MALFORMED: \(codes(report))"
+        case .unknownDevice: return "\(name): sound, but the device is unknown: \(codes(report))"
+        }
+    }
+
+    static func finding(_ error: BundleError) -> String {
+        let place = error.entry.map { "\($0): " } ?? ""
+        return Visible.text("\(place)\(error.message) [\(error.code.rawValue)]")
+    }
+
+    private static func codes(_ report: VerificationReport) -> String {
+        report.faults.map { fault in
+            Visible.text(fault.entry.map { "\($0) [\(fault.code.rawValue)]" } ?? "[\(fault.code.rawValue)]")
+        }.joined(separator: ", ")
+    }
+
+    private static func explanation(_ topic: String) -> String? {
+        switch topic {
+        case "trust": "trust: who vouches for the device is asked of sound bundles only"
+        case "counter": "the counter: whether this or a later one was seen before (a replay) is not looked up"
+        case "time": "the time: it is what the device claimed, no time stamp vouches for it"
+        case "scene": "the scene: a signature shows which key signed, not what was before the lens"
+        case "chain": "the chain: the captures before and after this one were not looked at"
+        default: nil
+        }
+    }
+
+    static func json(_ file: String, _ report: VerificationReport) -> JSONValue {
+        .members([
+            "bundle": bundle(report),
+            "bytes": .integer(report.bytes),
+            "checks": .array(
+                report.checks.map {
+                    .members(["name": .string($0.name), "outcome": .string($0.outcome.rawValue)])
+                }),
+            "device": device(report),
+            "entries": report.manifest.map { manifest in
+                .array(zip(manifest.entries, report.entries).map(entry))
+            },
+            "exit_code": .integer(report.verdict.rawValue),
+            "faults": .array(report.faults.map(\.json)),
+            "file": .string(file),
+            "not_checked": .array(report.notChecked.map { .string($0) }),
+            "report": .string("capture-bundle/verify/1"),
+            "verdict": .string(report.verdict.word),
+            "warnings": .array(report.warnings.map(\.json)),
+        ])
+    }
+
+    /// A file that could not be read at all.
+    static func json(_ file: String, _ error: BundleError, _ status: ExitStatus) -> JSONValue {
+        .members([
+            "error": error.json, "exit_code": .integer(Int(status.rawValue)), "file": .string(file),
+            "report": .string("capture-bundle/verify/1"),
+        ])
+    }
+
+    private static func bundle(_ report: VerificationReport) -> JSONValue? {
+        guard let manifest = report.manifest else { return nil }
+        return .members([
+            "captured_at": .string(manifest.capturedAt.description),
+            "captured_at_as_written": report.metadata.map { .string($0.capturedAtText) },
+            "depth": manifest.depth.map {
+                .members(["height": .integer($0.size.height), "width": .integer($0.size.width)])
+            },
+            "device_model": report.metadata.map { .string($0.deviceModel) },
+            "id": .string(manifest.id),
+            "manifest_sha256": report.manifestSHA256.map { .string($0.description) },
+        ])
+    }
+
+    private static func device(_ report: VerificationReport) -> JSONValue? {
+        guard let manifest = report.manifest else { return nil }
+        return .members([
+            "counter": report.authenticatorData.map { .integer(Int($0.counter)) },
+            "key_id": .string(manifest.device.keyID.description),
+            "kind": report.authenticatorData.map { .string($0.kind == .apple ? "apple" : "disk") },
+            "level": report.trustedDevice.map { .string($0.level.rawValue) },
+            "name": report.trustedDevice.map { .string($0.name) },
+        ])
+    }
+
+    private static func entry(_ entry: ManifestEntry, _ status: VerificationReport.EntryStatus) -> JSONValue {
+        .members([
+            "media_type": .string(entry.mediaType), "path": .string(entry.path.description),
+            "role": .string(entry.role.rawValue), "sha256": .string(entry.sha256.description),
+            "size": .integer(entry.size), "status": .string(status.rawValue),
+        ])
+    }
+}

@@ -11,6 +11,13 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// The tools carry the Swift runtime in themselves: they start in two thirds of the time and need no Swift on the machine.
+/// `--static-swift-stdlib` does the same for a whole build, but then no tests can be built in the same folder. The two
+/// libraries after it are parts of FoundationEssentials (used by ArgumentParser) that only that option links by itself.
+let staticStandardLibrary: [LinkerSetting] = [
+    .unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization", "-Xlinker", "-s"])
+]
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -40,7 +47,8 @@ let package = Package(
         .executableTarget(
             name: "capbundle",
             dependencies: ["CaptureBundle", "CommandSupport", argumentParser],
-            swiftSettings: strict),
+            swiftSettings: strict,
+            linkerSettings: staticStandardLibrary),
 
         .target(
             name: "CaptureTestSupport",
@@ -57,7 +65,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["CaptureTestSupport", "capbundle"],
+            dependencies: ["CaptureTestSupport"],
             exclude: ["Transcripts"],
             swiftSettings: strict),
     ],

@@ -1,12 +1,12 @@
-import CaptureNative
+package import CaptureNative
 
 /// The bytes of a payload entry before they are in a bundle.
-enum PayloadContent {
+package enum PayloadContent {
     case bytes([UInt8])
     /// A file that is too large to hold; it is read again, and must then have the bytes that it had.
     case file(FileHandle, path: String)
 
-    static let memoryLimit = 32 << 20
+    package static let memoryLimit = 32 << 20
 
     func stream(
         expecting entry: ManifestEntry, to body: (Span<UInt8>) throws(BundleError) -> Void

@@ -74,12 +74,12 @@ struct UstarHeader {
 }
 
 /// The constant first 1024 bytes of a bundle (section 3.3).
-enum BundleMagic {
+package enum BundleMagic {
     static let path = "mimetype"
     static let typePrefix = "application/vnd.capture-bundle+tar;version="
     static let content = Array((typePrefix + "1\n").utf8)
 
-    static let bytes: [UInt8] = {
+    package static let bytes: [UInt8] = {
         let head = UstarHeader.encode(name: Array(path.utf8), size: content.count) + content
         return head + [UInt8](repeating: 0, count: 2 * UstarHeader.blockLength - head.count)
     }()

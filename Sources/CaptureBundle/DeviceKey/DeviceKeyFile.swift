@@ -91,7 +91,7 @@ public struct DeviceKeyFile: Sendable {
     /// and no other process can use one twice.
     ///
     /// - Throws: `key.state` when the state is missing or damaged, `key.counter` when none are left.
-    func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
+    package func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
         let lock = try takeLock()
         defer { _ = lock }
         var state = try readState(of: device.point.keyID)

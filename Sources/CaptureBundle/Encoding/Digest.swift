@@ -58,7 +58,7 @@ enum Hex {
 }
 
 /// Base64 of RFC 4648 section 4, with padding and zero unused bits.
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     static func encode(_ bytes: [UInt8]) -> String {
@@ -75,7 +75,7 @@ enum Base64 {
     }
 
     /// nil for anything that `encode` would not have written.
-    static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count % 4 == 0 else { return nil }
         let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count

@@ -2,10 +2,10 @@
 ///
 /// White space and any order of members are accepted: raw captures are written by people and by other programs. What a
 /// bundle holds is compared with its canonical form afterwards.
-struct JSONParser {
-    struct Failure: Error {
-        let offset: Int
-        let message: String
+package struct JSONParser {
+    package struct Failure: Error {
+        package let offset: Int
+        package let message: String
     }
 
     private let bytes: [UInt8]
@@ -19,7 +19,7 @@ struct JSONParser {
     }
 
     /// - Parameter nesting: how deep objects and arrays may stand in each other; the outermost is 1.
-    static func parse(_ bytes: [UInt8], nesting: Int) throws(Failure) -> JSONValue {
+    package static func parse(_ bytes: [UInt8], nesting: Int) throws(Failure) -> JSONValue {
         var parser = JSONParser(bytes, nestingLimit: nesting)
         parser.skipSpace()
         let value = try parser.value()
@@ -29,7 +29,7 @@ struct JSONParser {
     }
 
     /// The line and column (both from 1) of a byte offset, for messages.
-    static func place(of offset: Int, in bytes: [UInt8]) -> String {
+    package static func place(of offset: Int, in bytes: [UInt8]) -> String {
         let before = bytes.prefix(offset)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1

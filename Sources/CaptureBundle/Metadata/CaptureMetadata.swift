@@ -11,7 +11,7 @@ extension BundleError.Code {
 /// What is known of a capture: `metadata.json` (Spec/capture-bundle.md section 6).
 public struct CaptureMetadata: Sendable {
     /// All members, known and unknown.
-    let root: JSONValue
+    package let root: JSONValue
     /// The time as the device wrote it.
     public let capturedAtText: String
     public let capturedAt: CaptureTime

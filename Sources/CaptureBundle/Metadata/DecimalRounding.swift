@@ -1,8 +1,8 @@
 /// Rounds the text of a JSON number to two decimals, half away from zero, without going through binary floating point.
-enum DecimalRounding {
+package enum DecimalRounding {
     /// - Parameter number: an RFC 8259 number whose value is below 10^6 in magnitude.
     /// - Returns: at most two decimals, no trailing zeros, no `-0`.
-    static func toHundredths(_ number: String) -> String {
+    package static func toHundredths(_ number: String) -> String {
         let isNegative = number.hasPrefix("-")
         let parts = number.drop { $0 == "-" }.split(separator: "e", maxSplits: 1, omittingEmptySubsequences: false)
         let upper = parts[0].split(separator: "E", maxSplits: 1, omittingEmptySubsequences: false)

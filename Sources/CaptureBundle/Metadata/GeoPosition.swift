@@ -17,7 +17,7 @@ public enum LocationPolicy: String, Sendable, CaseIterable {
 /// A position: `location.json` without its salt and padding (Spec/capture-bundle.md section 7).
 public struct GeoPosition: Sendable {
     /// A flat object; numbers as they came.
-    let root: JSONValue
+    package let root: JSONValue
 
     private static let saltName = "salt"
     private static let padName = "pad"

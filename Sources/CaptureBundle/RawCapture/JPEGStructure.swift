@@ -1,12 +1,12 @@
 /// What the markers of a JPEG file say (ITU-T T.81 annex B). The picture itself is not decoded.
-struct JPEGStructure: Equatable {
+package struct JPEGStructure: Equatable {
     let width: Int
     let height: Int
     /// Whether EXIF or XMP in it holds a position.
-    let holdsPosition: Bool
+    package let holdsPosition: Bool
 
-    struct Failure: Error, Equatable {
-        let message: String
+    package struct Failure: Error, Equatable {
+        package let message: String
     }
 
     private static let startOfImage: [UInt8] = [0xff, 0xd8, 0xff]
@@ -14,7 +14,7 @@ struct JPEGStructure: Equatable {
     /// Walks the segments up to the first scan.
     ///
     /// - Parameter bytes: the file, or at least its segments before the first scan.
-    init(_ bytes: [UInt8]) throws(Failure) {
+    package init(_ bytes: [UInt8]) throws(Failure) {
         guard !bytes.isEmpty else { throw Failure(message: "is empty, expected a JPEG photo") }
         guard bytes.starts(with: Self.startOfImage) else {
             throw Failure(

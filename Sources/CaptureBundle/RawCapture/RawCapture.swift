@@ -1,7 +1,7 @@
 import CaptureNative
 
 /// A capture as a device left it, read and judged, not yet in a bundle.
-struct RawCapture {
+package struct RawCapture {
     struct Photo {
         let content: PayloadContent
         let size: Int
@@ -25,7 +25,7 @@ struct RawCapture {
     /// After the location policy.
     let position: GeoPosition?
     /// What the user should know, said once: `warning` for what may be refused or leak, a note for the rest.
-    let remarks: [Remark]
+    package let remarks: [Remark]
 }
 
 /// Something that the user should know and that stops nothing.

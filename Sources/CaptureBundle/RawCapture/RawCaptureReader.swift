@@ -1,7 +1,7 @@
 import CaptureNative
 
 /// Reads a raw folder: `photo.jpg`, `depth.f32`, `metadata.json` (Spec/command-line.md, "Raw folders").
-struct RawCaptureReader {
+package struct RawCaptureReader {
     private let folder: String
     private let options: RawCaptureOptions
     private var remarks: [Remark] = []
@@ -11,7 +11,7 @@ struct RawCaptureReader {
     private static let metadataName = "metadata.json"
 
     /// - Throws: `input.unreadable` when the folder cannot be read, `raw.capture` when something in it is wrong.
-    static func read(_ folder: String, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
+    package static func read(_ folder: String, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
         var reader = RawCaptureReader(folder: folder, options: options)
         return try reader.read()
     }

@@ -58,7 +58,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     }
 
     /// Reads a line; the message of what it throws does not yet name the file.
-    init(parsing line: String) throws(BundleError) {
+    package init(parsing line: String) throws(BundleError) {
         let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
         guard (3...4).contains(fields.count), fields[fields.count - 2] == Self.keyType else {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")

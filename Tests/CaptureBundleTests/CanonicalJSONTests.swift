@@ -1,0 +1,57 @@
+import CaptureBundle
+import Testing
+
+struct CanonicalJSONTests {
+    private static func canonical(_ text: String) throws -> String {
+        let value = try JSONParser.parse(Array(text.utf8), nesting: 32)
+        return String(decoding: CanonicalJSON.encode(value), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (" { \"b\" : 1 , \"a\" : [ true , null ] } ", "{\"a\":[true,null],\"b\":1}"),
+        ("{\"\\u20ac\":1,\"\\r\":2,\"1\":3}", "{\"\\r\":2,\"1\":3,\"€\":1}"),
+        // U+1F600 is a surrogate pair in UTF-16, so it sorts before U+FB33.
+        ("{\"\\ufb33\":1,\"\\ud83d\\ude00\":2}", "{\"\u{1f600}\":2,\"\u{fb33}\":1}"),
+        ("\"\\u0007\\u000f\\b\\/\\\\\\\"\"", "\"\\u0007\\u000f\\b/\\\\\\\"\""),
+        ("[1.50,-0,1E+3,0.1e-7]", "[1.50,-0,1E+3,0.1e-7]"),
+        // Composed and decomposed names are two names.
+        ("{\"e\\u0301\":1,\"\\u00e9\":2}", "{\"e\u{301}\":1,\"\u{e9}\":2}"),
+    ])
+    func ordersMembersAndKeepsNumbers(_ text: String, _ expected: String) throws {
+        #expect(try Self.canonical(text).utf8.elementsEqual(expected.utf8))
+    }
+
+    @Test(arguments: [
+        "", "{", "{}x", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "01", "+1", "1.", ".5",
+        "1e", "NaN", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\u{1}\"", "\"\\x\"", "\"\\u00g0\"", "tru",
+        "{a:1}", "'a'", "\u{feff}{}", "[1 2]", "{\"a\" 1}", "1\u{b}", "// c\n1",
+        "1" + String(repeating: "0", count: 64),
+        String(repeating: "[", count: 33) + String(repeating: "]", count: 33),
+        String(repeating: "[", count: 100_000),
+    ])
+    func refuses(_ text: String) {
+        #expect(throws: JSONParser.Failure.self) { try JSONParser.parse(Array(text.utf8), nesting: 32) }
+    }
+
+    @Test func refusesBytesThatAreNoUTF8() {
+        for bytes: [UInt8] in [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80]] {
+            #expect(throws: JSONParser.Failure.self) { try JSONParser.parse([0x22] + bytes + [0x22], nesting: 1) }
+        }
+    }
+
+    @Test func saysWhereTheFaultIs() {
+        let text = Array("{\n  \"a\": 1,\n  \"a\": 2\n}".utf8)
+        let failure = #expect(throws: JSONParser.Failure.self) { try JSONParser.parse(text, nesting: 4) }
+        #expect(failure.map { JSONParser.place(of: $0.offset, in: text) } == "line 3, column 3")
+    }
+
+    @Test func base64IsStrict() {
+        #expect(Base64.decode("AQID") == [1, 2, 3])
+        #expect(Base64.decode("AQI=") == [1, 2])
+        #expect(Base64.decode("AQ==") == [1])
+        #expect(Base64.decode("") == [])
+        for text in ["AQI", "AQJ=", "AR==", "A===", "====", "AQ=I", "AQI=\n", "AQ I", "-_==", "AQ==AQ=="] {
+            #expect(Base64.decode(text) == nil, "\(text)")
+        }
+    }
+}

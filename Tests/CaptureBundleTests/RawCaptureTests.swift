@@ -1,0 +1,124 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// What is wrong in a raw folder is named, and nothing else is refused.
+struct RawCaptureTests {
+    private static func metadata(_ change: (inout String) -> Void) -> String {
+        var text = RawFolder.metadata
+        change(&text)
+        return text
+    }
+
+    private func failure(
+        photo: [UInt8]? = RawFolder.photo, depth: [UInt8]? = RawFolder.depth, metadata: String? = RawFolder.metadata,
+        options: RawCaptureOptions = RawCaptureOptions()
+    ) throws -> BundleError? {
+        let folder = try TemporaryFolder()
+        try RawFolder.write(to: folder, photo: photo, depth: depth, metadata: metadata)
+        do {
+            _ = try RawCaptureReader.read(folder.path("raw"), options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        (nil, "missing"), ([], "is empty"), (Array("GIF89a".utf8), "is no JPEG: begins with 474946, expected ffd8ff"),
+        (Array(RawFolder.photo.prefix(40)), "is a broken JPEG"), ([0xff, 0xd8, 0xff], "is a broken JPEG"),
+        ([0xff, 0xd8, 0xff, 0xd9], "ends before any scan"),
+    ] as [([UInt8]?, String)])
+    func refusesAPhotoThatIsNone(_ photo: [UInt8]?, _ words: String) throws {
+        let error = try #require(try failure(photo: photo))
+        #expect(error.code == .rawCapture)
+        #expect(error.file?.hasSuffix("/raw/photo.jpg") == true)
+        #expect(error.message.contains(words), "\(error.message)")
+    }
+
+    @Test(arguments: [
+        ("+01:00", "", "which has no zone"), ("\"captured_at\"", "\"taken_at\"", "captured_at is missing"),
+        ("Test rig", "   ", "is blank"), ("\"Test rig\"", "7", "device_model is a number"),
+        ("12.345678", "91", "latitude is 91, expected -90 to 90"), ("-45.678901", "\"x\"", "longitude is a string"),
+        ("\"altitude\": 3.5", "\"altitude\": 1e400", "altitude is 1e400"),
+        ("\"altitude\": 3.5", "\"altitude\": {}", "altitude is an object"), ("\"width\": 4", "\"width\": 5", ""),
+        ("\"width\": 4", "\"width\": 4.0", "depth_map_dimensions"), ("\"width\": 4", "\"width\": 0", "each side must be"),
+        ("\"device_model\"", "\"captured_at\"", "stands twice"), ("{\n", "{,\n", "line 1, column 2"),
+        ("\"latitude\": 12.345678, ", "", "latitude is missing"),
+    ])
+    func refusesMetadataThatIsWrong(_ found: String, _ replacement: String, _ words: String) throws {
+        let error = try #require(try failure(metadata: RawFolder.metadata.replacing(found, with: replacement)))
+        #expect(error.code == .rawCapture)
+        #expect(error.message.contains(words), "\(error.message)")
+    }
+
+    @Test func refusesADepthMapOfTheWrongLength() throws {
+        let error = try #require(try failure(depth: RawFolder.depth + [0]))
+        #expect(error.message == "has 49 bytes, expected 48 (4 x 4 x 3)")
+        #expect(error.file?.hasSuffix("/raw/depth.f32") == true)
+    }
+
+    @Test func wantsToBeToldThatThereIsNoDepthMap() throws {
+        let error = try #require(try failure(depth: nil))
+        #expect(error.hints.contains { $0.contains("--no-depth") })
+        #expect(try failure(depth: nil, options: RawCaptureOptions(withoutDepth: true)) == nil)
+    }
+
+    @Test func takesTheSizeFromTheUserWhereTheMetadataHasNone() throws {
+        let bare = RawFolder.metadata.replacing("\"depth_map_dimensions\": {\"width\": 4, \"height\": 3},", with: "")
+        #expect(try failure(metadata: bare)?.hints.contains { $0.contains("--depth-size") } == true)
+        let size = try #require(DepthSize(width: 4, height: 3))
+        #expect(try failure(metadata: bare, options: RawCaptureOptions(depthSize: size)) == nil)
+        let other = try #require(DepthSize(width: 3, height: 4))
+        let error = try failure(options: RawCaptureOptions(depthSize: other))
+        #expect(error?.message == "depth_map_dimensions is 4x3, but --depth-size says 3x4")
+    }
+
+    @Test func warnsOfWhatServersRefuseAndOfWhatLooksLikeAPosition() throws {
+        let folder = try TemporaryFolder()
+        let metadata = RawFolder.metadata.replacing("\"width\": 4, \"height\": 3", with: "\"width\": 1001, \"height\": 1")
+            .replacing("\"unknown\": {", with: "\"unknown\": {\"GPS_\": 1, ")
+        let depth = RawFolder.floats([-1, .infinity, -.infinity, -0.0, -.nan] + [Float](repeating: 1, count: 996))
+        try RawFolder.write(
+            to: folder, photo: RawFolder.photo + [UInt8](repeating: 0, count: 10 << 20), depth: depth, metadata: metadata)
+        try folder.write("x", to: "raw/notes.txt")
+        let remarks = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions()).remarks
+        #expect(remarks.map(\.weight) == [.note, .warning, .warning, .warning, .warning])
+        #expect(remarks[0].message == "ignored: notes.txt")
+        #expect(remarks[1].message.contains("servers refuse more than 10485760"))
+        #expect(remarks[2].message.contains("is 1001x1"))
+        #expect(remarks[3].message.hasPrefix("3 samples"))
+        #expect(remarks[4].message.contains("unknown.GPS_"))
+    }
+
+    @Test func warnsThatThePhotoKeepsItsPosition() throws {
+        let tiff: [UInt8] = Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x25, 0x88, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0]
+            + [0, 0, 0, 0, 1, 0]
+        let exif = Array("Exif\0\0".utf8) + tiff
+        let photo = [0xff, 0xd8, 0xff, 0xe1, 0, UInt8(exif.count + 2)] + exif + RawFolder.photo.dropFirst(2)
+        #expect(try JPEGStructure(photo).holdsPosition)
+        #expect(try !JPEGStructure(RawFolder.photo).holdsPosition)
+        let folder = try TemporaryFolder()
+        try RawFolder.write(to: folder, photo: photo)
+        for (location, count) in [(LocationPolicy.exact, 0), (.coarse, 1), (.omit, 1)] {
+            let options = RawCaptureOptions(location: location)
+            #expect(try RawCaptureReader.read(folder.path("raw"), options).remarks.count == count)
+        }
+    }
+
+    @Test(
+        .enabled(if: Places.shared("malformed-jpeg") != nil, "needs the broken JPEGs of the shared folder"))
+    func readsBrokenPhotosWithoutATrap() throws {
+        let folder = try #require(Places.shared("malformed-jpeg"))
+        for file in try folder.children where file.pathExtension == "jpg" {
+            let bytes = try file.bytes
+            for length in stride(from: 0, through: bytes.count, by: max(1, bytes.count / 500)) {
+                _ = try? JPEGStructure(Array(bytes.prefix(length)))
+            }
+        }
+        #expect(throws: JPEGStructure.Failure.self) {
+            try JPEGStructure(try folder.appending(path: "empty.jpg").bytes)
+        }
+    }
+}

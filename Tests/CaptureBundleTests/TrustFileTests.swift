@@ -1,0 +1,51 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import Testing
+
+struct TrustFileTests {
+    private static func device(_ name: String, in folder: TemporaryFolder) throws -> TrustedDeviceLine {
+        let key = try DeviceKeyFile(path: folder.path(name)).create(passphrase: nil)
+        return try TrustedDeviceLine(name: name, point: key.point)
+    }
+
+    @Test func keepsCommentsAndOrder() throws {
+        let folder = try TemporaryFolder()
+        let first = try Self.device("first", in: folder)
+        let second = try Self.device("second", in: folder)
+        try folder.write("# rigs\n\n\(first.text)\n", to: "trust")
+        try TrustFile.update(path: folder.path("trust")) { file throws(BundleError) in try file.add(second) }
+        let revoked = try TrustFile.update(path: folder.path("trust")) { file throws(BundleError) in
+            try file.revoke(name: "first")
+        }
+        #expect(revoked == 1)
+        let text = String(decoding: try folder.bytes("trust"), as: UTF8.self)
+        #expect(text == "# rigs\n\nfirst revoked p256 \(first.point.base64)\n\(second.text)\n")
+    }
+
+    @Test func refusesASecondDeviceOfThatNameAndASecondNameOfThatKey() throws {
+        let folder = try TemporaryFolder()
+        let first = try Self.device("first", in: folder)
+        var file = TrustFile()
+        try file.add(first)
+        for line in [first, try TrustedDeviceLine(name: "other", point: first.point), try Self.device("first", in: try TemporaryFolder())] {
+            let error = #expect(throws: BundleError.self) { try file.add(line) }
+            #expect(error?.code == .trustExists)
+        }
+    }
+
+    @Test func roundTripsEveryOption() throws {
+        var line = try Self.device("phone", in: try TemporaryFolder())
+        line.level = .appleAppAttest
+        try line.setRelyingPartyID("TEAM.app,with=commas")
+        line.validAfter = try TrustedDeviceLine.time("2026-01-01")
+        line.validBefore = try TrustedDeviceLine.time("2027-01-01T00:00:00+01:00")
+        #expect(try TrustedDeviceLine(parsing: line.text) == line)
+        let spaced = line.text.replacing(" ", with: " \t ")
+        #expect(try TrustedDeviceLine(parsing: spaced) == line)
+    }
+
+    @Test func takesAnEmptyFileForOneThatNamesNobody() throws {
+        #expect(try TrustFile(bytes: [], name: "t").devices.isEmpty)
+    }
+}

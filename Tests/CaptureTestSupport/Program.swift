@@ -1,0 +1,58 @@
+public import Foundation
+
+/// One run of a real program: its output streams apart, its exit code as a shell gives it.
+public struct Program: Sendable {
+    public let standardOutput: [UInt8]
+    public let standardError: [UInt8]
+    public let exitCode: Int32
+
+    public var outputText: String { String(decoding: standardOutput, as: UTF8.self) }
+    public var errorText: String { String(decoding: standardError, as: UTF8.self) }
+
+    /// - Parameters:
+    ///   - environment: all of it; nothing is inherited.
+    ///   - input: what the program finds on a pipe; nil for nothing at all.
+    public static func run(
+        _ program: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:],
+        input: [UInt8]? = nil
+    ) throws -> Program {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = environment
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        let feed = Pipe()
+        process.standardInput = input == nil ? FileHandle.nullDevice : feed
+        try process.run()
+        // All pipes move at once: a program that waits for one of them must not hang the test.
+        let group = DispatchGroup()
+        if let input {
+            DispatchQueue.global().async(group: group) {
+                // A program that stops reading early closes the pipe; that is its right.
+                try? feed.fileHandleForWriting.write(contentsOf: Data(input))
+                try? feed.fileHandleForWriting.close()
+            }
+        }
+        let collected = Collected()
+        DispatchQueue.global().async(group: group) {
+            collected.errors = (try? errors.fileHandleForReading.readToEnd()).flatMap(\.self) ?? Data()
+        }
+        collected.output = try output.fileHandleForReading.readToEnd() ?? Data()
+        group.wait()
+        process.waitUntilExit()
+        let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
+        return Program(
+            standardOutput: Array(collected.output), standardError: Array(collected.errors),
+            exitCode: process.terminationStatus + signal)
+    }
+
+    /// `@unchecked Sendable`: each property is written by one thread and read after the group has been waited for.
+    private final class Collected: @unchecked Sendable {
+        var output = Data()
+        var errors = Data()
+    }
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+/// A folder of its own for a test, removed with the value.
+public final class TemporaryFolder: Sendable {
+    public let url: URL
+
+    public init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "capbundle-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    public var path: String { url.path() }
+
+    public func path(_ name: String) -> String { url.appending(path: name).path() }
+
+    public func write(_ bytes: [UInt8], to name: String) throws {
+        let file = url.appending(path: name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
+
+    public func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
+
+    public func bytes(_ name: String) throws -> [UInt8] { try url.appending(path: name).bytes }
+}

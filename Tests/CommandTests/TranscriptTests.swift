@@ -1,0 +1,53 @@
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// Sessions with the real tool, one a file in Transcripts/: `$` a command line, `1>` and `2>` what it printed on standard
+/// output and standard error, `=` its exit code. `CAPBUNDLE_RECORD=1` records them anew; look at the difference then.
+struct TranscriptTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
+    private static let isRecording = ProcessInfo.processInfo.environment["CAPBUNDLE_RECORD"] == "1"
+
+    static let names: [String] = ((try? folder.appending(path: "capbundle").children) ?? []).map(\.lastPathComponent)
+
+    @Test func thereAreTranscripts() { #expect(!Self.names.isEmpty) }
+
+    @Test(arguments: names)
+    func goesAsRecorded(_ name: String) throws {
+        let file = Self.folder.appending(path: "capbundle").appending(path: name)
+        let recorded = try String(contentsOf: file, encoding: .utf8)
+        let tool = try Capbundle()
+        try RawFolder.write(to: tool.folder)
+        var played: [String] = []
+        for line in recorded.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            if line.hasPrefix("$ ") {
+                let result = try tool.shell(String(line.dropFirst(2)))
+                played.append(line)
+                played += Self.lines(result.outputText, "1> ", tool)
+                played += Self.lines(result.errorText, "2> ", tool)
+                played.append("= \(result.exitCode)")
+            } else if !["1> ", "2> ", "= "].contains(where: line.hasPrefix) && line != "1>" && line != "2>" {
+                played.append(line)
+            }
+        }
+        let text = played.joined(separator: "\n")
+        if Self.isRecording {
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        } else {
+            #expect(text == recorded)
+        }
+    }
+
+    /// What differs on every run becomes a word: keys, hashes of what a key signed, the folder.
+    private static func lines(_ text: String, _ mark: String, _ tool: Capbundle) -> [String] {
+        guard !text.isEmpty else { return [] }
+        let plain = text.replacing(tool.folder.path, with: "<folder>/")
+            .replacing(String(tool.folder.path.dropLast(tool.folder.path.hasSuffix("/") ? 1 : 0)), with: "<folder>")
+            .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/, with: "<id>")
+            .replacing(/[0-9a-f]{64}/, with: "<hash>")
+            .replacing(/[A-Za-z0-9+\/]{87}=/, with: "<point>")
+        var lines = plain.split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last == "" { lines.removeLast() }
+        return lines.map { (mark + $0).trimmingCharacters(in: .whitespaces) }
+    }
+}

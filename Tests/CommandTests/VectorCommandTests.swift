@@ -1,0 +1,26 @@
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// Every file of Spec/Vectors through the real tool, as a file and as a pipe.
+struct VectorCommandTests {
+    @Test(arguments: try VectorFile.all())
+    func givesTheSameReportForAFileAndAPipe(_ vector: VectorFile) throws {
+        let tool = try Capbundle()
+        try tool.folder.write(vector.bundle, to: "v")
+        try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
+        let options = ["verify", "--json", "--trust", "trust"] + vector.arguments
+        let file = try tool.run(options + ["v"])
+        let pipe = try tool.run(options + ["-"], input: vector.bundle)
+        #expect(file.exitCode == Int32(vector.expectedExit), "\(file.outputText)\(file.errorText)")
+        #expect(pipe.exitCode == file.exitCode)
+        #expect(file.outputText.replacing("\"file\":\"v\"", with: "\"file\":\"-\"") == pipe.outputText)
+        if vector.expectedExit != 78 {
+            for code in vector.expectedCodes { #expect(file.outputText.contains("\"code\":\"\(code)\"")) }
+            let page = try tool.run(["verify", "--trust", "trust"] + vector.arguments + ["v"])
+            #expect(page.exitCode == file.exitCode)
+            let shown = try tool.run("show", "v")
+            #expect(shown.exitCode == ([1, 2].contains(file.exitCode) ? file.exitCode : 0), "\(shown.outputText)")
+        }
+    }
+}

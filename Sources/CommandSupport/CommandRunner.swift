@@ -34,7 +34,23 @@ package enum CommandRunner {
         }
         let message = root.message(for: error)
         let words = message.prefix(1).lowercased() + message.dropFirst()
-        diagnostic.usage(words.hasSuffix(".") ? String(words.dropLast()) : String(words), hint: "see \(tool) --help")
+        diagnostic.usage(words.hasSuffix(".") ? String(words.dropLast()) : String(words), hint: "see \(commandLine(root, tool)) --help")
         Output.exit(ExitStatus.usage.rawValue)
+    }
+
+    /// The words of the command line that name commands: `capbundle trust add`.
+    private static func commandLine(_ root: any ParsableCommand.Type, _ tool: String) -> String {
+        var words = [tool]
+        var command = root
+        for argument in CommandLine.arguments.dropFirst() {
+            let next = command.configuration.subcommands.first { subcommand in
+                let name = subcommand.configuration.commandName ?? "\(subcommand)".lowercased()
+                return name == argument
+            }
+            guard let next else { break }
+            words.append(argument)
+            command = next
+        }
+        return words.joined(separator: " ")
     }
 }

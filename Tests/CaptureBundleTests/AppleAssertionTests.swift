@@ -31,7 +31,7 @@ struct AppleAssertionTests {
 
     static let samples: [Sample] = (try? Places.shared("appattest")?.children)?.flatMap { file -> [Sample] in
         guard file.pathExtension == "yaml", let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-        return text.split(separator: "---\n").compactMap {
+        return text.split(separator: "\n---\n").compactMap {
             try? Sample(String($0), name: file.lastPathComponent)
         }
     } ?? []

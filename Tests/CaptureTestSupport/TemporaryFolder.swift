@@ -11,7 +11,8 @@ public final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    public var path: String { url.path() }
+    /// Without a slash at the end.
+    public var path: String { String(url.path().dropLast(url.path().hasSuffix("/") ? 1 : 0)) }
 
     public func path(_ name: String) -> String { url.appending(path: name).path() }
 

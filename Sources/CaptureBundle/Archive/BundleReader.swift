@@ -37,8 +37,8 @@ public final class BundleReader {
     /// The next payload entry, or nil after the end of the archive and of the file.
     public func nextEntry(of manifest: Manifest) throws(BundleError) -> ManifestEntry? {
         guard let header = try readHeader() else {
-            try passOver(manifest.entries[next...])
             try readEnd()
+            try passOver(manifest.entries[next...])
             return nil
         }
         let path = try payloadPath(header)
@@ -104,7 +104,7 @@ public final class BundleReader {
 
     private func readFixed(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
         guard let header = try readHeader() else {
-            throw BundleError(.containerOrder, "the archive ends where \(name) was expected")
+            throw BundleError(.containerHeader, "zero bytes where the header of \(name) was expected")
         }
         guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
         guard !seen.contains(header.name) else { throw duplicate(header.name) }
@@ -171,9 +171,8 @@ extension BundleReader {
             throw bytes.isEmpty
                 ? BundleError(.containerTruncated, "is empty") : truncated("inside the first 1024 bytes")
         }
-        let block = UstarHeader.blockLength
-        if bytes.count == magic.count, bytes[..<100] == magic[..<100] {
-            let type = bytes[block...]
+        if bytes.prefix(100) == magic.prefix(100) {
+            let type = bytes.dropFirst(UstarHeader.blockLength)
             let prefix = BundleMagic.typePrefix.utf8
             if type.starts(with: prefix), !type.dropFirst(prefix.count).starts(with: "1\n".utf8) {
                 let version = type.dropFirst(prefix.count).prefix { (0x21...0x7e).contains($0) }

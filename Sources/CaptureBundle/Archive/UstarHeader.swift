@@ -54,8 +54,10 @@ struct UstarHeader {
     /// Reads path and size, builds the block anew and compares: rule C4.
     init(_ block: [UInt8]) throws(BundleError) {
         let name = Array(block[..<100].prefix { $0 != 0 })
-        guard !name.isEmpty, name.count <= BundleLimits.pathBytes, let text = String(validating: name, as: UTF8.self)
-        else { throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes") }
+        guard !name.isEmpty, name.count <= BundleLimits.pathBytes else { throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes")
+        }
+        // Lossy for bytes that are no UTF-8, which no path has: rule C8 refuses it.
+        let text = String(decoding: name, as: UTF8.self)
         let digits = block[124..<135]
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }) else {
             throw BundleError(.containerHeader, "the header of \(text) has a size that is not eleven octal digits")

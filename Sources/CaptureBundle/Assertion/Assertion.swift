@@ -26,7 +26,9 @@ package struct Assertion: Sendable {
         signature = try native { () throws(NativeError) in try key.sign(nonce) }
     }
 
-    /// Reads and judges `assertion.cbor`: rules A1 to A6.
+    /// Reads `assertion.cbor`; `faults` judges it further.
+    ///
+    /// - Throws: a breach of A1 or A2, or authenticator data that is too short (A3).
     package init(decoding bytes: [UInt8]) throws(BundleError) {
         var reader = CBORReader(bytes)
         guard reader.head(.map) == 2, reader.text() == Self.signatureName, let der = reader.byteString(),
@@ -40,9 +42,15 @@ package struct Assertion: Sendable {
         }
         self.signature = signature
         authenticatorData = try AuthenticatorData(data)
-        guard authenticatorData.kind == .apple || signature.isLowS else {
-            throw BundleError(.assertionLowS, "the signature's s is above half the group order")
+    }
+
+    /// What breaks the rules of its kind: A3 to A6.
+    var faults: [BundleError] {
+        var faults = authenticatorData.faults
+        if authenticatorData.kind == .diskKey && !signature.isLowS {
+            faults.append(BundleError(.assertionLowS, "the signature's s is above half the group order"))
         }
+        return faults
     }
 
     /// The bytes of `assertion.cbor`.

@@ -28,7 +28,9 @@ public struct AuthenticatorData: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// Judges the bytes by the rules of their kind: A3, A4 and A6.
+    /// Takes the bytes apart; `faults` judges them.
+    ///
+    /// - Throws: `assertion.authdata` when they are too few.
     package init(_ bytes: [UInt8]) throws(BundleError) {
         guard bytes.count >= Self.length else {
             throw BundleError(.assertionAuthData, "authenticatorData has \(bytes.count) bytes, expected \(Self.length)")
@@ -37,19 +39,25 @@ public struct AuthenticatorData: Hashable, Sendable {
         rpIDHash = Digest(bytes: Array(bytes[..<32]))
         flags = bytes[32]
         counter = bytes[33..<Self.length].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// What breaks the rules of its kind: A3, A4 and A6.
+    var faults: [BundleError] {
+        var faults: [BundleError] = []
         let rest = Array(bytes[Self.length...])
         let expected: UInt8 = kind == .diskKey ? 0x00 : 0x40
-        guard rest.isEmpty || (kind == .apple && Self.isAppleMap(rest)) else {
-            throw BundleError(
-                .assertionAuthData, "authenticatorData has \(rest.count) bytes after the first 37 that it cannot have")
+        if !rest.isEmpty && (kind == .diskKey || !Self.isAppleMap(rest)) {
+            faults.append(
+                BundleError(.assertionAuthData, "authenticatorData has \(rest.count) bytes too many after the first 37"))
         }
-        guard flags == expected else {
-            throw BundleError(
-                .assertionFlags, "flags are 0x\(Hex.encode([flags])), expected 0x\(Hex.encode([expected]))")
+        if flags != expected {
+            let message = "flags are 0x\(Hex.encode([flags])), expected 0x\(Hex.encode([expected]))"
+            faults.append(BundleError(.assertionFlags, message))
         }
-        guard kind == .apple || counter > 0 else {
-            throw BundleError(.assertionCounter, "the counter is 0, a disk key's begins at 1")
+        if kind == .diskKey && counter == 0 {
+            faults.append(BundleError(.assertionCounter, "the counter is 0, a disk key's begins at 1"))
         }
+        return faults
     }
 
     /// The map that iOS 27 adds: one or both of two known members, in either order.

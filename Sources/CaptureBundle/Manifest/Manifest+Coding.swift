@@ -68,7 +68,7 @@ extension Manifest {
         try fields.allow(["captured_at", "chain", "depth", "device", "entries", "id", "version"])
         let capturedAt = try decodeTime(fields)
         let device = try decodeDevice(fields)
-        let id = try fields.text("id") { isUUID($0) }
+        let id = try fields.text("id")
         let entries = try fields.array("entries").enumerated().map { index, value throws(BundleError) in
             try decodeEntry(ManifestObject(value, at: "entries[\(index)]"))
         }
@@ -139,8 +139,8 @@ extension Manifest {
     private static func decodeEntry(_ fields: ManifestObject) throws(BundleError) -> ManifestEntry {
         try fields.allow(["media_type", "path", "role", "sha256", "size", "withholdable"])
         let text = try fields.text("path")
-        let mediaType = try fields.text("media_type") { isMediaType($0) }
-        let role = try fields.text("role") { Role(rawValue: $0) != nil }
+        let mediaType = try fields.text("media_type")
+        let role = try fields.text("role")
         let sha256 = try fields.digest("sha256")
         let size = try fields.integer("size")
         let isWithholdable = try fields.flag("withholdable")
@@ -150,8 +150,10 @@ extension Manifest {
         guard role == path.role.rawValue else {
             throw BundleError(.manifestEntries, "\(path): role is \(role), expected \(path.role.rawValue)")
         }
-        if let expected = path.role.mediaType, mediaType != expected {
-            throw BundleError(.manifestEntries, "\(path): media_type is \(mediaType), expected \(expected)")
+        let expected = path.role.mediaType
+        guard expected.map({ $0 == mediaType }) ?? isMediaType(mediaType) else {
+            throw BundleError(
+                .manifestEntries, "\(path): media_type is \(mediaType), expected \(expected ?? "type/subtype")")
         }
         if isWithholdable && path == .metadata {
             throw BundleError(.manifestEntries, "metadata.json cannot be withholdable")
@@ -161,7 +163,9 @@ extension Manifest {
             throw BundleError(.manifestLimit, "\(path): \(size) bytes, at most \(limit) are allowed")
         }
         guard path != .location || size == BundleLimits.locationBytes else {
-            throw BundleError(.manifestLimit, "location.json: \(size) bytes, it always has \(BundleLimits.locationBytes)")
+            throw BundleError(
+                size > BundleLimits.locationBytes ? .manifestLimit : .manifestValue,
+                "location.json: \(size) bytes, it always has \(BundleLimits.locationBytes)")
         }
         return ManifestEntry(
             path: path, mediaType: mediaType, size: size, sha256: sha256, isWithholdable: isWithholdable)

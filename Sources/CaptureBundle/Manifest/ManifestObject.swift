@@ -90,10 +90,4 @@ extension Manifest {
                 (1...limit).contains(part.utf8.count) && part.utf8.allSatisfy { (48...57).contains($0) }
             }
     }
-
-    static func isUUID(_ text: String) -> Bool {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
-            && parts.joined().utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-    }
 }

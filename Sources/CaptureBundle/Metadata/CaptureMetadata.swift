@@ -61,10 +61,16 @@ public struct CaptureMetadata: Sendable {
 
     private static func dimensions(_ root: JSONValue) throws(BundleError) -> Dimensions? {
         guard let member = root["depth_map_dimensions"] else { return nil }
-        guard let width = member["width"]?.integer, let height = member["height"]?.integer else {
+        guard let width = side(member["width"]), let height = side(member["height"]) else {
             throw wrong("depth_map_dimensions is not an object with the integers width and height")
         }
         return Dimensions(width: width, height: height)
+    }
+
+    /// A number of digits only; one that no Int holds is a side that no depth map has.
+    private static func side(_ value: JSONValue?) -> Int? {
+        guard let text = value?.numberText, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text) ?? Int.max
     }
 
     /// Names of members, at any depth, that look like a position (section 6); `top level` is the caller's business.

@@ -9,7 +9,11 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     )
 
     /// nil unless `text` matches the grammar of section 6 and is a moment of the years 1 to 9999 in UTC too.
-    public init?(_ text: String) {
+    public init?(_ text: String) { self.init(text, rounding: .down) }
+
+    enum Rounding { case down, up }
+
+    init?(_ text: String, rounding: Rounding) {
         var scanner = Scanner(text)
         guard let day = Self.date(&scanner), scanner.take("T"),
             let hour = scanner.digits(2), hour <= 23, scanner.take(":"),
@@ -18,7 +22,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         else { return nil }
         var fraction = 0
         if scanner.take(".") {
-            guard let value = scanner.fractionInMilliseconds() else { return nil }
+            guard let value = scanner.fractionInMilliseconds(rounding) else { return nil }
             fraction = value
         }
         guard let offset = Self.zone(&scanner), scanner.isAtEnd else { return nil }
@@ -125,11 +129,12 @@ extension CaptureTime {
         }
 
         /// 1 to 9 digits after the point.
-        mutating func fractionInMilliseconds() -> Int? {
+        mutating func fractionInMilliseconds(_ rounding: Rounding) -> Int? {
             var value = 0
             var count = 0
+            var isExact = true
             while let digit = digit() {
-                if count < 3 { value = value * 10 + digit }
+                if count < 3 { value = value * 10 + digit } else if digit > 0 { isExact = false }
                 count += 1
             }
             guard (1...9).contains(count) else { return nil }
@@ -137,7 +142,7 @@ extension CaptureTime {
                 value *= 10
                 count += 1
             }
-            return value
+            return isExact || rounding == .down ? value : value + 1
         }
 
         private mutating func digit() -> Int? {

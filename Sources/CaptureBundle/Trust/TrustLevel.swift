@@ -60,7 +60,8 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     /// Reads a line; the message of what it throws does not yet name the file.
     package init(parsing line: String) throws(BundleError) {
         let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
-        guard (3...4).contains(fields.count), fields[fields.count - 2] == Self.keyType else {
+        let isTrimmed = line.first.map { $0 != " " && $0 != "\t" } ?? false
+        guard isTrimmed, line.last != " ", line.last != "\t", (3...4).contains(fields.count), fields[fields.count - 2] == Self.keyType else {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")
         }
         guard let bytes = Base64.decode(fields[fields.count - 1]), P256PublicKey(point: bytes) != nil else {
@@ -106,8 +107,11 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     }
 
     /// A time of `captured_at`'s grammar, or a date, which means its first moment in UTC.
+    ///
+    /// Digits below the millisecond are rounded up: a capture's time has none, so that it is before the one exactly if it
+    /// is before the other.
     public static func time(_ text: String) throws(BundleError) -> CaptureTime {
-        guard let time = CaptureTime(text) ?? CaptureTime(date: text) else {
+        guard let time = CaptureTime(text, rounding: .up) ?? CaptureTime(date: text) else {
             throw BundleError(.trustFile, "\"\(text)\" is no date like 2026-03-14 and no time with its zone")
         }
         return time

@@ -58,7 +58,9 @@ struct VerificationPass {
         do {
             let assertion = try Assertion(decoding: head.assertion)
             report.authenticatorData = assertion.authenticatorData
-            outcomes["assertion"] = .passed
+            let faults = assertion.faults
+            report.faults += faults.map { BundleError($0.code, $0.message, entry: "assertion.cbor") }
+            outcomes["assertion"] = faults.isEmpty ? .passed : .failed
             let clientData = SigningInput.clientData(manifest: head.manifest)
             let key = P256PublicKey(point: manifest.device.bytes)
             guard let key, try assertion.verifies(clientData: clientData, key: key) else {

@@ -4,9 +4,11 @@ struct MetadataCheck {
 
     func run(_ bytes: [UInt8], _ findings: inout EntryContentCheck.Findings) {
         do {
-            let metadata = try CaptureMetadata.decode(bytes)
+            let root = try CaptureMetadata.root(bytes)
+            findings.faults += [location(root)].compactMap(\.self)
+            let metadata = try CaptureMetadata(root)
             findings.metadata = metadata
-            findings.faults += [location(metadata), time(metadata), dimensions(metadata)].compactMap(\.self)
+            findings.faults += [time(metadata), dimensions(metadata)].compactMap(\.self)
             findings.warnings += metadata.namesThatLookLikeAPosition.filter { $0 != "location" }.map {
                 BundleError(.metadataPosition, "the member \($0) looks like a position")
             }
@@ -15,8 +17,8 @@ struct MetadataCheck {
         }
     }
 
-    private func location(_ metadata: CaptureMetadata) -> BundleError? {
-        guard metadata.root["location"] != nil else { return nil }
+    private func location(_ root: JSONValue) -> BundleError? {
+        guard root["location"] != nil else { return nil }
         return BundleError(.metadataLocation, "a top-level member location; a position belongs into location.json")
     }
 
@@ -38,8 +40,8 @@ struct MetadataCheck {
 }
 
 extension CaptureMetadata {
-    /// Reads `metadata.json` of a bundle: rules E1 and E2.
-    static func decode(_ bytes: [UInt8]) throws(BundleError) -> CaptureMetadata {
+    /// The JSON of a bundle's `metadata.json`: rule E1.
+    static func root(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
         let root: JSONValue?
         do {
             root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.metadataNesting)
@@ -47,6 +49,6 @@ extension CaptureMetadata {
             throw BundleError(.metadataCanonical, "not JSON at byte \(error.offset): \(error.message)")
         }
         guard let root else { throw BundleError(.metadataCanonical, "not the canonical form of its JSON") }
-        return try CaptureMetadata(root)
+        return root
     }
 }

@@ -12,10 +12,13 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The tools carry the Swift runtime in themselves: they start in two thirds of the time and need no Swift on the machine.
-/// `--static-swift-stdlib` does the same for a whole build, but then no tests can be built in the same folder. The two
+/// `--static-swift-stdlib` does the same for a whole build, but then no tests can be built in the same folder. The three
 /// libraries after it are parts of FoundationEssentials (used by ArgumentParser) that only that option links by itself.
 let staticStandardLibrary: [LinkerSetting] = [
-    .unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization", "-Xlinker", "-s"])
+    .unsafeFlags([
+        "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization",
+        "-use-ld=lld", "-Xlinker", "-s",
+    ])
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")

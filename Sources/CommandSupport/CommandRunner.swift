@@ -34,7 +34,9 @@ package enum CommandRunner {
         }
         let message = root.message(for: error)
         let words = message.prefix(1).lowercased() + message.dropFirst()
-        diagnostic.usage(words.hasSuffix(".") ? String(words.dropLast()) : String(words), hint: "see \(commandLine(root, tool)) --help")
+        diagnostic.usage(
+            words.hasSuffix(".") ? String(words.dropLast()) : String(words),
+            hint: "see \(commandLine(root, tool)) --help")
         Output.exit(ExitStatus.usage.rawValue)
     }
 

@@ -36,7 +36,8 @@ extension BundleError {
     /// `{"code": …, "message": …}`, with the entry where it is about one.
     package var json: JSONValue {
         .members([
-            "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "message": .string(message),
+            "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "file": file.map { .string($0) },
+            "message": .string(message),
         ])
     }
 }

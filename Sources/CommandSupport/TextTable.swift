@@ -26,7 +26,9 @@ package enum Quantity {
     /// `1,431,108 bytes`
     package static func bytes(_ count: Int) -> String { "\(grouped(count)) byte\(count == 1 ? "" : "s")" }
 
-    package static func count(_ count: Int, _ noun: String) -> String { "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")" }
+    package static func count(_ count: Int, _ noun: String) -> String {
+        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
 
     /// Thousands separated by commas.
     package static func grouped(_ count: Int) -> String {

@@ -16,7 +16,8 @@ struct AppleAssertionTests {
         /// One document of the YAML files, of which only plain fields and one indented block are needed.
         init?(_ document: String, name: String) throws {
             func field(_ name: String) -> String? {
-                document.split(separator: "\n").first { $0.hasPrefix("\(name): ") }?.dropFirst(name.count + 2).description
+                document.split(separator: "\n").first { $0.hasPrefix("\(name): ") }?.dropFirst(name.count + 2)
+                    .description
             }
             guard let assertion = field("assertionBase64").flatMap(Base64.decode) else { return nil }
             self.assertion = assertion
@@ -29,12 +30,15 @@ struct AppleAssertionTests {
         }
     }
 
-    static let samples: [Sample] = (try? Places.shared("appattest")?.children)?.flatMap { file -> [Sample] in
-        guard file.pathExtension == "yaml", let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-        return text.split(separator: "\n---\n").compactMap {
-            try? Sample(String($0), name: file.lastPathComponent)
-        }
-    } ?? []
+    static let samples: [Sample] =
+        (try? Places.shared("appattest")?.children)?.flatMap { file -> [Sample] in
+            guard file.pathExtension == "yaml", let text = try? String(contentsOf: file, encoding: .utf8) else {
+                return []
+            }
+            return text.split(separator: "\n---\n").compactMap {
+                try? Sample(String($0), name: file.lastPathComponent)
+            }
+        } ?? []
 
     @Test(.enabled(if: Places.shared("appattest") != nil, "needs the App Attest vectors of the shared folder"))
     func thereAreSamples() { #expect(Self.samples.count >= 5) }

@@ -26,7 +26,8 @@ struct CaptureSampleTests {
         var generator = SeededGenerator(seed: 10)
         for _ in 0..<40 {
             var changed = bytes
-            changed[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            changed[Int.random(in: 0..<bytes.count, using: &generator)] ^=
+                1 << UInt8.random(in: 0..<8, using: &generator)
             let verdict = try verifier.verify(BundleSource(bytes: changed)).verdict
             #expect(verdict == .altered || verdict == .malformed)
         }

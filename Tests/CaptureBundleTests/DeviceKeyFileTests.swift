@@ -85,6 +85,6 @@ struct DeviceKeyFileTests {
     @Test func saysWhichCommandMakesAKey() {
         let error = #expect(throws: BundleError.self) { try file.load(passphrase: nil) }
         #expect(error?.code == .keyMissing)
-        #expect(error?.hints == ["make one with: capbundle key new --key '\(file.path)'"])
+        #expect(error?.hints == ["make one with: capbundle key new --key \(file.path)"])
     }
 }

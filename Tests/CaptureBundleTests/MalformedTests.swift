@@ -1,6 +1,6 @@
 import CaptureBundle
-import Foundation
 import CaptureTestSupport
+import Foundation
 import Testing
 
 /// No change to a bundle is accepted, and none makes the reader trap.

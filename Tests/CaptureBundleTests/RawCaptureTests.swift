@@ -25,11 +25,13 @@ struct RawCaptureTests {
         }
     }
 
-    @Test(arguments: [
-        (nil, "missing"), ([], "is empty"), (Array("GIF89a".utf8), "is no JPEG: begins with 474946, expected ffd8ff"),
-        (Array(RawFolder.photo.prefix(40)), "is a broken JPEG"), ([0xff, 0xd8, 0xff], "is a broken JPEG"),
-        ([0xff, 0xd8, 0xff, 0xd9], "ends before any scan"),
-    ] as [([UInt8]?, String)])
+    @Test(
+        arguments: [
+            (nil, "missing"), ([], "is empty"),
+            (Array("GIF89a".utf8), "is no JPEG: begins with 474946, expected ffd8ff"),
+            (Array(RawFolder.photo.prefix(40)), "is a broken JPEG"), ([0xff, 0xd8, 0xff], "is a broken JPEG"),
+            ([0xff, 0xd8, 0xff, 0xd9], "ends before any scan"),
+        ] as [([UInt8]?, String)])
     func refusesAPhotoThatIsNone(_ photo: [UInt8]?, _ words: String) throws {
         let error = try #require(try failure(photo: photo))
         #expect(error.code == .rawCapture)
@@ -43,7 +45,8 @@ struct RawCaptureTests {
         ("12.345678", "91", "latitude is 91, expected -90 to 90"), ("-45.678901", "\"x\"", "longitude is a string"),
         ("\"altitude\": 3.5", "\"altitude\": 1e400", "altitude is 1e400"),
         ("\"altitude\": 3.5", "\"altitude\": {}", "altitude is an object"),
-        ("\"width\": 4", "\"width\": 4.0", "depth_map_dimensions"), ("\"width\": 4", "\"width\": 0", "each side must be"),
+        ("\"width\": 4", "\"width\": 4.0", "depth_map_dimensions"),
+        ("\"width\": 4", "\"width\": 0", "each side must be"),
         ("\"device_model\"", "\"captured_at\"", "stands twice"), ("{\n", "{,\n", "line 1, column 2"),
         ("\"latitude\": 12.345678, ", "", "latitude is missing"),
     ])
@@ -77,11 +80,14 @@ struct RawCaptureTests {
 
     @Test func warnsOfWhatServersRefuseAndOfWhatLooksLikeAPosition() throws {
         let folder = try TemporaryFolder()
-        let metadata = RawFolder.metadata.replacing("\"width\": 4, \"height\": 3", with: "\"width\": 1001, \"height\": 1")
-            .replacing("\"unknown\": {", with: "\"unknown\": {\"GPS_\": 1, ")
+        let metadata = RawFolder.metadata.replacing(
+            "\"width\": 4, \"height\": 3", with: "\"width\": 1001, \"height\": 1"
+        )
+        .replacing("\"unknown\": {", with: "\"unknown\": {\"GPS_\": 1, ")
         let depth = RawFolder.floats([-1, .infinity, -.infinity, -0.0, -.nan] + [Float](repeating: 1, count: 996))
         try RawFolder.write(
-            to: folder, photo: RawFolder.photo + [UInt8](repeating: 0, count: 10 << 20), depth: depth, metadata: metadata)
+            to: folder, photo: RawFolder.photo + [UInt8](repeating: 0, count: 10 << 20), depth: depth,
+            metadata: metadata)
         try folder.write("x", to: "raw/notes.txt")
         let remarks = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions()).remarks
         #expect(remarks.map(\.weight) == [.note, .warning, .warning, .warning, .warning])
@@ -93,7 +99,8 @@ struct RawCaptureTests {
     }
 
     @Test func warnsThatThePhotoKeepsItsPosition() throws {
-        let tiff: [UInt8] = Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x25, 0x88, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0]
+        let tiff: [UInt8] =
+            Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x25, 0x88, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0]
             + [0, 0, 0, 0, 1, 0]
         let exif = Array("Exif\0\0".utf8) + tiff
         let photo = [0xff, 0xd8, 0xff, 0xe1, 0, UInt8(exif.count + 2)] + exif + RawFolder.photo.dropFirst(2)

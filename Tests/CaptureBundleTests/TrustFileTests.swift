@@ -28,7 +28,10 @@ struct TrustFileTests {
         let first = try Self.device("first", in: folder)
         var file = TrustFile()
         try file.add(first)
-        for line in [first, try TrustedDeviceLine(name: "other", point: first.point), try Self.device("first", in: try TemporaryFolder())] {
+        for line in [
+            first, try TrustedDeviceLine(name: "other", point: first.point),
+            try Self.device("first", in: try TemporaryFolder()),
+        ] {
             let error = #expect(throws: BundleError.self) { try file.add(line) }
             #expect(error?.code == .trustExists)
         }

@@ -9,7 +9,8 @@ struct VectorTests {
         let parts = Set(try VectorFile.all().map { $0.name.prefix { $0 != "/" } })
         #expect(
             parts == [
-                "assertion", "container", "depth", "entry", "location", "manifest", "metadata", "policy", "trust", "valid",
+                "assertion", "container", "depth", "entry", "location", "manifest", "metadata", "policy", "trust",
+                "valid",
             ])
     }
 

@@ -54,7 +54,8 @@ struct UstarHeader {
     /// Reads path and size, builds the block anew and compares: rule C4.
     init(_ block: [UInt8]) throws(BundleError) {
         let name = Array(block[..<100].prefix { $0 != 0 })
-        guard !name.isEmpty, name.count <= BundleLimits.pathBytes else { throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes")
+        guard !name.isEmpty, name.count <= BundleLimits.pathBytes else {
+            throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes")
         }
         // Lossy for bytes that are no UTF-8, which no path has: rule C8 refuses it.
         let text = String(decoding: name, as: UTF8.self)

@@ -48,7 +48,8 @@ public struct AuthenticatorData: Hashable, Sendable {
         let expected: UInt8 = kind == .diskKey ? 0x00 : 0x40
         if !rest.isEmpty && (kind == .diskKey || !Self.isAppleMap(rest)) {
             faults.append(
-                BundleError(.assertionAuthData, "authenticatorData has \(rest.count) bytes too many after the first 37"))
+                BundleError(.assertionAuthData, "authenticatorData has \(rest.count) bytes too many after the first 37")
+            )
         }
         if flags != expected {
             let message = "flags are 0x\(Hex.encode([flags])), expected 0x\(Hex.encode([expected]))"

@@ -48,7 +48,8 @@ public struct DepthStatistics: Hashable, Sendable {
             let sorted = measured.sorted()
             let middle = sorted.count / 2
             let median: Float? =
-                sorted.isEmpty ? nil : sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+                sorted.isEmpty
+                ? nil : sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
             return DepthStatistics(
                 samples: samples, missing: missing, meaningless: meaningless, minimum: sorted.first,
                 maximum: sorted.last, median: median)

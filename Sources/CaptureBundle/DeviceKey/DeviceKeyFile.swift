@@ -75,7 +75,9 @@ public struct DeviceKeyFile: Sendable {
         } catch {
             throw BundleError(
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
-                hints: ["openssl pkey -in '\(path)' -pubout -out '\(publicPath)' makes it anew from a key without passphrase"])
+                hints: [
+                    "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath)) makes it anew from a key without passphrase"
+                ])
         }
         return try PublicKeyFile.point(pem: bytes, name: publicPath)
     }
@@ -146,7 +148,7 @@ extension DeviceKeyFile {
     }
 
     /// `--key` as the user has to write it, when the key is not in its usual place.
-    private var option: String { path == DeviceKeyFile.usualPath ? "" : " --key '\(path)'" }
+    private var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
 
     /// `$XDG_DATA_HOME/capbundle/device.key`.
     public static var usualPath: String {
@@ -171,7 +173,7 @@ extension DeviceKeyFile {
                 throw BundleError(
                     .keyOpenToOthers,
                     "others can read or write it (mode \(String(status.mode & 0o777, radix: 8))), expected 600 and yours",
-                    file: file, hints: ["chmod 600 '\(file)'"])
+                    file: file, hints: ["chmod 600 \(ShellWord.quote(file))"])
             }
             return try handle.readAll(limit: Self.sizeLimit)
         } catch let error as BundleError {

@@ -78,7 +78,8 @@ extension Manifest {
             throw BundleError(.manifestEntries, "depth and the entry depth.f32.gz must both be there, or neither")
         }
         let chain = try fields.optionalObject("chain").map(decodeChain)
-        let manifest = try Manifest(capturedAt: capturedAt, device: device, entries: entries, depth: depth, chain: chain)
+        let manifest = try Manifest(
+            capturedAt: capturedAt, device: device, entries: entries, depth: depth, chain: chain)
         guard manifest.id == id else {
             throw BundleError(.manifestID, "id is \(id), but the content's is \(manifest.id)")
         }
@@ -110,7 +111,8 @@ extension Manifest {
             return nil
         case .array(let elements): return elements.lazy.compactMap(breach).first
         case .string(let text):
-            return text.utf8.allSatisfy { (0x20...0x7e).contains($0) } ? nil : "a string with other than printable ASCII"
+            return text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+                ? nil : "a string with other than printable ASCII"
         case .number(let text):
             let isInteger = value.integer != nil && (text == "0" || !text.hasPrefix("0"))
             return isInteger ? nil : "the number \(text) is no integer from 0 to 2^53 - 1"

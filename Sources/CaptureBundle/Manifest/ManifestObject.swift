@@ -72,7 +72,9 @@ struct ManifestObject {
 
 extension Manifest {
     static func isToken(_ text: some StringProtocol, limit: Int) -> Bool {
-        guard let first = text.utf8.first, EntryPath.isAlphanumeric(first), text.utf8.count <= limit else { return false }
+        guard let first = text.utf8.first, EntryPath.isAlphanumeric(first), text.utf8.count <= limit else {
+            return false
+        }
         return text.utf8.allSatisfy { EntryPath.isAlphanumeric($0) || ".+-".utf8.contains($0) }
     }
 

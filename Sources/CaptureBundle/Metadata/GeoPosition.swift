@@ -54,7 +54,8 @@ public struct GeoPosition: Sendable {
         if !isRequired, case .null = member { return }
         guard let text = member.numberText else { throw wrong("\(name) is \(member.kind), expected a number") }
         guard let value = Double(text), range.contains(value) else {
-            let limits = range.upperBound > 180 ? "a finite number" : "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
+            let limits =
+                range.upperBound > 180 ? "a finite number" : "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
             throw wrong("\(name) is \(text), expected \(name == "accuracy" ? "0 or more" : limits)")
         }
     }

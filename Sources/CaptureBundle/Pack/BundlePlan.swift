@@ -49,7 +49,8 @@ struct BundlePlan {
     func byteCount(assertion: Int) -> Int {
         let sizes = [BundleMagic.content.count, manifestBytes.count, assertion] + manifest.entries.map(\.size)
         return sizes.reduce(2 * UstarHeader.blockLength) { total, size in
-            total + UstarHeader.blockLength + (size + UstarHeader.blockLength - 1) / UstarHeader.blockLength * UstarHeader.blockLength
+            total + UstarHeader.blockLength + (size + UstarHeader.blockLength - 1) / UstarHeader.blockLength
+                * UstarHeader.blockLength
         }
     }
 }

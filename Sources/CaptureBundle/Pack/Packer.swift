@@ -85,9 +85,11 @@ public struct Packer: Sendable {
         switch output {
         case .standardOutput: return
         case .file(let path):
+            try refuseFolder(path)
             guard !FileStatus.exists(path) else { throw .exists(path) }
             try examineFolder(of: path)
         case .replacing(let path):
+            try refuseFolder(path)
             if let status = try? FileStatus.of(path), status.kind != .file {
                 throw BundleError(.outputUnusable, "is there and no plain file, so it is not replaced", file: path)
             }
@@ -95,11 +97,15 @@ public struct Packer: Sendable {
         }
     }
 
-    private static func examineFolder(of path: String) throws(BundleError) {
-        let folder = FilePath.folder(of: path)
-        guard !FilePath.name(of: path).isEmpty else {
+    private static func refuseFolder(_ path: String) throws(BundleError) {
+        let isFolder = (try? FileStatus.of(path))?.kind == .folder
+        guard !isFolder, !FilePath.name(of: path).isEmpty else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
+    }
+
+    private static func examineFolder(of path: String) throws(BundleError) {
+        let folder = FilePath.folder(of: path)
         do {
             try ProcessEnvironment.canWrite(folder: folder)
         } catch {

@@ -69,7 +69,8 @@ package struct RawCaptureReader {
             }
             let structure = try judge(head)
             if size > UploadAdvice.photoBytes {
-                remark(.warning, Self.photoName, "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)")
+                remark(
+                    .warning, Self.photoName, "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)")
             }
             if isSmall {
                 return RawCapture.Photo(
@@ -203,7 +204,9 @@ extension RawCaptureReader {
     ) throws(BundleError) -> GeoPosition? {
         let name = Self.metadataName
         for member in metadata.namesThatLookLikeAPosition where member != "location" && !member.hasPrefix("location.") {
-            remark(.warning, name, "the member \(member) looks like a position and is kept as it is, whatever --location says")
+            remark(
+                .warning, name,
+                "the member \(member) looks like a position and is kept as it is, whatever --location says")
         }
         var position: GeoPosition?
         if let root = metadata.root["location"], root.kind != JSONValue.null.kind {

@@ -40,7 +40,9 @@ public struct TrustFile: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw BundleError(.trustFile, "not UTF-8 text", file: name)
         }
-        var rest = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String($0) ?? "" }
+        var rest = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            String($0) ?? ""
+        }
         if rest.last == "" { rest.removeLast() }
         for (index, line) in rest.enumerated() {
             if line.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) || line.utf8.first == UInt8(ascii: "#") {
@@ -110,7 +112,12 @@ public struct TrustFile: Sendable {
         }
         defer { _ = lock }
         var file = FileStatus.exists(path) ? try TrustFile(path: path) : TrustFile()
-        let value = try change(&file)
+        let value: Value
+        do {
+            value = try change(&file)
+        } catch {
+            throw error.about(file: path)
+        }
         let text = file.lines.map { $0.text + "\n" }.joined()
         do {
             try AtomicFile.write(Array(text.utf8), to: path, mode: 0o644, existing: .replace)

@@ -31,7 +31,8 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     public init(name: String, point: DevicePoint) throws(BundleError) {
         guard Self.isName(name) else {
             throw BundleError(
-                .trustName, "\"\(name)\" is no device name: a letter or digit, then up to 63 of letters, digits and ._@+-")
+                .trustName,
+                "\"\(name)\" is no device name: a letter or digit, then up to 63 of letters, digits and ._@+-")
         }
         self.name = name
         self.point = point
@@ -39,7 +40,8 @@ public struct TrustedDeviceLine: Hashable, Sendable {
 
     /// Sets the App ID, `TEAMID.bundle.identifier`.
     public mutating func setRelyingPartyID(_ text: String) throws(BundleError) {
-        let isValid = (1...255).contains(text.utf8.count)
+        let isValid =
+            (1...255).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") }
         guard isValid else { throw BundleError(.trustFile, "rpid \"\(text)\" is not 1 to 255 printable characters") }
         rpID = RelyingPartyID(text: text, hash: try Digest.of(Array(text.utf8)))
@@ -61,7 +63,9 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     package init(parsing line: String) throws(BundleError) {
         let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
         let isTrimmed = line.first.map { $0 != " " && $0 != "\t" } ?? false
-        guard isTrimmed, line.last != " ", line.last != "\t", (3...4).contains(fields.count), fields[fields.count - 2] == Self.keyType else {
+        guard isTrimmed, line.last != " ", line.last != "\t", (3...4).contains(fields.count),
+            fields[fields.count - 2] == Self.keyType
+        else {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")
         }
         guard let bytes = Base64.decode(fields[fields.count - 1]), P256PublicKey(point: bytes) != nil else {

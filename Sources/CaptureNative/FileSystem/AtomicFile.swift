@@ -83,7 +83,7 @@ package final class AtomicFile {
         guard unsafe access("/proc/self/fd", X_OK) == 0 else { return nil }
         do {
             return try FileHandle.open(folder, O_RDWR | unnamedFile, mode: mode)
-        } catch where error.isErrno(EOPNOTSUPP, EISDIR, ENOENT, EINVAL) {
+        } catch  where error.isErrno(EOPNOTSUPP, EISDIR, ENOENT, EINVAL) {
             return nil
         }
     }

@@ -60,7 +60,9 @@ package enum HMACSHA256 {
 package enum RandomBytes {
     package static func make(_ count: Int) throws(NativeError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        let status = unsafe bytes.withUnsafeMutableBufferPointer { unsafe RAND_priv_bytes($0.baseAddress, Int32($0.count)) }
+        let status = unsafe bytes.withUnsafeMutableBufferPointer {
+            unsafe RAND_priv_bytes($0.baseAddress, Int32($0.count))
+        }
         try OpenSSLErrorQueue.require(status == 1, "RAND_priv_bytes")
         return bytes
     }

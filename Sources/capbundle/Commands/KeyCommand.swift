@@ -27,7 +27,8 @@ struct KeyCommand: ParsableCommand {
             let device = try file.create(passphrase: passphrase.read())
             try Output.line(device.point.keyID.description)
             diagnostic.note("the key is in \(file.path), its public half in \(file.path).pub")
-            diagnostic.note("to trust it on this machine: capbundle trust add NAME '\(file.path).pub'")
+            diagnostic.note(
+                "to trust it on this machine: capbundle trust add NAME \(ShellWord.quote(file.path + ".pub"))")
         }
     }
 
@@ -97,7 +98,8 @@ struct KeyCommand: ParsableCommand {
             let isNewSalt = try key.file.recover(counter: counter)
             diagnostic.note("the next signature gets counter \(UInt64(counter) + 1)")
             if isNewSalt {
-                diagnostic.note("positions are salted with a new secret: packing an old capture again gives other bytes")
+                diagnostic.note(
+                    "positions are salted with a new secret: packing an old capture again gives other bytes")
             }
         }
     }

@@ -58,7 +58,8 @@ struct TrustCommand: ParsableCommand {
             do {
                 if let rpid { try device.setRelyingPartyID(rpid) }
                 device.validAfter = try validAfter.map { text throws(BundleError) in try TrustedDeviceLine.time(text) }
-                device.validBefore = try validBefore.map { text throws(BundleError) in try TrustedDeviceLine.time(text) }
+                device.validBefore = try validBefore.map { text throws(BundleError) in try TrustedDeviceLine.time(text)
+                }
             } catch {
                 throw ValidationError(error.message)
             }
@@ -75,7 +76,8 @@ struct TrustCommand: ParsableCommand {
             if let keyfile { return try PublicKeyFile.point(path: keyfile) }
             let path = bundle ?? "-"
             let report = try Inspection(BundleSource(path: path)).report
-            guard report.verdict == .verified, let manifest = report.manifest, let data = report.authenticatorData else {
+            guard report.verdict == .verified, let manifest = report.manifest, let data = report.authenticatorData
+            else {
                 for fault in report.faults { diagnostic.error(fault.about(file: path)) }
                 throw ExitStatus(report.verdict)
             }
@@ -106,7 +108,9 @@ struct TrustCommand: ParsableCommand {
                 for device in devices { try Output.json(device.json) }
                 return
             }
-            if devices.isEmpty { diagnostic.note("no device is trusted; add one with: capbundle trust add NAME KEYFILE") }
+            if devices.isEmpty {
+                diagnostic.note("no device is trusted; add one with: capbundle trust add NAME KEYFILE")
+            }
             var table = TextTable()
             for device in devices { table.add(device.name, device.summary, device.point.keyID.description) }
             for line in table.lines { try Output.line(line) }

@@ -36,7 +36,9 @@ struct VerifyCommand: ParsableCommand {
 
     func validate() throws {
         if files.isEmpty { throw ValidationError("give at least one bundle") }
-        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("- stands for one pipe, so it can be given once") }
+        if files.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- stands for one pipe, so it can be given once")
+        }
     }
 
     func run() throws {

@@ -26,7 +26,8 @@ enum Facts {
     private static func device(_ report: VerificationReport) -> String {
         let kind = report.authenticatorData.map { $0.kind == .apple ? "an Apple key" : "a key on disk" }
         let unnamed = report.verdict == .unknownDevice ? "not in the trust file" : nil
-        return [report.trustedDevice.map { Visible.text($0.name) } ?? unnamed, kind].compactMap(\.self).joined(separator: ", ")
+        return [report.trustedDevice.map { Visible.text($0.name) } ?? unnamed, kind].compactMap(\.self).joined(
+            separator: ", ")
     }
 
     private static func captured(_ manifest: Manifest, _ metadata: CaptureMetadata?) -> String {

@@ -93,7 +93,8 @@ enum InspectionRendering {
         return .members([
             "maximum_m": number(depth.maximum), "meaningless": .integer(depth.meaningless),
             "median_m": number(depth.median), "minimum_m": number(depth.minimum), "missing": .integer(depth.missing),
-            "missing_share": .number(Quantity.decimal(depth.missingShare, places: 6)), "samples": .integer(depth.samples),
+            "missing_share": .number(Quantity.decimal(depth.missingShare, places: 6)),
+            "samples": .integer(depth.samples),
         ])
     }
 }

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Makes desk-lamp.bundle and device.pem anew from raw/, with a key that is thrown away.
+# usage: Samples/desk-lamp/pack.sh CAPBUNDLE
+set -eu
+
+tool=$(realpath "$1")
+cd "$(dirname "$0")"
+keys=$(mktemp -d)
+trap 'rm -rf "$keys"' EXIT
+"$tool" key new --key "$keys/device.key" >/dev/null
+"$tool" pack raw -o desk-lamp.bundle --force --key "$keys/device.key"
+"$tool" key public --key "$keys/device.key" >device.pem

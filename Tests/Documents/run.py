@@ -1,0 +1,91 @@
+"""Runs what the documents show and compares: a reader who pastes a line must see what the page prints.
+
+usage: Tests/Documents/run.py CAPBUNDLE
+
+In a page, ```console blocks are sessions: `$ ` a command line, then what it prints on both streams. ```sh blocks are pasted
+as they are, and a ```text block after one is what it prints. All blocks of a page run in one folder, in order, with
+`raw/` being the sample's raw folder. Values that differ on every run (hashes, ids, keys) are compared by their form.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = ["README.md", "Samples/README.md"]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+FORMS = [
+    (re.compile(r"[0-9a-f]{64}"), "<hash>"),
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"), "<id>"),
+    (re.compile(r"[A-Za-z0-9+/]{87}="), "<point>"),
+]
+
+
+def formed(text):
+    for pattern, word in FORMS:
+        text = pattern.sub(word, text)
+    return [line.rstrip() for line in text.strip("\n").split("\n")] if text.strip() else []
+
+
+def steps(page):
+    """Pairs of what is typed and what has to appear; None where the page does not say."""
+    blocks = FENCE.findall(page)
+    for (kind, body), following in zip(blocks, blocks[1:] + [("", "")]):
+        if kind == "sh":
+            yield body, following[1] if following[0] == "text" else None
+        elif kind == "console":
+            for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
+                command, _, output = part.partition("\n")
+                yield command, output
+
+
+def run_page(name, tool):
+    failures, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        home = pathlib.Path(folder)
+        work = home / "work"
+        work.mkdir()
+        shutil.copytree(ROOT / "Samples/desk-lamp/raw", work / "raw")
+        (home / "bin").mkdir()
+        (home / "bin/capbundle").symlink_to(tool)
+        for sample in ("Samples", "Spec"):
+            (work / sample).symlink_to(ROOT / sample)
+        environment = {
+            "HOME": folder, "PATH": f"{home}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": folder,
+        }
+        for command, expected in steps((ROOT / name).read_text()):
+            if "apt-get install" in command or "git clone" in command or command.startswith(("make ", "sudo ")):
+                continue
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=work, env=environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+            count += 1
+            shown = done.stdout.replace(folder, "~")
+            if expected is not None and formed(shown) != formed(expected):
+                failures.append(f"{name}: $ {command}\n--- the page\n{expected}--- the tool\n{shown}")
+            elif expected is None and done.returncode != 0:
+                failures.append(f"{name}: exit {done.returncode} of: {command}\n{shown}")
+    return count, failures
+
+
+def main():
+    tool = os.path.realpath(sys.argv[1])
+    passed = failed = 0
+    for name in PAGES:
+        count, failures = run_page(name, tool)
+        print(f"{name}: {count} commands")
+        for failure in failures:
+            print(f"FAIL {failure}")
+        passed += count - len(failures)
+        failed += len(failures)
+        if count == 0:
+            print(f"FAIL {name} shows no command")
+            failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())

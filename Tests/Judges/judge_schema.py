@@ -1,0 +1,90 @@
+"""jsonschema: is what the tool prints with --json what its published schema says, whatever the verdict?
+
+SCHEMAS names the schema of each output; a schema that is not there yet skips its judge.
+"""
+import json
+
+import jsonschema
+
+from bench import SAMPLE, SPEC, Skipped, expect
+
+SCHEMAS = {"verify": SPEC / "verify-report.schema.json", "pack": SPEC / "pack-report.schema.json"}
+
+
+def validator(path):
+    if not path.exists():
+        raise Skipped(f"{path.relative_to(SPEC.parent)} is not here")
+    schema = json.loads(path.read_text())
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema, format_checker=kind.FORMAT_CHECKER)
+
+
+def documents(output):
+    """The JSON values of an output: one, or one a line."""
+    try:
+        return [json.loads(output)]
+    except ValueError:
+        return [json.loads(line) for line in output.splitlines()]
+
+
+def _validate(schema, output, what):
+    try:
+        found = documents(output)
+    except ValueError:
+        expect(False, f"{what}: not JSON")
+    expect(found, f"{what}: no JSON at all")
+    for document in found:
+        for error in schema.iter_errors(document):
+            expect(False, f"{what}: {error.json_path}: {error.validator} of the schema is broken")
+
+
+def verify_reports(bench):
+    schema = validator(SCHEMAS["verify"])
+    bundle, end = bench.pack(), len(bench.pack().data) - 1024
+    files = {
+        "good": (bundle.data, 0, ()), "tampered": (bundle.spoilt("photo.jpg", 999), 1, ()),
+        "two faults": (bundle.spoilt("photo.jpg", 999)[:end] + b"x" * 1024, 2, ()),
+        # The counter's second last byte: a counter of 0 would be malformed.
+        "signature": (bundle.spoilt("assertion.cbor", -2), 1, ()), "empty": (b"", 2, ()),
+        "no bundle": (b"GIF89a" * 300, 2, ()), "truncated": (bundle.data[:3000], 2, ()),
+        "manifest": (bundle.spoilt("manifest.json", 0), 2, ()), "trailing": (bundle.data + b"x", 2, ()),
+        "unknown": (bundle.data, 3, ("--trust", bench.no_trust)),
+        "withheld": (bundle.without("location.json"), 4, ()),
+        "allowed": (bundle.without("location.json"), 0, ("--allow-withheld",)),
+        "no depth": (bench.pack("no-depth", SAMPLE, "--no-depth").data, 0, ()),
+    }
+    paths = []
+    for name, (data, code, options) in files.items():
+        path = bench.write(f"report {name}.bundle", data)
+        result = bench.capbundle("verify", "--json", path, *options, expected=None)
+        expect(result.returncode == code, f"{name}: exit {result.returncode}, not {code}")
+        _validate(schema, result.stdout, name)
+        paths.append(path)
+    result = bench.capbundle("verify", "--json", *paths, expected=None)
+    _validate(schema, result.stdout, "all at once")
+    expect(result.returncode == 2, f"all at once: exit {result.returncode}, not 2")
+
+
+def pack_report(bench):
+    schema = validator(SCHEMAS["pack"])
+    result = bench.capbundle("pack", SAMPLE, "-o", bench.folder / "json.bundle", "--json", "--force")
+    _validate(schema, result.stdout, "pack --json")
+
+
+def schemas_are_schemas(bench):
+    found = sorted(SPEC.glob("*.schema.json"))
+    if not found:
+        raise Skipped("there is no Spec/*.schema.json")
+    for path in found:
+        try:
+            validator(path)
+        except jsonschema.SchemaError as error:
+            expect(False, f"{path.name}: {error.message[:200]}")
+
+
+JUDGES = [
+    ("jsonschema: every Spec/*.schema.json is a schema", schemas_are_schemas),
+    ("jsonschema: verify --json keeps to verify-report.schema.json for every verdict", verify_reports),
+    ("jsonschema: pack --json keeps to pack-report.schema.json", pack_report),
+]

@@ -71,6 +71,20 @@ public final class BundleReader {
         padding = 0
     }
 
+    /// The next entry by its header alone, for bundles whose manifest cannot be believed; its data is passed over.
+    ///
+    /// - Returns: nil at the end, or where the container is broken.
+    func nextHeader() -> (name: String, size: Int)? {
+        guard let header = try? readHeader() else { return nil }
+        begin(header)
+        do {
+            try readData { _ throws(BundleError) in }
+        } catch {
+            return nil
+        }
+        return (header.name, header.size)
+    }
+
     /// The rest of the current entry as one array.
     func readDataWhole() throws(BundleError) -> [UInt8] {
         var bytes: [UInt8] = []

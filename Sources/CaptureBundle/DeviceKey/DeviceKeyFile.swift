@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.1).
+/// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.2).
 public struct DeviceKeyFile: Sendable {
     /// The key itself, PKCS#8 PEM.
     public let path: String
@@ -167,7 +167,9 @@ extension DeviceKeyFile {
 
     private func readPrivate(_ file: String) throws(BundleError) -> [UInt8] {
         do {
-            let handle = try FileHandle.reading(file)
+            guard let handle = try FileHandle.readingPlainFile(file) else {
+                throw BundleError(.keyDamaged, "is no plain file", file: file)
+            }
             let status = try handle.status()
             guard !status.isOpenToOthers else {
                 throw BundleError(

@@ -1,4 +1,4 @@
-/// What a disk key remembers between signatures: `device.key.state` (Spec/capture-bundle.md section 9.1).
+/// What a disk key remembers between signatures: `device.key.state` (Spec/capture-bundle.md section 9.2).
 package struct DeviceKeyState: Equatable, Sendable {
     package let keyID: Digest
     /// The last counter that was given out; 0 before the first.

@@ -6,8 +6,16 @@ public struct Inspection: Sendable {
     public let report: VerificationReport
     /// nil when there is no depth map, or it could not be read to its end.
     public let depth: DepthStatistics?
+    /// The payload by its headers, where the manifest is malformed; what they say is signed by nobody.
+    public let unsignedEntries: [UnsignedEntry]
     /// nil when there is no position in the bundle, or it is malformed.
     public let position: GeoPosition?
+
+    /// A payload entry that only its header vouches for.
+    public struct UnsignedEntry: Hashable, Sendable {
+        public let name: String
+        public let size: Int
+    }
 
     /// Reads a bundle once. Memory grows with the depth map, 4 bytes a sample, for the median.
     ///
@@ -16,7 +24,8 @@ public struct Inspection: Sendable {
         var depth: DepthObserver?
         var location: LocationObserver?
         let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
-        var report = try verifier.verify(source) { entry, manifest throws(BundleError) in
+        let reader = BundleReader(source)
+        var report = try verifier.verify(reader) { entry, manifest throws(BundleError) in
             switch entry.path {
             case .depth:
                 depth = try manifest.depth.map { size throws(BundleError) in try DepthObserver(size.size) }
@@ -29,6 +38,13 @@ public struct Inspection: Sendable {
         }
         report.faults.removeAll { $0.code == .trustUnknown }
         report.checks.removeAll { $0.name == "trust" || $0.name == "policy" }
+        var unsigned: [UnsignedEntry] = []
+        let isManifestMalformed = report.faults.contains { $0.code.rawValue.hasPrefix("manifest.") }
+        while isManifestMalformed, unsigned.count < BundleLimits.entries, let entry = reader.nextHeader() {
+            unsigned.append(UnsignedEntry(name: entry.name, size: entry.size))
+        }
+        unsignedEntries = unsigned
+        report.bytes = reader.position
         self.report = report
         self.depth = depth?.statistics
         position = location?.position

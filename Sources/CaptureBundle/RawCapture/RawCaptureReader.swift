@@ -56,7 +56,7 @@ package struct RawCaptureReader {
         guard isThere else { throw wrong(Self.photoName, "missing; a raw folder holds the photo under this name") }
         let file = path(Self.photoName)
         do {
-            let handle = try FileHandle.reading(file)
+            let handle = try open(Self.photoName)
             let size = try handle.status().size
             guard size <= BundleLimits.entryBytes else {
                 throw wrong(Self.photoName, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
@@ -101,13 +101,20 @@ package struct RawCaptureReader {
 
     private func readSmall(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
         do {
-            return try FileHandle.reading(path(name)).readAll(limit: limit)
-        } catch {
-            if error.code == 27 && error.library == .system {
-                throw wrong(name, "has more than the \(limit) bytes that are allowed")
-            }
+            return try open(name).readAll(limit: limit)
+        } catch let error as NativeError {
+            if error.isTooLarge { throw wrong(name, "has more than the \(limit) bytes that are allowed") }
             throw .reading(path(name), error)
+        } catch let error as BundleError {
+            throw error
+        } catch {
+            throw BundleError(.internalFailure, "\(error)", file: path(name))
         }
+    }
+
+    private func open(_ name: String) throws -> FileHandle {
+        guard let handle = try FileHandle.readingPlainFile(path(name)) else { throw wrong(name, "is no plain file") }
+        return handle
     }
 
     private func readMetadata(isThere: Bool) throws(BundleError) -> CaptureMetadata {

@@ -23,17 +23,17 @@ public struct Verifier: Sendable {
     /// - Returns: what was found; a bundle with faults is a result, not an error.
     /// - Throws: only when the bytes cannot be read (`input.unreadable`, `io.failed`).
     public func verify(_ source: BundleSource) throws(BundleError) -> VerificationReport {
-        try verify(source, payload: { (_, _) throws(BundleError) in nil })
+        try verify(BundleReader(source), payload: { (_, _) throws(BundleError) in nil })
     }
 
     /// Verifies and hands the payload on as it passes, for those who hold it back until the report is there.
     ///
     /// - Parameter payload: asked at each entry; what it returns gets the entry's bytes in pieces.
     func verify(
-        _ source: BundleSource,
+        _ reader: BundleReader,
         payload: (ManifestEntry, Manifest) throws(BundleError) -> (any PayloadObserver)?
     ) throws(BundleError) -> VerificationReport {
-        var pass = VerificationPass(reader: BundleReader(source))
+        var pass = VerificationPass(reader: reader)
         do {
             try pass.run(payload)
         } catch {
@@ -48,7 +48,7 @@ public struct Verifier: Sendable {
         } else {
             pass.report.checks += ["trust", "policy"].map { .init(name: $0, outcome: .notReached) }
         }
-        pass.report.bytes = source.position
+        pass.report.bytes = reader.position
         return pass.report
     }
 }

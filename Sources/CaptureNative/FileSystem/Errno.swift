@@ -13,6 +13,8 @@ extension NativeError {
 
     /// The file or folder is not there.
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
+    /// There are more bytes than the caller allows.
+    package var isTooLarge: Bool { isErrno(EFBIG) }
     /// Something is already there under that name.
     package var isExisting: Bool { isErrno(EEXIST) }
     /// The file may not be opened by this user.

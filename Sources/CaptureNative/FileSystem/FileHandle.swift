@@ -30,6 +30,21 @@ package final class FileHandle: Sendable {
         return handle
     }
 
+    /// Opens a plain file for reading; a pipe, a device or a folder is refused, and never waited for.
+    ///
+    /// - Returns: nil when there is something else than a plain file.
+    package static func readingPlainFile(_ path: String) throws(NativeError) -> FileHandle? {
+        // Without O_NONBLOCK, opening a pipe that nobody writes to would never come back. It means nothing for plain files.
+        let handle: FileHandle
+        do {
+            handle = try open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        } catch {
+            if error.isErrno(ENXIO, ENODEV) { return nil }
+            throw error
+        }
+        return try handle.status().kind == .file ? handle : nil
+    }
+
     package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
         guard !path.utf8.contains(0) else { throw .system("open", ENOENT) }
         while true {

@@ -8,7 +8,18 @@ enum InspectionRendering {
         var lines = [headline(file, report)]
         lines += report.faults.map { "  " + ReportRendering.finding($0) }
         lines += report.warnings.map { "  warning: " + ReportRendering.finding($0) }
-        guard let manifest = report.manifest else { return lines + Facts.table(report).lines }
+        guard let manifest = report.manifest else {
+            lines += Facts.table(report).lines
+            if !inspection.unsignedEntries.isEmpty {
+                lines.append("entries, by their headers alone:")
+                var table = TextTable()
+                for entry in inspection.unsignedEntries {
+                    table.add(Visible.text(entry.name), Quantity.bytes(entry.size))
+                }
+                lines += table.lines
+            }
+            return lines
+        }
         var facts = TextTable()
         facts.add("id", manifest.id)
         facts.add("key id", manifest.device.keyID.description)
@@ -78,6 +89,12 @@ enum InspectionRendering {
         var members = ReportRendering.json(file, inspection.report).members ?? []
         members.removeAll { ["report", "not_checked"].contains($0.name) }
         members.append(.init("report", .string("capture-bundle/show/1")))
+        if !inspection.unsignedEntries.isEmpty {
+            let list = inspection.unsignedEntries.map { entry in
+                JSONValue.members(["name": .string(entry.name), "size": .integer(entry.size)])
+            }
+            members.append(.init("unsigned_entries", .array(list)))
+        }
         if let depth = inspection.depth { members.append(.init("depth_statistics", statistics(depth))) }
         if let position = inspection.position {
             let location: JSONValue = .members([

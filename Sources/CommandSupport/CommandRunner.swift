@@ -28,7 +28,8 @@ package enum CommandRunner {
             do {
                 try Output.line(root.fullMessage(for: error))
             } catch {
-                Output.exit(ExitStatus.inputOutput.rawValue)
+                diagnostic.error(error)
+                Output.exit(ExitStatus(error).rawValue)
             }
             Output.exit(ExitStatus.success.rawValue)
         }

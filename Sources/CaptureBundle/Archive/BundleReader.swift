@@ -188,8 +188,9 @@ extension BundleReader {
         if bytes.prefix(100) == magic.prefix(100) {
             let type = bytes.dropFirst(UstarHeader.blockLength)
             let prefix = BundleMagic.typePrefix.utf8
-            if type.starts(with: prefix), !type.dropFirst(prefix.count).starts(with: "1\n".utf8) {
-                let version = type.dropFirst(prefix.count).prefix { (0x21...0x7e).contains($0) }
+            let version = type.dropFirst(prefix.count)
+            if type.starts(with: prefix), !"1\n".utf8.starts(with: version.prefix(2)) {
+                let version = version.prefix { (0x21...0x7e).contains($0) }
                 throw BundleError(
                     .containerVersion,
                     "version \(String(decoding: version, as: UTF8.self)) of the format; this program knows version 1")

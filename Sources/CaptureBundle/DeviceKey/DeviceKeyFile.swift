@@ -84,9 +84,8 @@ public struct DeviceKeyFile: Sendable {
 
     /// The state; for `key show`.
     package func state() throws(BundleError) -> DeviceKeyState {
-        let lock = try takeLock()
-        defer { _ = lock }
-        return try readState(of: publicKey().keyID)
+        // No lock: the file is replaced whole, and showing it has to work on a disk that cannot be written.
+        try readState(of: publicKey().keyID)
     }
 
     /// Gives out `count` counters and returns the first. They are on disk as used before this returns, so that no crash
@@ -110,9 +109,7 @@ public struct DeviceKeyFile: Sendable {
 
     /// The secret under which positions are salted.
     func saltSecret(for device: DeviceKey) throws(BundleError) -> [UInt8] {
-        let lock = try takeLock()
-        defer { _ = lock }
-        return try readState(of: device.point.keyID).salt
+        try readState(of: device.point.keyID).salt
     }
 
     /// Makes the state anew after it was lost: the next signature gets `counter + 1`.
@@ -123,7 +120,7 @@ public struct DeviceKeyFile: Sendable {
         let keyID = try publicKey().keyID
         let lock = try takeLock()
         defer { _ = lock }
-        let known = try? readState(of: keyID)
+        let known = try soundState(of: keyID)
         if let known, known.counter > counter {
             throw BundleError(
                 .keyState, "the state is sound and at counter \(known.counter); it cannot go back to \(counter)",
@@ -143,6 +140,16 @@ public struct DeviceKeyFile: Sendable {
 }
 
 extension DeviceKeyFile {
+    /// nil when the state is missing or damaged; a disk that does not answer is no reason to give it up.
+    private func soundState(of keyID: Digest) throws(BundleError) -> DeviceKeyState? {
+        do {
+            return try readState(of: keyID)
+        } catch {
+            guard error.code == .keyState else { throw error }
+            return nil
+        }
+    }
+
     private func missing() -> BundleError {
         BundleError(.keyMissing, "no device key here", file: path, hints: ["make one with: capbundle key new\(option)"])
     }

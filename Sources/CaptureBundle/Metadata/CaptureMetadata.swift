@@ -73,11 +73,11 @@ public struct CaptureMetadata: Sendable {
         return Int(text) ?? Int.max
     }
 
-    /// Names of members, at any depth, that look like a position (section 6); `top level` is the caller's business.
-    var namesThatLookLikeAPosition: [String] {
+    /// Names of members, at any depth, that look like a position (section 6); a top-level `location` is not among them.
+    static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
         var found: [String] = []
-        Self.collect(root, path: "", into: &found)
-        return found
+        collect(root, path: "", into: &found)
+        return found.filter { $0 != "location" }
     }
 
     private static let positionNames: Set<String> = [

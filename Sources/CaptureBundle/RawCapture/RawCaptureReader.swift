@@ -210,7 +210,8 @@ extension RawCaptureReader {
         _ metadata: CaptureMetadata, photo: RawCapture.Photo
     ) throws(BundleError) -> GeoPosition? {
         let name = Self.metadataName
-        for member in metadata.namesThatLookLikeAPosition where member != "location" && !member.hasPrefix("location.") {
+        for member in CaptureMetadata.namesThatLookLikeAPosition(in: metadata.root)
+        where !member.hasPrefix("location.") {
             remark(
                 .warning, name,
                 "the member \(member) looks like a position and is kept as it is, whatever --location says")

@@ -7,21 +7,34 @@ package import Glibc
 package final class AtomicFile {
     package enum Existing: Sendable { case refuse, replace }
 
+    /// How the hidden name is chosen that a file has for a moment before it replaces another.
+    package enum TemporaryName: Sendable {
+        /// One that nobody else uses. A kill at the wrong moment leaves it behind.
+        case random
+        /// Always the same, for callers that hold a lock: what a kill left behind is swept away by the next one.
+        case fixed
+    }
+
     package let handle: FileHandle
     private let path: String
     private let folder: String
+    private let hiddenName: String
     /// The hidden name that exists now and is ours to remove; nil while the file has no name.
     private var temporaryPath: String?
 
     /// - Throws: `NativeError` when the folder is missing or closed to us.
-    package init(path: String, mode: mode_t, allowsUnnamed: Bool = true) throws(NativeError) {
+    package init(
+        path: String, mode: mode_t, temporaryName: TemporaryName = .random, allowsUnnamed: Bool = true
+    ) throws(NativeError) {
         self.path = path
         folder = FilePath.folder(of: path)
+        hiddenName = Self.hiddenName(for: path, temporaryName)
+        if temporaryName == .fixed { unsafe _ = unlink(hiddenName) }
         if allowsUnnamed, let unnamed = try Self.openUnnamed(in: folder, mode: mode) {
             handle = unnamed
             temporaryPath = nil
         } else {
-            let name = Self.temporaryName(for: path)
+            let name = hiddenName
             handle = try FileHandle.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
             temporaryPath = name
         }
@@ -50,7 +63,7 @@ package final class AtomicFile {
             if let temporaryPath {
                 name = temporaryPath
             } else {
-                name = Self.temporaryName(for: path)
+                name = hiddenName
                 try linkUnnamed(as: name)
                 temporaryPath = name
             }
@@ -60,12 +73,11 @@ package final class AtomicFile {
         try DirectoryHandle.synchronize(folder)
     }
 
-    /// Writes a small file whole.
+    /// Writes a small file whole, for callers that hold its lock.
     package static func write(
         _ bytes: [UInt8], to path: String, mode: mode_t, existing: Existing
     ) throws(NativeError) {
-        let file = try AtomicFile(path: path, mode: mode)
-        // The umask may have taken bits away that a shared file needs, never added any.
+        let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
         try file.commit(existing)
     }
@@ -88,9 +100,9 @@ package final class AtomicFile {
         }
     }
 
-    private static func temporaryName(for path: String) -> String {
+    private static func hiddenName(for path: String, _ kind: TemporaryName) -> String {
         var generator = SystemRandomNumberGenerator()
-        let suffix = String(generator.next(), radix: 36)
+        let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)
         return FilePath.join(FilePath.folder(of: path), ".\(FilePath.name(of: path).prefix(180)).\(suffix).tmp")
     }
 }

@@ -6,12 +6,12 @@ struct MetadataCheck {
         do {
             let root = try CaptureMetadata.root(bytes)
             findings.faults += [location(root)].compactMap(\.self)
+            findings.warnings += CaptureMetadata.namesThatLookLikeAPosition(in: root).map {
+                BundleError(.metadataPosition, "the member \($0) looks like a position")
+            }
             let metadata = try CaptureMetadata(root)
             findings.metadata = metadata
             findings.faults += [time(metadata), dimensions(metadata)].compactMap(\.self)
-            findings.warnings += metadata.namesThatLookLikeAPosition.filter { $0 != "location" }.map {
-                BundleError(.metadataPosition, "the member \($0) looks like a position")
-            }
         } catch {
             findings.faults.append(error)
         }

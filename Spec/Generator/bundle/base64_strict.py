@@ -1,0 +1,17 @@
+"""Base64 of section 1: RFC 4648 section 4 with padding, unused bits zero."""
+
+import base64
+import binascii
+
+
+def encode(data):
+    return base64.b64encode(data).decode("ascii")
+
+
+def decode(text):
+    """The bytes, or None where the text is not what encode() would write."""
+    try:
+        data = base64.b64decode(text.encode("ascii"), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return data if encode(data) == text else None

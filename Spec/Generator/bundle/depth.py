@@ -1,0 +1,102 @@
+"""The depth map of section 5: D1 to D3, inflated as the bytes of the entry pass by."""
+
+import hashlib
+import zlib
+
+from .faults import Fault
+
+GZIP_START = bytes.fromhex("1f8b080000000000")
+_HEADER = 10  # GZIP_START, XFL, OS
+_TRAILER = 8  # CRC-32, ISIZE
+_OUTPUT = 65536
+
+
+class DepthCheck:
+    """Takes the entry's bytes with update(), and says at the end what is wrong with them."""
+
+    def __init__(self, depth):
+        self._expected = 4 * depth["width"] * depth["height"]
+        self._sha256 = depth["sha256"]
+        self._header = b""
+        self._trailer = b""
+        self._inflate = zlib.decompressobj(-15)
+        self._hash = hashlib.sha256()
+        self._crc = 0
+        self._length = 0
+        self._fault = None
+
+    def update(self, data):
+        if not self._fault:
+            try:
+                self._update(data)
+            except Fault as fault:
+                self._fault = fault
+
+    def _update(self, data):
+        if self._inflate.eof:
+            self._end(data)
+            return
+        missing = _HEADER - len(self._header)
+        if missing:
+            self._header += data[:missing]
+            data = data[missing:]
+            start = self._header[:len(GZIP_START)]
+            if not GZIP_START.startswith(start):
+                raise Fault("D1", "the first bytes are %s" % start.hex())
+        while data or len(self._header) == _HEADER:
+            # One byte more than may come is enough to see that there are too many.
+            most = min(_OUTPUT, self._expected - self._length + 1)
+            try:
+                output = self._inflate.decompress(data, most)
+            except zlib.error as error:
+                raise Fault("D1", str(error).split(": ")[-1]) from None
+            self._take(output)
+            if self._inflate.eof:
+                self._end(self._inflate.unused_data)
+                return
+            data = self._inflate.unconsumed_tail
+            if not output and not data:
+                return  # zlib holds nothing back: it wants more input
+
+    def _take(self, output):
+        self._length += len(output)
+        if self._length > self._expected:
+            raise Fault("D2", "more than %d bytes" % self._expected)
+        self._hash.update(output)
+        self._crc = zlib.crc32(output, self._crc)
+
+    def _end(self, data):
+        self._trailer += data[:_TRAILER + 1]
+        if len(self._trailer) > _TRAILER:
+            raise Fault("D1", "bytes after the gzip member")
+
+    def fault(self):
+        """The first fault of D1 to D3, or None."""
+        if self._fault:
+            return self._fault
+        if len(self._trailer) != _TRAILER:
+            return Fault("D1", "it ends inside the gzip member")
+        if int.from_bytes(self._trailer[:4], "little") != self._crc:
+            return Fault("D1", "wrong CRC-32")
+        if int.from_bytes(self._trailer[4:], "little") != self._length & 0xFFFFFFFF:
+            return Fault("D1", "wrong ISIZE")
+        if self._length != self._expected:
+            return Fault("D2", "%d bytes, not %d" % (self._length, self._expected))
+        if self._hash.hexdigest() != self._sha256:
+            return Fault("D3", self._hash.hexdigest())
+        return None
+
+
+def gzip_stored(raw, xfl=0, system=255):
+    """A gzip member of stored deflate blocks: the same bytes whatever the zlib."""
+    blocks = []
+    for start in range(0, len(raw), 65535) or [0]:
+        part = raw[start:start + 65535]
+        final = start + 65535 >= len(raw)
+        blocks.append(b"%c" % final + len(part).to_bytes(2, "little") + (len(part) ^ 0xFFFF).to_bytes(2,
+                                                                                                      "little") + part)
+    return GZIP_START + bytes((xfl, system)) + b"".join(blocks) + gzip_trailer(raw)
+
+
+def gzip_trailer(raw):
+    return zlib.crc32(raw).to_bytes(4, "little") + (len(raw) & 0xFFFFFFFF).to_bytes(4, "little")

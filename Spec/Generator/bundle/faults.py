@@ -1,0 +1,67 @@
+"""The codes of the specification with their exit classes, and the exception that carries one."""
+
+EXIT_ORDER = (2, 1, 3, 4, 0)  # section 11: the worst class first
+TRUST_FILE_EXIT = 78  # section 10, T0
+
+CODES = {
+    "C1": "container.truncated", "C2": "container.magic", "C3": "container.version", "C4": "container.header",
+    "C5": "container.padding", "C6": "container.end", "C7": "container.trailing", "C8": "container.path",
+    "C9": "container.duplicate", "C10": "container.order", "C11": "container.limit", "C12": "container.unlisted",
+    "C13": "container.size", "C14": "container.missing",
+    "M1": "manifest.canonical", "M2": "manifest.version", "M3": "manifest.key", "M4": "manifest.value",
+    "M5": "manifest.device", "M6": "manifest.limit", "M7": "manifest.entries", "M8": "manifest.chain",
+    "M9": "manifest.id",
+    "D1": "depth.gzip", "D2": "depth.length", "D3": "depth.sha256",
+    "E1": "metadata.canonical", "E2": "metadata.value", "E3": "metadata.location", "E4": "metadata.captured_at",
+    "E5": "metadata.dimensions",
+    "L1": "location.canonical", "L2": "location.value",
+    "A1": "assertion.encoding", "A2": "assertion.der", "A3": "assertion.authdata", "A4": "assertion.flags",
+    "A5": "assertion.low_s", "A6": "assertion.counter", "A7": "assertion.signature",
+    "P1": "entry.sha256",
+    "T0": "trust.file", "T1": "trust.level", "T2": "trust.rpid", "T3": "trust.not_yet_valid", "T4": "trust.expired",
+    "T5": "trust.unknown", "T6": "trust.revoked",
+    "R1": "policy.withheld", "R2": "policy.required",
+}
+
+# Malformed unless the specification says otherwise.
+_CLASSES = {"A7": 1, "P1": 1, "T0": TRUST_FILE_EXIT, "T1": 4, "T2": 4, "T3": 4, "T4": 4, "T5": 3, "T6": 4,
+            "R1": 4, "R2": 4}
+CLASS_OF_CODE = {code: _CLASSES.get(label, 2) for label, code in CODES.items()}
+
+POSITION_WARNING = "metadata.position"  # section 6; never a fault
+
+
+class Fault(Exception):
+    """A broken rule: the label of the specification and what was found."""
+
+    def __init__(self, label, detail):
+        super().__init__(label, detail)
+        self.label = label
+        self.code = CODES[label]
+        self.detail = detail
+
+
+def worst(exit_classes):
+    """The verdict over exit classes: the first of section 11's order that occurs, 0 for none."""
+    found = set(exit_classes)
+    if TRUST_FILE_EXIT in found:
+        return TRUST_FILE_EXIT
+    return next(one for one in EXIT_ORDER if one in found or one == 0)
+
+
+def printable(value):
+    """Text with everything but printable ASCII escaped, so that no bundle can steer a terminal.
+
+    The backslash stays as it is, so that doing it twice changes nothing.
+    """
+    if isinstance(value, (bytes, bytearray)):
+        value = bytes(value).decode("latin-1")
+    out = []
+    for character in str(value):
+        code = ord(character)
+        if 0x20 <= code <= 0x7E:
+            out.append(character)
+        else:
+            out.append("\\x%02x" % code if code < 0x100 else "\\u{%x}" % code)
+    text = "".join(out)
+    return text if len(text) <= 200 else text[:200] + "..."

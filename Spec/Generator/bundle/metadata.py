@@ -1,0 +1,87 @@
+"""metadata.json of section 6: E1 to E5, and the warning about names that look like a position."""
+
+import re
+
+from . import canonical, moments
+from .faults import Fault, printable
+
+_SPACES = "\t\n\v\f\r "
+_DIGITS = re.compile(r"[0-9]+")
+_POSITION_NAMES = frozenset((
+    "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
+    "position"))
+
+
+def judge(data, manifest):
+    """(faults, warnings): all of E2 to E5 that can be looked at, or E1 alone; warnings are details."""
+    try:
+        fields = canonical.parse(data)
+    except canonical.NotCanonical as error:
+        return [Fault("E1", str(error))], []
+    if not isinstance(fields, dict):
+        return [Fault("E2", "not an object")], []
+    faults = []
+    captured_at = fields.get("captured_at")
+    moment = moments.parse(captured_at) if _is_string(captured_at) else None
+    if moment is None:
+        faults.append(Fault("E2", "captured_at %s" % _shown(fields, "captured_at")))
+    elif moments.manifest_form(moment) != manifest.captured_at:
+        faults.append(Fault("E4", "%s is %s, manifest %s" % (
+            captured_at, moments.manifest_form(moment), manifest.captured_at)))
+    if not _is_model(fields.get("device_model")):
+        faults.append(Fault("E2", "device_model %s" % _shown(fields, "device_model")))
+    if "location" in fields:
+        faults.append(Fault("E3", "a member location"))
+    faults.extend(_judge_dimensions(fields, manifest.depth))
+    if any(fault.label == "E2" for fault in faults):
+        # Section 11: after E2 only E3 is reported.
+        faults = [fault for fault in faults if fault.label in ("E2", "E3")]
+    return faults, [printable(path) for path in _positions(fields)]
+
+
+def _is_string(value):
+    return isinstance(value, str) and not isinstance(value, canonical.Number)
+
+
+def _is_model(value):
+    return _is_string(value) and 1 <= len(value.encode("utf-8")) <= 256 and value.strip(_SPACES) != ""
+
+
+def _judge_dimensions(fields, depth):
+    if "depth_map_dimensions" not in fields:
+        if depth is not None:
+            yield Fault("E5", "no depth_map_dimensions, though the manifest has depth")
+        return
+    found = fields["depth_map_dimensions"]
+    if not isinstance(found, dict) or not all(_is_integer(found.get(name)) for name in ("width", "height")):
+        yield Fault("E2", "depth_map_dimensions %s" % _shown(fields, "depth_map_dimensions"))
+    elif depth is None:
+        yield Fault("E5", "depth_map_dimensions, though the manifest has no depth")
+    elif any(int(found[name]) != depth[name] for name in ("width", "height")):
+        yield Fault("E5", "%s x %s, manifest %d x %d" % (
+            found["width"], found["height"], depth["width"], depth["height"]))
+
+
+def _is_integer(value):
+    return isinstance(value, canonical.Number) and _DIGITS.fullmatch(value) is not None
+
+
+def _shown(fields, name):
+    return printable(canonical.encode(fields[name])) if name in fields else "is missing"
+
+
+def _positions(value, path=""):
+    """Paths of members that look like a position; the top-level `location` is E3 and not told twice."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            here = path + "." + name if path else name
+            if _plain(name) in _POSITION_NAMES and here != "location":
+                yield here
+            yield from _positions(inner, here)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _positions(inner, path + "[]")
+
+
+def _plain(name):
+    return name.lower().replace("_", "").replace("-", "")

@@ -1,0 +1,118 @@
+"""The trust file of section 10: T0 when it is read, T1 to T6 when a bundle is held against it."""
+
+import hashlib
+import re
+
+from . import base64_strict, moments, p256
+from .assertion import DISK_RP_ID_HASH
+from .faults import Fault, printable
+
+SOFTWARE, APPLE = "software", "apple-appattest"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+_SEPARATOR = re.compile(r"[ \t]+")
+_RPID = re.compile(r'rpid="([\x21\x23-\x7e]{1,255})"')
+_PLAIN = re.compile(r"[^,]*")
+
+
+class Line:
+    """One device of a trust file."""
+
+    def __init__(self, name, point, options):
+        self.name = name
+        self.point = point
+        self.level = options.get("level", SOFTWARE)
+        self.rpid = options.get("rpid")
+        self.valid_after = options.get("valid-after")
+        self.valid_before = options.get("valid-before")
+        self.revoked = "revoked" in options
+
+    def refusals(self, rp_id_hash, captured_at):
+        """The faults T1 to T4 of this line; none when it accepts."""
+        disk = rp_id_hash == DISK_RP_ID_HASH
+        if (self.level == SOFTWARE) != disk:
+            yield Fault("T1", "level %s, but %s key" % (self.level, "a disk" if disk else "an Apple"))
+        if self.level == APPLE and hashlib.sha256(self.rpid.encode()).digest() != rp_id_hash:
+            yield Fault("T2", "not made by %s" % printable(self.rpid))
+        if self.valid_after is not None and captured_at < self.valid_after:
+            yield Fault("T3", "before valid-after of %s" % self.name)
+        if self.valid_before is not None and captured_at >= self.valid_before:
+            yield Fault("T4", "not before valid-before of %s" % self.name)
+
+
+def parse(data):
+    """The lines of a trust file; Fault T0."""
+    try:
+        text = bytes(data).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Fault("T0", "not UTF-8") from None
+    lines = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip(" \t") and not line.startswith("#"):
+            try:
+                lines.append(_parse_line(line))
+            except ValueError as error:
+                raise Fault("T0", "line %d: %s" % (number, error)) from None
+    return lines
+
+
+def _parse_line(line):
+    fields = _SEPARATOR.split(line)
+    if len(fields) not in (3, 4) or fields[-2] != "p256":
+        raise ValueError("not a name, options, p256 and a key")
+    if not _NAME.fullmatch(fields[0]):
+        raise ValueError("name %s" % printable(fields[0]))
+    point = base64_strict.decode(fields[-1])
+    if point is None or not p256.is_point(point):
+        raise ValueError("no key")
+    options = _parse_options(fields[1]) if len(fields) == 4 else {}
+    if (options.get("level", SOFTWARE) == APPLE) != ("rpid" in options):
+        raise ValueError("rpid belongs to level=apple-appattest and to no other")
+    return Line(fields[0], point, options)
+
+
+def _parse_options(text):
+    options = {}
+    at = 0
+    while True:
+        quoted = _RPID.match(text, at)  # the quotes may hold commas
+        found = quoted or _PLAIN.match(text, at)
+        name, value = ("rpid", quoted.group(1)) if quoted else _option(found.group())
+        if name in options:
+            raise ValueError("option %s twice" % name)
+        options[name] = value
+        at = found.end()
+        if at == len(text):
+            return options
+        if text[at] != ",":
+            raise ValueError("no comma after option %s" % name)
+        at += 1
+
+
+def _option(text):
+    name, equals, value = text.partition("=")
+    if text == "revoked":
+        return text, True
+    if name == "level" and value in (SOFTWARE, APPLE):
+        return name, value
+    if name in ("valid-after", "valid-before"):
+        moment = moments.parse_trust(value)
+        if moment is not None:
+            return name, moment
+    raise ValueError("option %s" % printable(text))
+
+
+def judge(lines, point, rp_id_hash, captured_at):
+    """(name of the accepting line or None, faults) for a key, the assertion's rpIdHash and the manifest's time."""
+    own = [line for line in lines if line.point == point]
+    if not own:
+        return None, [Fault("T5", "no line for this key")]
+    for line in own:
+        if line.revoked:
+            return None, [Fault("T6", "line %s" % line.name)]
+    moment = moments.parse_manifest(captured_at)
+    refusals = [list(line.refusals(rp_id_hash, moment)) for line in own]
+    for line, found in zip(own, refusals):
+        if not found:
+            return line.name, []
+    return None, refusals[0]

@@ -1,0 +1,123 @@
+"""Verification step by step, section 11, over a stream that is read once."""
+
+import hashlib
+
+from . import assertion, depth, location, manifest, metadata, trust
+from .container import Reader
+from .faults import CLASS_OF_CODE, POSITION_WARNING, Fault, worst
+
+REQUIREMENTS = manifest.ROLES + ("chain",)
+
+
+class Report:
+    """What was found in one bundle."""
+
+    def __init__(self):
+        self.faults = []
+        self.warnings = []  # (code, detail)
+        self.withheld = []
+        self.manifest = None
+        self.trusted_as = None
+
+    @property
+    def codes(self):
+        return sorted({fault.code for fault in self.faults})
+
+    @property
+    def exit_code(self):
+        return worst(CLASS_OF_CODE[code] for code in self.codes)
+
+
+def verify(stream, trust_lines=(), allow_withheld=False, require=()):
+    """The Report of a bundle. Nothing is used of the stream but read()."""
+    report = Report()
+    try:
+        rp_id_hash, present = _read(Reader(stream), report)
+    except Fault as fault:  # of the container or of the manifest: it ends the verification
+        report.faults.append(fault)
+        return report
+    if report.faults:
+        return report
+    sound = report.manifest
+    report.trusted_as, refusals = trust.judge(trust_lines, sound.point, rp_id_hash, sound.captured_at)
+    report.faults.extend(refusals)
+    if report.withheld and not allow_withheld:
+        report.faults.append(Fault("R1", ", ".join(report.withheld)))
+    for role in require:
+        if role not in present:
+            report.faults.append(Fault("R2", role))
+    return report
+
+
+def _read(reader, report):
+    """Steps 1 to 5: (rpIdHash, what --require may ask for)."""
+    reader.read_magic()
+    head = []
+    for _ in range(2):
+        path, size = reader.next_header()
+        head.append(b"".join(reader.chunks(path, size)))
+    sound = report.manifest = manifest.judge(head[0])
+    faults, rp_id_hash = assertion.judge(head[1], sound.data, sound.point)
+    report.faults.extend(faults)
+
+    present = {"chain"} if sound.chain else set()
+    waiting = list(reversed(sound.entries))
+    while True:
+        found = reader.next_header()
+        if found is None:
+            break
+        path, size = found
+        entry = _match(path, size, sound.entries, waiting, report)
+        _read_entry(reader, entry, report)
+        present.add(entry["role"])
+    reader.read_end()
+    while waiting:
+        _pass_over(waiting.pop(), report)
+    return rp_id_hash, present
+
+
+def _match(path, size, entries, waiting, report):
+    """C12 to C14 for a payload header: its manifest entry. Both lists are in the same order, so one walk is enough."""
+    passed = []
+    while waiting and waiting[-1]["path"] < path:
+        passed.append(waiting.pop())
+    if not waiting or waiting[-1]["path"] != path:
+        raise Fault("C12", path)
+    entry = waiting.pop()
+    if entry["size"] != size:
+        raise Fault("C13", "%s of %d bytes, manifest %d" % (path, size, entry["size"]))
+    for other in passed:
+        _pass_over(other, report)
+    return entry
+
+
+def _pass_over(entry, report):
+    if "withholdable" not in entry:
+        raise Fault("C14", entry["path"])
+    report.withheld.append(entry["path"])
+
+
+def _read_entry(reader, entry, report):
+    """Step 4 for one entry."""
+    path = entry["path"]
+    digest = hashlib.sha256()
+    floats = depth.DepthCheck(report.manifest.depth) if path == "depth.f32.gz" else None
+    kept = [] if path in ("metadata.json", "location.json") else None
+    for data in reader.chunks(path, entry["size"]):
+        digest.update(data)
+        if floats:
+            floats.update(data)
+        if kept is not None:
+            kept.append(data)
+    if digest.hexdigest() != entry["sha256"]:
+        report.faults.append(Fault("P1", "%s is %s" % (path, digest.hexdigest())))
+        return
+    if floats:
+        fault = floats.fault()
+        report.faults.extend([fault] if fault else [])
+    elif path == "metadata.json":
+        faults, positions = metadata.judge(b"".join(kept), report.manifest)
+        report.faults.extend(faults)
+        report.warnings.extend((POSITION_WARNING, name) for name in positions)
+    elif path == "location.json":
+        report.faults.extend(location.judge(b"".join(kept)))

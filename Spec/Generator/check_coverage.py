@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Holds Spec/Vectors against Spec/capture-bundle.md: every labelled rule has a vector, every vector agrees with a rule.
+
+The labels, codes and exit classes are read from the page itself, not from this implementation.
+"""
+
+import collections
+import os
+import re
+import sys
+
+import vector
+
+SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "capture-bundle.md")
+EXIT_ORDER = (2, 1, 3, 4, 0)
+
+_LABEL = re.compile(r"\*\*([A-Z][0-9]+)\*\*\s+`([a-z_]+\.[a-z0-9_]+)`(?:\s+\(exit (?:class )?([0-9]+)\b)?")
+_RANGES = re.compile(r"((?:[A-Z][0-9]+(?: to [A-Z][0-9]+)?(?:, | and )?)+) are exit class ([0-9]+)")
+_RANGE = re.compile(r"([A-Z])([0-9]+)(?: to [A-Z]([0-9]+))?")
+_HEADING = re.compile(r"^#{2,3} ([0-9]+(?:\.[0-9]+)?)\.? ", re.MULTILINE)
+_COUNT = re.compile(r"^\| `([a-z]+)` \| ([0-9]+) \|[^|]*\|[^|]*\|$", re.MULTILINE)  # of README.md's table of parts
+
+
+def rules(text):
+    """{label: (code, exit class)} of the page; exit class 2 unless it says otherwise (section 1)."""
+    found = {}
+    for label, code, exit_class in _LABEL.findall(text):
+        old = found.setdefault(label, [code, None])
+        if old[0] != code:
+            raise ValueError("%s has the codes %s and %s" % (label, old[0], code))
+        if exit_class:
+            old[1] = int(exit_class)
+    for ranges, exit_class in _RANGES.findall(text):
+        for letter, first, last in _RANGE.findall(ranges):
+            for number in range(int(first), int(last or first) + 1):
+                found[letter + str(number)][1] = int(exit_class)
+    return {label: (code, 2 if exit_class is None else exit_class) for label, (code, exit_class) in found.items()}
+
+
+def judge(one, by_label, sections):
+    """What is wrong with one vector's header."""
+    class_of = dict(by_label.values())
+    for name in one.covers:
+        if name.startswith("section "):
+            if name[len("section "):] not in sections:
+                yield "covers %s, which the page does not have" % name
+        elif name not in by_label:
+            yield "covers the unknown label %s" % name
+        # A sound bundle may stand at the border of a rule; a fault has to be told by the rule's code.
+        elif one.codes and by_label[name][0] not in one.codes:
+            yield "covers %s, but does not expect %s" % (name, by_label[name][0])
+    covered = {by_label[name][0] for name in one.covers if name in by_label}
+    for code in one.codes:
+        if code not in class_of:
+            yield "expects the unknown code %s" % code
+        elif code not in covered:
+            yield "expects %s, but covers no label of it" % code
+    classes = {class_of.get(code) for code in one.codes} | {0}
+    expected = 78 if 78 in classes else next(one for one in EXIT_ORDER if one in classes)
+    if one.exit_code != expected:
+        yield "expects exit %d, its codes are of %d" % (one.exit_code, expected)
+
+
+def main():
+    with open(SPEC, encoding="utf-8") as file:
+        text = file.read()
+    by_label, sections = rules(text), set(_HEADING.findall(text))
+    vectors, problems = vector.load()
+    for one in vectors:
+        problems.extend("%s: %s" % (one.name, problem) for problem in judge(one, by_label, sections))
+    counts = collections.Counter(name for one in vectors if one.codes for name in one.covers)
+    problems.extend("no vector for %s %s" % (label, by_label[label][0]) for label in by_label if not counts[label])
+
+    parts = collections.Counter(one.name.split("_")[0] for one in vectors)
+    with open(os.path.join(vector.VECTORS, "README.md"), encoding="utf-8") as file:
+        told = {part: int(count) for part, count in _COUNT.findall(file.read())}
+    if told != dict(parts):
+        problems.append("README.md counts %s, there are %s" % (told, dict(parts)))
+
+    print("labels: " + ", ".join("%s %d" % (label, counts[label]) for label in by_label))
+    print("parts: " + ", ".join("%s %d" % item for item in sorted(parts.items())))
+    for line in problems:
+        print(line)
+    print("%d labels, %d vectors, %d problems" % (len(by_label), len(vectors), len(problems)))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Writes Spec/Vectors: generate.py [--check]
+
+--check makes the same in memory, names what differs, is missing or stray on disk, and exits 1 if anything does.
+"""
+
+import importlib
+import os
+import sys
+
+PARTS = ("valid", "container", "manifest", "depth", "metadata", "location", "assertion", "entry", "trust", "policy")
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
+
+
+def vectors():
+    """{part/name: bytes} of all vectors."""
+    made = {}
+    for part in PARTS:
+        for case in importlib.import_module("cases." + part).cases():
+            path = part + "/" + case.name
+            if not case.name.startswith(part + "_") or path in made:
+                raise ValueError("name of vector %s" % path)
+            made[path] = case.file()
+    return made
+
+
+def on_disk(root):
+    """The same as far as it is there: every file below a folder of root."""
+    found = {}
+    for folder, _, names in os.walk(root):
+        part = os.path.relpath(folder, root).replace(os.sep, "/")
+        for name in names if part != "." else ():
+            with open(os.path.join(folder, name), "rb") as file:
+                found[part + "/" + name] = file.read()
+    return found
+
+
+def check(made, found):
+    problems = ["missing  " + path for path in made if path not in found]
+    problems += ["stray  " + path for path in found if path not in made]
+    problems += ["differs  " + path for path in made if path in found and made[path] != found[path]]
+    print("\n".join(sorted(problems) + ["%d vectors, %d differences" % (len(made), len(problems))]))
+    return 1 if problems else 0
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        print(__doc__.strip(), file=sys.stderr)
+        return 64
+    made, found = vectors(), on_disk(VECTORS)
+    if arguments:
+        return check(made, found)
+    for path in found:
+        if path not in made:
+            os.remove(os.path.join(VECTORS, path))
+    for path, data in made.items():
+        os.makedirs(os.path.join(VECTORS, os.path.dirname(path)), exist_ok=True)
+        with open(os.path.join(VECTORS, path), "wb") as file:
+            file.write(data)
+    print("%d vectors written" % len(made))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -33,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLibDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -40,7 +41,7 @@ let package = Package(
 
         .target(
             name: "CaptureNative",
-            dependencies: ["CZlib", "CLibDeflate", "COpenSSL", "CLibArchive"],
+            dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL", "CLibArchive"],
             swiftSettings: strict),
         .target(name: "CaptureBundle", dependencies: ["CaptureNative"], swiftSettings: strict),
         .target(

@@ -1,11 +1,16 @@
 package import ArgumentParser
 import CaptureBundle
+import CaptureNative
 
 /// Parses and runs a tool, and is the one place where errors become words and exit codes.
 package enum CommandRunner {
     /// Ends the process.
     package static func run(_ root: any ParsableCommand.Type, tool: String) -> Never {
         let diagnostic = Diagnostic(tool: tool)
+        if let argument = ProcessEnvironment.unreadableArgument {
+            diagnostic.usage("the argument \(argument) is not UTF-8", hint: "rename the file, or go through a pipe")
+            Output.exit(ExitStatus.usage.rawValue)
+        }
         do {
             var command = try root.parseAsRoot()
             try command.run()

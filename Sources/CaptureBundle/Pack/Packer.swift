@@ -105,6 +105,11 @@ public struct Packer: Sendable {
     }
 
     private static func examineFolder(of path: String) throws(BundleError) {
+        let length = FilePath.name(of: path).utf8.count
+        guard length <= FilePath.nameLimit else {
+            throw BundleError(
+                .outputUnusable, "the name has \(length) bytes, at most \(FilePath.nameLimit) are allowed", file: path)
+        }
         let folder = FilePath.folder(of: path)
         do {
             try ProcessEnvironment.canWrite(folder: folder)

@@ -147,17 +147,35 @@ package struct RawCaptureReader {
             throw wrong(name, "missing", hints: ["use --no-depth to pack a capture without a depth map"])
         }
         let size = try depthSize(said: said)
-        let floats = try readSmall(name, limit: max(size.byteCount, 1 << 30))
-        guard floats.count == size.byteCount else {
-            throw wrong(
-                name, "has \(floats.count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))")
-        }
+        let floats = try readFloats(size)
         if max(size.width, size.height) > UploadAdvice.depthSide {
             let limit = UploadAdvice.depthSide
             remark(.warning, name, "is \(size); servers refuse more than \(limit)x\(limit)")
         }
         warnOfMeaninglessSamples(floats)
         return RawCapture.Depth(floats: floats, size: size, sha256: try Digest.of(floats))
+    }
+
+    private func readFloats(_ size: DepthSize) throws(BundleError) -> [UInt8] {
+        let name = Self.depthName
+        func wrongLength(_ count: Int) -> BundleError {
+            wrong(name, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))")
+        }
+        do {
+            let handle = try open(name)
+            // Looked at first, so that a file of another size is not read into memory to find out.
+            let length = try handle.status().size
+            guard length == size.byteCount else { throw wrongLength(length) }
+            let floats = try handle.readAll(limit: size.byteCount)
+            guard floats.count == size.byteCount else { throw wrongLength(floats.count) }
+            return floats
+        } catch let error as NativeError {
+            throw .reading(path(name), error)
+        } catch let error as BundleError {
+            throw error
+        } catch {
+            throw BundleError(.internalFailure, "\(error)", file: path(name))
+        }
     }
 
     private func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {

@@ -1,3 +1,4 @@
+import CLinux
 package import Glibc
 
 /// A file that appears under its name whole or not at all.
@@ -52,8 +53,7 @@ package final class AtomicFile {
         switch existing {
         case .refuse:
             if let temporaryPath {
-                guard unsafe link(temporaryPath, path) == 0 else { throw .system("link") }
-                unsafe unlink(temporaryPath)
+                try Self.renameWithoutReplacing(temporaryPath, to: path)
                 self.temporaryPath = nil
             } else {
                 try linkUnnamed(as: path)
@@ -82,6 +82,14 @@ package final class AtomicFile {
         try file.commit(existing)
     }
 
+    private static func renameWithoutReplacing(_ name: String, to path: String) throws(NativeError) {
+        if unsafe renameat2(AT_FDCWD, name, AT_FDCWD, path, capture_rename_no_replace) == 0 { return }
+        // Some file systems do not know the flag; a link does the same in two steps.
+        guard errno == EINVAL || errno == ENOSYS else { throw .system("rename") }
+        guard unsafe link(name, path) == 0 else { throw .system("link") }
+        unsafe unlink(name)
+    }
+
     private func linkUnnamed(as name: String) throws(NativeError) {
         // The documented way without CAP_DAC_READ_SEARCH (open(2), O_TMPFILE).
         let source = "/proc/self/fd/\(handle.descriptor)"
@@ -103,6 +111,15 @@ package final class AtomicFile {
     private static func hiddenName(for path: String, _ kind: TemporaryName) -> String {
         var generator = SystemRandomNumberGenerator()
         let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)
-        return FilePath.join(FilePath.folder(of: path), ".\(FilePath.name(of: path).prefix(180)).\(suffix).tmp")
+        return FilePath.join(FilePath.folder(of: path), ".\(shortName(of: path)).\(suffix).tmp")
+    }
+
+    /// As much of the name as leaves room for the rest: file systems allow 255 bytes.
+    private static func shortName(of path: String) -> String {
+        var short = ""
+        for character in FilePath.name(of: path) where short.utf8.count + character.utf8.count <= 180 {
+            short.append(character)
+        }
+        return short
     }
 }

@@ -9,6 +9,17 @@ package enum ProcessEnvironment {
         return value.isEmpty ? nil : value
     }
 
+    /// The first argument of this process that is no UTF-8, as far as it can be shown; nil when all are.
+    ///
+    /// Swift repairs such arguments silently, and would then work on a file of another name.
+    package static var unreadableArgument: String? {
+        for index in 0..<Int(CommandLine.argc) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
+            if unsafe String(validatingCString: argument) == nil { return unsafe String(cString: argument) }
+        }
+        return nil
+    }
+
     /// The home folder: `HOME`, else what the user database says.
     package static var home: String {
         if let home = value("HOME") { return home }

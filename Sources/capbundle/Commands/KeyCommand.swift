@@ -56,7 +56,7 @@ struct KeyCommand: ParsableCommand {
                 return
             }
             var table = TextTable()
-            table.add("key", key.file.path)
+            table.add("key", Visible.text(key.file.path))
             table.add("key id", state.keyID.description)
             table.add("counter", state.counter == 0 ? "0 (nothing signed yet)" : String(state.counter))
             for line in table.lines { try Output.line(line) }
@@ -96,7 +96,11 @@ struct KeyCommand: ParsableCommand {
 
         func run() throws {
             let isNewSalt = try key.file.recover(counter: counter)
-            diagnostic.note("the next signature gets counter \(UInt64(counter) + 1)")
+            if counter < UInt32.max {
+                diagnostic.note("the next signature gets counter \(counter + 1)")
+            } else {
+                diagnostic.note("\(counter) is the last counter: this key cannot sign any more")
+            }
             if isNewSalt {
                 diagnostic.note(
                     "positions are salted with a new secret: packing an old capture again gives other bytes")

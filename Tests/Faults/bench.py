@@ -1,0 +1,124 @@
+"""What the families share: a binary of our own, rigs (a key, a trust file, a raw folder) and what is left in them.
+
+Nothing here calls the code under test to judge it where Python can judge: counters are read out of the bytes and the
+key's state is checked against its own checksum.
+"""
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+
+from checks import Failed, Result
+from records import counter_of_state
+
+KEY_FILES = {"device.key", "device.key.pub", "device.key.state", "device.key.lock"}
+PHOTO = (b"\xff\xd8" b"\xff\xc0\x00\x0b\x08\x00\x10\x00\x10\x01\x01\x11\x00"
+         b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00" + b"\x12\x34" * 40 + b"\xff\xd9")
+NOBODY = 65534
+
+
+def write_raw(folder, photo=PHOTO, **members):
+    """A raw folder of a few hundred bytes; `members` go into metadata.json."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True)
+    (folder / "photo.jpg").write_bytes(photo)
+    (folder / "depth.f32").write_bytes(struct.pack("<12f", *(1 + index / 8 for index in range(12))))
+    metadata = {"captured_at": "2026-03-14T09:26:53.589+01:00", "device_model": "Rig 1",
+                "depth_map_dimensions": {"width": 4, "height": 3},
+                "location": {"latitude": 52.5163, "longitude": 13.3777}}
+    (folder / "metadata.json").write_text(json.dumps(metadata | members))
+    return folder
+
+
+class Bench:
+    """The binary under test, copied to where any user can run it, and a folder for all rigs."""
+
+    def __init__(self, binary, folder):
+        self.folder = folder
+        folder.chmod(0o755)
+        self.binary = folder / "capbundle"
+        shutil.copy(binary, self.binary)
+        self.binary.chmod(0o755)
+        self.raw = write_raw(folder / "raw")
+        self.numbers = itertools.count(1)  # threads ask for rigs
+        self.template = Rig(self, folder / "template")
+        self.template.run("key", "new").must(0, about="key new")
+        self.template.run("trust", "add", "rig", self.template.key + ".pub").must(0, about="trust add")
+
+    def rig(self, empty=False):
+        """A rig of its own: with a key that has signed nothing and is trusted, or without anything."""
+        rig = Rig(self, self.folder / f"rig{next(self.numbers)}")
+        if not empty:
+            shutil.copytree(self.template.home, rig.home, dirs_exist_ok=True)
+        return rig
+
+
+class Rig:
+    """A home folder, so that no test sees the key of another or of the user, and a folder for bundles."""
+
+    def __init__(self, bench, folder):
+        self.bench, self.folder = bench, pathlib.Path(folder)
+        self.home, self.out, self.raw = self.folder / "home", self.folder / "out", bench.raw
+        self.out.mkdir(parents=True)
+        self.home.mkdir()
+        self.env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+
+    @property
+    def keys(self):
+        return self.home / ".local/share/capbundle"
+
+    @property
+    def key(self):
+        return str(self.keys / "device.key")
+
+    @property
+    def trust(self):
+        return self.home / ".config/capbundle/trusted_devices"
+
+    def argv(self, *args):
+        return [str(self.bench.binary), *map(os.fspath, args)]
+
+    def run(self, *args, prefix=(), env=None, seconds=20, **options):
+        """Runs the tool; `prefix` stands before it on the command line (strace, sh)."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        options.setdefault("cwd", self.out)
+        argv = [*map(os.fspath, prefix), *self.argv(*args)]
+        with subprocess.Popen(argv, env=self.env | (env or {}), start_new_session=True, **options) as tool:
+            try:
+                out, err = tool.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                # The group: behind strace or a shell the tool itself would live on.
+                os.killpg(tool.pid, signal.SIGKILL)
+                tool.communicate()
+                words = " ".join(map(str, args))[:100]
+                raise Failed(f"hangs: nothing after {seconds} s of capbundle {words}") from None
+        return Result(tool.returncode, out or b"", err or b"")
+
+    def pack(self, target, *options, raw=None, **how):
+        return self.run("pack", self.raw if raw is None else raw, "-o", target, *options, **how)
+
+    def bundle(self, name="x.bundle", **how):
+        """A sound bundle."""
+        self.pack(self.out / name, **how).must(0, about="pack")
+        return self.out / name
+
+    def verify(self, *files, code=0, about="verify"):
+        return self.run("verify", *files).must(code, about=about)
+
+    def state(self, about=""):
+        """The counter in the key's state, after the checksum of Spec section 9.1 was found right."""
+        return counter_of_state((self.keys / "device.key.state").read_bytes(), about)
+
+    def strays(self):
+        """Files that nobody asked for, hidden ones too."""
+        known = {self.keys: KEY_FILES, self.trust.parent: {"trusted_devices", "trusted_devices.lock"}}
+        found = [str(path.relative_to(self.home)) for folder, names in known.items() if folder.is_dir()
+                 for path in folder.iterdir() if path.name not in names]
+        return found + sorted(path.name for path in self.out.iterdir() if not path.name.endswith(".bundle")
+                              or path.name.startswith("."))

@@ -1,0 +1,48 @@
+"""How a test ends: it returns, or it fails or is skipped with a text."""
+
+
+class Failed(Exception):
+    """The tool did something that it must not; the text says what."""
+
+
+class Skipped(Exception):
+    """The fault cannot be made here; the text says why."""
+
+
+def expect(condition, detail):
+    if not condition:
+        raise Failed(detail)
+
+
+def every(cases, judge):
+    """`judge(name, case)` for each case; fails with what went wrong in any of them, so that one hides no other."""
+    problems = []
+    for name, case in cases.items():
+        try:
+            judge(name, case)
+        except Failed as reason:
+            problems.append(f"{name}: {reason}")
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+class Result:
+    """How a run ended."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def text(self):
+        return self.err.decode("utf-8", "replace")
+
+    def must(self, *codes, about=""):
+        """This result, if its exit code is one of `codes`."""
+        expect(self.code in codes, f"{about}{': ' if about else ''}exit {self.code}, expected "
+               f"{' or '.join(map(str, codes))}: {self.text.strip()[:300]!r}")
+        return self
+
+    def naming(self, name, about="a failure"):
+        """This result, if its message names the file; a user cannot help himself otherwise."""
+        expect(str(name) in self.text, f"{about}: the message does not name {name}: {self.text.strip()[:300]!r}")
+        return self

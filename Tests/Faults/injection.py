@@ -1,0 +1,101 @@
+"""Faults at chosen system calls, by strace: kill the tool there, or make the call fail.
+
+strace kills at the entry of the Nth call of a name, before the kernel acts on it. So the sweep over all calls that
+touch a file leaves the disk in every state that a crash of the process can leave.
+"""
+import functools
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from checks import Failed, Skipped
+
+CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_range linkat link rename renameat "
+         "renameat2 unlink unlinkat flock fcntl close read pread64 mkdir mkdirat ftruncate fallocate chmod fchmod "
+         "fchmodat access faccessat faccessat2 exit_group").split()
+# A question mark: no error where the processor's Linux has no such call.
+FILTER = "trace=" + ",".join("?" + name for name in CALLS)
+
+
+class Call:
+    """One call of a traced run: the `number`th of its `name`."""
+
+    def __init__(self, name, number, text):
+        self.name, self.number, self.text = name, number, text
+
+    def __str__(self):
+        return f"{self.name} number {self.number} [{self.text[:90]}]"
+
+
+@functools.cache
+def require_strace():
+    """Skips where strace is missing or may not trace."""
+    if not shutil.which("strace"):
+        raise Skipped("strace is not installed")
+    done = subprocess.run(["strace", "-f", "--seccomp-bpf", "-e", "trace=exit_group", "-o", "/dev/null", "true"],
+                          capture_output=True, check=False)
+    if done.returncode:
+        raise Skipped("strace may not trace here")
+
+
+def trace(rig, *args, extra=(), **how):
+    """The calls of an undisturbed run, in order."""
+    require_strace()
+    log = rig.folder / "trace"
+    prefix = ["strace", "-f", "--seccomp-bpf", "-s", "256", "-o", log, "-e", FILTER, *extra]
+    result = rig.run(*args, prefix=prefix, **how)
+    if result.code:
+        raise Failed(f"the undisturbed run ends with {result.code}: {result.text[:200]}")
+    calls, counts, foreign = [], {}, None
+    for line in log.read_text(errors="replace").splitlines():
+        found = re.match(r"\d+ +(\w+)\((.*)", line)
+        if not found:
+            continue
+        name, text = found.groups()
+        counts[name] = counts.get(name, 0) + 1
+        if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
+            foreign = text.rpartition("= ")[2]
+        if foreign is None:
+            calls.append(Call(name, counts[name], text))
+        elif name == "close" and text.startswith(foreign):
+            foreign = None
+    return calls
+
+
+def since(calls, word):
+    """The calls from the first one on that names `word`."""
+    first = next((index for index, call in enumerate(calls) if word in call.text), None)
+    if first is None:
+        raise Failed(f"no call names {word}, so there is nothing to inject into")
+    return calls[first:]
+
+
+def prefix(call, effect, extra=()):
+    """What stands before the tool's command line to have `effect` at `call`."""
+    # No --seccomp-bpf here: its stops cannot deliver a signal, and the tool would live on.
+    names = {call.name} | {word.split("=")[1].split(":")[0] for word in extra if word.startswith("inject=")}
+    return ["strace", "-f", "-o", "/dev/null", "-e", "trace=" + ",".join(sorted(names)), *extra,
+            "-e", f"inject={call.name}:{effect}:when={call.number}"]
+
+
+def without_unnamed_files(calls):
+    """strace options that make `O_TMPFILE` look unusable, as on a file system without it."""
+    probes = [call for call in calls if call.name.startswith(("access", "faccessat")) and "/proc/self/fd" in call.text]
+    probe = next(iter(probes), None)
+    if probe is None:
+        raise Skipped("the tool does not ask for /proc/self/fd")
+    return ("-e", f"inject={probe.name}:error=ENOENT:when={probe.number}+")
+
+
+def sweep(items, trial):
+    """`trial(item)` for each item, a few at a time; the problems that they return, in order."""
+    with ThreadPoolExecutor(4) as pool:
+        return [problem for problems in pool.map(trial, items) for problem in problems]
+
+
+def report(problems):
+    """Fails with the first few problems."""
+    if problems:
+        more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
+        raise Failed("; ".join(problems[:3]) + more)

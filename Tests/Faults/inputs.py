@@ -1,0 +1,200 @@
+"""Family 6a: raw folders and bundles that are no plain files: FIFOs, devices, folders, links, holes.
+
+Nobody may be made to wait for ever, to read 8 GiB for one wrong byte, or to lose a counter for a folder that cannot be
+packed.
+"""
+import functools
+import os
+import resource
+import stat
+import struct
+import subprocess
+import threading
+
+from bench import NOBODY, write_raw
+from checks import Skipped, every, expect
+
+MEMBERS = ("photo.jpg", "depth.f32", "metadata.json")
+
+
+def replace(path, make):
+    path.unlink()
+    make(path)
+
+
+ODD = {
+    "a folder": os.mkdir,
+    "a FIFO": os.mkfifo,
+    "a link to /dev/zero": functools.partial(os.symlink, "/dev/zero"),
+    "a link to /dev/null": functools.partial(os.symlink, "/dev/null"),
+    "a link to a FIFO": lambda path: (os.mkfifo(path.parent.parent / "fifo"), path.symlink_to("../fifo")),
+    "a dangling link": functools.partial(os.symlink, "nowhere"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "an empty file": lambda path: path.touch(),
+}
+
+
+def odd_members(member, bench):
+    def judge(name, make):
+        rig = bench.rig()
+        raw = write_raw(rig.folder / "raw")
+        replace(raw / member, make)
+        # 2 GiB: what a program may want for any of this; /dev/zero would give more.
+        limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (2 << 30, 2 << 30))
+        result = rig.pack(rig.out / "x.bundle", raw=raw, seconds=3, preexec_fn=limit).must(65, 66)
+        result.naming(raw / member, name)
+        expect(not list(rig.out.iterdir()), "something was written")
+        expect(rig.state() == 0, "a counter was used")
+
+    every(ODD, judge)
+
+
+def device_node(bench):
+    if os.geteuid() != 0:
+        raise Skipped("only root can make device nodes")
+    rig = bench.rig()
+    raw = write_raw(rig.folder / "raw")
+    try:
+        replace(raw / "photo.jpg", lambda path: os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5)))
+    except OSError as error:
+        raise Skipped(f"no device node can be made: {error}") from None
+    rig.pack(rig.out / "x.bundle", raw=raw, seconds=3).must(65, 66).naming(raw / "photo.jpg")
+
+
+def odd_folders(bench):
+    """What is given as raw folder is a file, a FIFO, a device, nothing."""
+    rig = bench.rig()
+    os.mkfifo(rig.folder / "fifo")
+    cases = {"a file": rig.raw / "photo.jpg", "a FIFO": rig.folder / "fifo", "a device": "/dev/zero",
+             "nothing": "nowhere", "an empty name": "", "below a file": rig.raw / "photo.jpg/x", "a pipe": "-",
+             "an endless name": "a/" * 3000}
+
+    def judge(name, raw):
+        rig.pack(rig.out / "x.bundle", raw=raw, seconds=3).must(64, 65, 66)
+        expect(not list(rig.out.iterdir()), "something was written")
+
+    every(cases, judge)
+    expect(rig.state() == 0, "a counter was used")
+
+
+def links_to_members(bench):
+    """A raw folder of symbolic links is as good as its files."""
+    rig = bench.rig()
+    raw = rig.folder / "raw"
+    raw.mkdir()
+    for member in MEMBERS:
+        (raw / member).symlink_to(rig.raw / member)
+    rig.verify(rig.bundle(raw=raw))
+
+
+def unreadable(bench):
+    if os.geteuid() != 0:
+        raise Skipped("needs another user to whom files are closed")
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    for member in (*MEMBERS, "."):
+        rig = bench.rig()
+        raw = write_raw(rig.folder / "raw")
+        bundle = rig.bundle()
+        bundle.chmod(0)
+        for path in (rig.home, rig.home / ".local", rig.home / ".local/share", rig.keys, *rig.keys.iterdir()):
+            os.chown(path, NOBODY, NOBODY)
+        os.chown(rig.out, NOBODY, NOBODY)
+        (raw / member).chmod(0)
+        rig.pack(rig.out / "x.bundle", raw=raw, **who).must(66, about=f"unreadable {member}").naming(raw, member)
+        expect(rig.state() == 1, f"unreadable {member}: a counter was used")
+        for command in ("verify", "show"):
+            rig.run(command, bundle, **who).must(66, about=f"{command} of an unreadable bundle").naming(bundle, command)
+
+
+def photo_that_grows(bench):
+    """A photo that another program still writes is packed as it was at one moment, or refused."""
+    rig = bench.rig()
+    raw = write_raw(rig.folder / "raw")
+    data = (raw / "photo.jpg").read_bytes()
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            (raw / "photo.jpg").write_bytes(data)
+            with open(raw / "photo.jpg", "ab") as photo:
+                photo.write(b"\x00" * 3000)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for index in range(15):
+            result = rig.pack(rig.out / f"{index}.bundle", raw=raw).must(0, 65, 66)
+            if result.code == 0:
+                rig.verify(rig.out / f"{index}.bundle")
+    finally:
+        done.set()
+        writer.join()
+
+
+def odd_bundles(bench):
+    """What is given to verify and show: soon 2 or 66, whatever it is."""
+    rig = bench.rig()
+    data = rig.bundle().read_bytes()
+    place = rig.folder / "odd"
+    place.mkdir()
+    (place / "empty").touch()
+    (place / "loop").symlink_to("loop")
+    with open(place / "trailing hole", "wb") as sparse:
+        sparse.write(data)
+        sparse.truncate(8 << 30)
+    with open(place / "hole", "wb") as sparse:
+        sparse.truncate(8 << 30)
+    with open(place / "huge manifest", "wb") as sparse:  # its header says 8 GiB - 1
+        sparse.write(data[:1024] + header("manifest.json", (8 << 30) - 1))
+        sparse.truncate(8 << 30)
+    with open(place / "huge assertion", "wb") as sparse:
+        size = int(data[1024 + 124:1024 + 135], 8)
+        end = 1536 + -(-size // 512) * 512
+        sparse.write(data[:end] + header("assertion.cbor", (8 << 30) - 1))
+        sparse.truncate(8 << 30)
+    cases = {name: (place / name, 2) for name in ("empty", "trailing hole", "hole", "huge manifest", "huge assertion")}
+    cases |= {"/dev/zero": ("/dev/zero", 2), "/dev/null": ("/dev/null", 2), "a folder": (place, 66),
+              "a link to itself": (place / "loop", 66), "nothing": (place / "nowhere", 66),
+              "below a file": (place / "empty/x", 66), "/proc/self/mem": ("/proc/self/mem", 74)}
+
+    def judge(name, case):
+        path, code = case
+        for command in ("verify", "show"):
+            result = rig.run(command, path, seconds=5).must(code, about=command)
+            if code == 66:
+                result.naming(path, command)
+
+    every(cases, judge)
+
+
+def header(name, size):
+    """A ustar header as section 3.1 of the Spec has it."""
+    block = bytearray(struct.pack("100s8s8s8s12s12s8s1s", name.encode(), b"000644 ", b"000000 ", b"000000 ",
+                                  b"%011o " % size, b"00000000000 ", b" " * 8, b"0").ljust(512, b"\0"))
+    block[257:265] = b"ustar\x0000"
+    block[329:337] = block[337:345] = b"000000 \0"
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def fifo_bundle(bench):
+    """A FIFO with a writer is read like a pipe."""
+    rig = bench.rig()
+    bundle = rig.bundle()
+    os.mkfifo(rig.folder / "fifo")
+    for command in ("verify", "show"):
+        with subprocess.Popen(["cp", "--", str(bundle), str(rig.folder / "fifo")]) as writer:
+            rig.run(command, rig.folder / "fifo").must(0, about=command)
+            writer.wait(10)
+
+
+TESTS = [(f"odd files in place of {member}: 65 or 66, soon", functools.partial(odd_members, member))
+         for member in MEMBERS]
+TESTS += [
+    ("a device node in place of photo.jpg", device_node), ("odd things in place of the raw folder", odd_folders),
+    ("a raw folder of symbolic links", links_to_members),
+    ("unreadable members and bundles: 66", unreadable),
+    ("a photo that changes while it is packed", photo_that_grows),
+    ("verify and show of devices, folders, links and holes", odd_bundles),
+    ("verify and show of a FIFO", fifo_bundle),
+]

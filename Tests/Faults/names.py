@@ -1,0 +1,148 @@
+"""Family 6c: names and texts that want to steer a terminal or the command line."""
+import json
+import os
+import unicodedata
+
+from bench import write_raw
+from checks import every, expect
+
+EVIL = {"a newline": "a\nb", "ESC": "\x1b]0;owned\x07\x1b[2J", "CR": "ok\r\x1b[1A", "bidi": "a\u202egpj.exe\u2069",
+        "C1": "a\x9b31mb\x85c", "tag": "a\U000e0041b", "zero width": "a\u200bb\ufeff", "line separator": "a\u2028b",
+        "backspace": "rm\x08\x08  ", "DEL": "a\x7fb"}
+STEERING = {"Cc", "Cf", "Zl", "Zp"}
+
+
+def steers(data):
+    """The first character in the output that steers a terminal; LF ends lines and is none."""
+    text = data.decode("utf-8", "surrogateescape")
+    found = (letter for letter in text if letter != "\n" and unicodedata.category(letter) in STEERING)
+    return next((f"U+{ord(letter):04X}" for letter in found), None)
+
+
+def clean(result, about):
+    for name, data in (("standard output", result.out), ("standard error", result.err)):
+        expect(not steers(data), f"{about}: {steers(data)} on {name}: {data[:200]!r}")
+    for line in result.text.splitlines():
+        expect(line.startswith("capbundle: "), f"{about}: a line without the tool's name: {line!r}")
+
+
+def file_names(bench):
+    """Every command that says a name says it harmlessly, in one line."""
+    def judge(kind, name):
+        rig = bench.rig()
+        bundle = rig.bundle(f"{name}.bundle")
+        raw = rig.folder / name
+        write_raw(raw)
+        (raw / f"x{name}").touch()
+        clean(rig.pack(rig.out / f"{name}2.bundle", raw=raw).must(0), "pack")
+        clean(rig.pack(rig.out / f"{name}.bundle", raw=raw).must(73), "pack onto one")
+        for words in (["verify", bundle], ["verify", bundle, bundle], ["show", bundle]):
+            clean(rig.run(*words).must(0), " ".join(map(str, words[:1])))
+        (raw / "photo.jpg").write_bytes(b"")
+        clean(rig.pack(rig.out / "y.bundle", raw=raw).must(65), "pack of a wrong folder")
+        for words in (["verify", f"no{name}"], ["show", f"no{name}"], ["pack", f"no{name}", "-o", "y"],
+                      ["verify", raw / f"x{name}"], ["key", "show", "--key", f"no{name}"],
+                      ["verify", bundle, "--trust", f"no{name}"], ["trust", "list", "--trust", f"no{name}"],
+                      [f"no{name}"], ["verify", f"--no{name}"], ["trust", "revoke", name],
+                      ["verify", "--require", name],
+                      ["trust", "add", name, rig.key + ".pub"], ["pack", rig.raw, "-o", "y", "--location", name],
+                      ["key", "recover", "--counter", name]):
+            result = rig.run(*words)
+            expect(result.code not in (0, 1, 70) and result.code > 0, f"{words[0]}: exit {result.code}")
+            clean(result, " ".join(map(str, words[:2])))
+        key = rig.folder / f"key{name}"
+        clean(rig.run("key", "new", "--key", key).must(0), "key new")
+        clean(rig.run("key", "show", "--key", key).must(0), "key show")
+
+    every(EVIL, judge)
+
+
+def device_models(bench):
+    """A bundle's own texts, with and without --json's escapes of control characters."""
+    def judge(kind, text):
+        rig = bench.rig()
+        raw = write_raw(rig.folder / "raw", device_model=f"Rig {text}", **{f"latitude{text}": 1, text: text})
+        bundle = rig.out / "x.bundle"
+        clean(rig.pack(bundle, raw=raw).must(0), "pack")
+        for words in (["verify", bundle], ["verify", bundle, bundle], ["show", bundle]):
+            clean(rig.run(*words).must(0), words[0])
+        for command in ("verify", "show"):
+            out = rig.run(command, "--json", bundle).must(0).out
+            json.loads(out)
+            raw_controls = [byte for byte in out[:-1] if byte < 0x20]
+            expect(not raw_controls, f"{command} --json: a control character as it is")
+
+    every(EVIL, judge)
+
+
+def spoilt_bundles(bench):
+    """Header names and manifests that nobody signed are shown too, in a bundle that is refused."""
+    rig = bench.rig()
+    data = rig.bundle().read_bytes()
+    for old in (b"photo.jpg", b"image/jpeg", b'"role":"photo"', b"manifest.json", b"assertion.cbor", b"version=1"):
+        for new in (b"\x1b]0;x\x07", b"\xe2\x80\xae", b"\xc2\x9b31m", b"\xff\xfe", b"a\nb"):
+            path = rig.folder / "spoilt"
+            patch = new[:len(old)].ljust(len(old), b"z")
+            path.write_bytes(data.replace(old, patch))
+            for command in ("verify", "show"):
+                result = rig.run(command, path).must(1, 2, about=f"{old} made {patch}")
+                clean(result, f"{command}: {old} made {patch}")
+
+
+def leading_dashes(bench):
+    rig = bench.rig()
+    rig.run("pack", rig.raw, "-o", "./-x.bundle").must(0)
+    rig.run("verify", "--", "-x.bundle").must(0, about="verify -- -x.bundle")
+    rig.run("verify", "./-x.bundle").must(0)
+    rig.run("verify", "-x.bundle").must(64, about="verify -x.bundle")
+    rig.run("show", "--", "-x.bundle").must(0, about="show -- -x.bundle")
+    write_raw(rig.out / "-raw")
+    rig.run("pack", "-o", "y.bundle", "--", "-raw").must(0, about="pack -o y -- -raw")
+    rig.run("verify", "y.bundle").must(0)
+    rig.run("verify", "--", "-").must(2, about="verify -- -, an empty pipe")
+    rig.run("pack", rig.raw, "-o=").must(64, 73, about="-o=")
+    rig.run("pack", rig.raw, "--output=-z.bundle").must(0, about="--output=-z.bundle")
+    rig.run("verify", "--", "-z.bundle").must(0)
+
+
+def not_unicode(bench):
+    """Linux names are bytes. One that is no UTF-8 is taken as it is, or refused; never is another file made or read."""
+    rig = bench.rig()
+    name = os.fsencode(rig.out) + b"/x\xff\xfe.bundle"
+    result = rig.run("pack", rig.raw, "-o", os.fsdecode(name))
+    found = os.listdir(os.fsencode(rig.out))
+    expect(found == ([b"x\xff\xfe.bundle"] if result.code == 0 else []),
+           f"exit {result.code}, the folder then holds {found}, asked for {os.path.basename(name)}")
+    with open(name, "wb") as file:
+        file.write(rig.pack("-").must(0).out)
+    decoy = os.fsencode(rig.out) + "/x\ufffd\ufffd.bundle".encode()
+    with open(decoy, "wb") as file:
+        file.write(b"another file")
+    rig.run("verify", os.fsdecode(name)).must(0, 64, 66, about="verify of a name that is no UTF-8, beside a decoy")
+    raw = write_raw(rig.folder / "raw")
+    with open(os.fsencode(raw) + b"/\xff\xfe", "wb"):
+        pass
+    clean(rig.pack(rig.out / "y.bundle", raw=raw).must(0), "a member that is no UTF-8")
+
+
+def odd_environments(bench):
+    """Variables that are empty count as not set; HOME may be missing; a relative place is in the working folder."""
+    rig = bench.rig()
+    empty = {name: "" for name in ("CAPBUNDLE_KEY", "CAPBUNDLE_TRUST", "CAPBUNDLE_PASSPHRASE_FILE", "XDG_DATA_HOME",
+                                   "XDG_CONFIG_HOME")}
+    rig.verify(rig.bundle(env=empty))
+    rig.run("verify", rig.out / "x.bundle", env=empty).must(0)
+    rig.run("verify", rig.out / "x.bundle", env={"XDG_CONFIG_HOME": "nowhere"}).must(3)
+    rig.run("verify", rig.out / "x.bundle", env={"CAPBUNDLE_TRUST": "nowhere"}).must(66)
+    del rig.env["HOME"]
+    rig.run("verify", rig.out / "x.bundle").must(0, 3, about="no HOME")
+
+
+TESTS = [
+    ("file names with control characters are never shown raw", file_names),
+    ("texts of a bundle are never shown raw", device_models),
+    ("texts of a spoilt bundle are never shown raw", spoilt_bundles),
+    ("names with a leading dash", leading_dashes),
+    ("names that are no UTF-8", not_unicode),
+    ("empty and missing variables", odd_environments),
+]

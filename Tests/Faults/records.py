@@ -1,0 +1,37 @@
+"""Reads counters out of bundles and key states, byte by byte, so that no code under test judges itself."""
+import hashlib
+import pathlib
+import re
+import tarfile
+
+from checks import expect
+
+
+def counter_of_state(data, about=""):
+    lines = data.split(b"\n")
+    body = b"".join(line + b"\n" for line in lines[:5])
+    whole = len(lines) == 7 and lines[6] == b"" and lines[5] == b"sha256 " + hashlib.sha256(body).hexdigest().encode()
+    expect(whole, f"{about}: device.key.state is not whole: {data[:80]!r}")
+    return int(lines[2].removeprefix(b"counter "))
+
+
+def state_with(data, counter):
+    """The same state at another counter, with its checksum."""
+    lines = data.split(b"\n")
+    lines[2] = b"counter %d" % counter
+    body = b"\n".join(lines[:5]) + b"\n"
+    return body + b"sha256 " + hashlib.sha256(body).hexdigest().encode() + b"\n"
+
+
+def counter_in(data):
+    """The counter in a bundle's bytes, also of one that breaks off behind its assertion; None if it ends before."""
+    found = re.search(rb"authenticatorDataX\x25(.{33})(.{4})", data, re.DOTALL)
+    return int.from_bytes(found[2], "big") if found else None
+
+
+def without_assertion(path):
+    """All bytes of a bundle but assertion.cbor and its header."""
+    data = pathlib.Path(path).read_bytes()
+    with tarfile.open(path, "r:") as archive:
+        member = archive.getmember("assertion.cbor")
+    return data[:member.offset] + data[member.offset_data + -(-member.size // 512) * 512:]

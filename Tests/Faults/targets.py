@@ -1,0 +1,159 @@
+"""Family 6b: targets that cannot take a bundle: folders, links, FIFOs, devices, names that are too long.
+
+A target that is refused costs no counter, and nothing that is there is written through or into.
+"""
+import functools
+import os
+import shutil
+
+from bench import NOBODY
+from checks import Skipped, every, expect
+
+
+def link(target):
+    return functools.partial(os.symlink, target)
+
+
+# What is there under the name, and the exit codes without and with --force.
+THERE = {
+    "a file": (lambda path: path.write_text("mine"), 73, 0),
+    "a folder": (os.mkdir, 73, 73),
+    "a FIFO": (os.mkfifo, 73, 73),
+    "a link to a file": (link("../victim"), 73, 0),
+    "a dangling link": (link("nowhere"), 73, 0),
+    "a link to itself": (lambda path: path.symlink_to(path.name), 73, None),
+    "a link to a folder": (link(".."), 73, 73),
+    "a link to /dev/null": (link("/dev/null"), 73, 73),
+}
+
+
+def occupied(forced, bench):
+    def judge(name, case):
+        make, refused, replaced = case
+        rig = bench.rig()
+        victim = rig.folder / "victim"
+        victim.write_text("not yours")
+        target = rig.out / "x.bundle"
+        make(target)
+        code = replaced if forced else refused
+        before = os.lstat(target)
+        result = rig.pack(target, *(["--force"] if forced else []), seconds=3)
+        result.must(*([0, 73] if code is None else [code]))
+        expect(victim.read_text() == "not yours", "what the link points to was written to")
+        expect(not (rig.out / "nowhere").exists(), "a dangling link was written through")
+        expect(not rig.strays(), f"leaves {rig.strays()}")
+        if result.code:
+            result.naming(target, name)
+            expect(os.lstat(target).st_ino == before.st_ino, "what was there is gone")
+            expect(rig.state() == 0, "a counter was used")
+        else:
+            rig.verify(target)
+
+    every(THERE, judge)
+
+
+def impossible(bench):
+    """Names under which nothing can be made."""
+    rig = bench.rig()
+    (rig.out / "plain.bundle").write_text("x")
+    names = {"in a missing folder": "missing/x.bundle", "a folder by its slash": "new/", "the folder itself": ".",
+             "below a file": "plain.bundle/x", "a name of 256 bytes": "n" * 256,
+             "a path of 5000 bytes": "a/" * 2500 + "x", "no name": "", "the root": "/"}
+    names |= {name: name for name in ("/dev/null", "/dev/full", "/dev/stdout", "/proc/x", "/sys/x")}
+
+    def judge(name, target):
+        before = rig.state()
+        for options in ((), ("--force",)):
+            result = rig.pack(target, *options).must(73, 64)
+            expect(len(result.err) < 12000, "a message without end")
+            expect(not rig.strays(), f"leaves {rig.strays()}")
+            expect(rig.state() == before, "a counter was used for a bundle that cannot be made")
+
+    every(names, judge)
+
+
+def longest_names(bench):
+    """A name that the file system takes, the tool takes too, with --force as well."""
+    rig = bench.rig()
+    for name in ("n" * 248 + ".bundle", "€" * 80 + ".bundle", "\U0001f4f7" * 60 + ".bundle", "é" * 124 + ".bundle"):
+        target = rig.out / name
+        rig.pack(target).must(0, about=f"{len(name.encode())} bytes")
+        rig.pack(target, "--force").must(0, about=f"{len(name.encode())} bytes, --force")
+        rig.verify(target)
+
+
+def by_permissions(bench):
+    if os.geteuid() != 0:
+        raise Skipped("needs another user to whom folders are closed")
+    rig = bench.rig()
+    for folder, _, names in os.walk(rig.home):
+        for name in [".", *names]:
+            os.chown(os.path.join(folder, name), NOBODY, NOBODY)
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    for mode in (0o755, 0o700, 0o000):
+        rig.out.chmod(mode)
+        target = rig.out / "x.bundle"
+        rig.pack(target, cwd="/", **who).must(73, about=f"folder with mode {mode:03o}").naming(target, "permissions")
+    rig.out.chmod(0o755)
+    expect(rig.state() == 0, "a counter was used")
+    sticky = rig.folder / "sticky"
+    sticky.mkdir()
+    sticky.chmod(0o1777)
+    (sticky / "x.bundle").write_text("root's")
+    rig.pack(sticky / "x.bundle", "--force", cwd="/", **who).must(73, 74, about="another's file in a sticky folder")
+    expect((sticky / "x.bundle").read_text() == "root's", "another's file was replaced")
+    expect(os.listdir(sticky) == ["x.bundle"], f"leaves {os.listdir(sticky)}")
+
+
+def raw_folder_as_target(bench):
+    """A bundle beside its own sources, twice: the first one is ignored by the second."""
+    rig = bench.rig()
+    raw = rig.folder / "raw"
+    shutil.copytree(rig.raw, raw)
+    rig.pack(raw / "x.bundle", raw=raw).must(0)
+    rig.pack(raw / "y.bundle", raw=raw).must(0).naming("x.bundle", "a file that is ignored")
+    rig.verify(raw / "x.bundle", raw / "y.bundle")
+    rig.pack(raw / "photo.jpg", raw=raw).must(73)
+    rig.pack(raw / "photo.jpg", "--dry-run", raw=raw).must(0, 73)
+    rig.verify(rig.bundle(raw=raw))
+
+
+def key_as_target(bench):
+    """A slip of the hand: the key's own files are no place for a bundle, and without --force they are safe."""
+    rig = bench.rig()
+    before = {path.name: path.read_bytes() for path in rig.keys.iterdir() if path.suffix != ".lock"}
+    for name in before:
+        rig.pack(rig.keys / name).must(73, about=name)
+    expect(before == {path.name: path.read_bytes() for path in rig.keys.iterdir() if path.suffix != ".lock"},
+           "a key file was changed")
+
+
+def trust_files(bench):
+    """Odd places for a trust file."""
+    def judge(name, case):
+        make, codes = case
+        rig = bench.rig()
+        path = rig.folder / "place" / "trusted"
+        path.parent.mkdir()
+        make(path)
+        for words in (["trust", "add", "new", rig.key + ".pub"], ["trust", "revoke", "new"], ["trust", "list"],
+                      ["verify", rig.bundle() if not (rig.out / "x.bundle").exists() else rig.out / "x.bundle"]):
+            rig.run(*words, "--trust", path, seconds=3).must(*codes, about=" ".join(map(str, words[:2])))
+        expect(os.lstat(path), "what was there is gone")
+
+    # No FIFO: to wait for the writer is right where a shell's `--trust <(command)` makes one.
+    every({"a folder": (os.mkdir, (66, 73, 74)),
+           "a link to itself": (link("trusted"), (66, 73, 74)),
+           "/dev/zero": (link("/dev/zero"), (66, 73, 74, 78))}, judge)
+
+
+TESTS = [
+    ("something is there: 73, nothing is touched", functools.partial(occupied, False)),
+    ("something is there, --force: a file is replaced, all else is refused", functools.partial(occupied, True)),
+    ("names under which nothing can be made: 73, no counter is used", impossible),
+    ("the longest names of the file system", longest_names),
+    ("folders and files of others", by_permissions),
+    ("a bundle among its sources", raw_folder_as_target),
+    ("a bundle in the place of a key file: 73", key_as_target),
+    ("odd files in the trust file's place", trust_files),
+]

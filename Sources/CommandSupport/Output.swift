@@ -12,7 +12,23 @@ package enum Output {
     }
 
     package static func json(_ value: JSONValue) throws(BundleError) {
-        try write(CanonicalJSON.encode(value) + [UInt8(ascii: "\n")])
+        try line(jsonText(value))
+    }
+
+    /// JSON whose strings cannot steer a terminal: what `Visible` shows as `\u{…}` is a JSON escape here.
+    package static func jsonText(_ value: JSONValue) -> String {
+        var text = ""
+        for scalar in String(decoding: CanonicalJSON.encode(value), as: UTF8.self).unicodeScalars {
+            if Visible.isPlain(scalar) {
+                text.unicodeScalars.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 {
+                    let hex = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                }
+            }
+        }
+        return text
     }
 
     package static func write(_ bytes: [UInt8]) throws(BundleError) {
@@ -39,13 +55,19 @@ package enum Visible {
     package static func text(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
-                shown += "\\u{\(String(scalar.value, radix: 16))}"
-            default:
+            if isPlain(scalar) {
                 shown.unicodeScalars.append(scalar)
+            } else {
+                shown += "\\u{\(String(scalar.value, radix: 16))}"
             }
         }
         return shown
+    }
+
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 }

@@ -9,9 +9,6 @@ TOP = 2 ** 32 - 1
 
 def lost(bench):
     """Every way to lose the state: 78 and a way out that works."""
-    foreign = bench.rig(empty=True)
-    foreign.run("key", "new").must(0)
-    other = (foreign.keys / "device.key.state").read_bytes()
     cases = {
         "missing": lambda path, data: path.unlink(),
         "empty": lambda path, data: path.write_bytes(b""),
@@ -20,7 +17,6 @@ def lost(bench):
         "zeros": lambda path, data: path.write_bytes(bytes(len(data))),
         "longer": lambda path, data: path.write_bytes(data + b"\n"),
         "a lower counter, old checksum": lambda path, data: path.write_bytes(data.replace(b"counter 2", b"counter 1")),
-        "of another key": lambda path, data: path.write_bytes(other),
         "a counter above the top": lambda path, data: path.write_bytes(state_with(data, TOP + 1)),
         "a negative counter": lambda path, data: path.write_bytes(state_with(data, -1)),
         "CRLF": lambda path, data: path.write_bytes(data.replace(b"\n", b"\r\n")),
@@ -149,7 +145,24 @@ def swapped_public_half(bench):
     rig.verify(rig.bundle())
 
 
+def foreign_state(bench):
+    """A sound state of another key is somebody's counter: it is refused, and key recover does not overwrite it."""
+    other = bench.rig(empty=True)
+    other.run("key", "new").must(0)
+    rig = bench.rig()
+    path = rig.keys / "device.key.state"
+    path.write_bytes((other.keys / "device.key.state").read_bytes())
+    before = path.read_bytes()
+    for arguments in (("key", "show"), ("key", "recover", "--counter", "9")):
+        done = rig.run(*arguments)
+        done.must(78)
+    expect(path.read_bytes() == before, "key recover overwrote the state of another key")
+    path.unlink()
+    rig.run("key", "recover", "--counter", "9").must(0)
+
+
 TESTS = [
+    ("the state of another key: 78, and never overwritten", foreign_state),
     ("a lost or damaged state: 78, and key recover repairs it", lost),
     ("key recover never goes back", not_back),
     ("key recover does not go back over a sound state with wrong permissions", not_back_when_open),

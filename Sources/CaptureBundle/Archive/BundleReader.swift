@@ -27,11 +27,14 @@ public final class BundleReader {
     public init(_ source: BundleSource) { self.source = source }
 
     /// Reads the magic, the manifest and the assertion.
-    public func readHead() throws(BundleError) -> Head {
+    ///
+    /// - Parameter onManifest: gets the manifest's bytes as soon as they are there, should the assertion be broken.
+    public func readHead(onManifest: ([UInt8]) -> Void = { _ in }) throws(BundleError) -> Head {
         try readMagic()
+        let manifest = try readFixed("manifest.json", limit: BundleLimits.manifestBytes)
+        onManifest(manifest)
         return Head(
-            manifest: try readFixed("manifest.json", limit: BundleLimits.manifestBytes),
-            assertion: try readFixed("assertion.cbor", limit: BundleLimits.assertionBytes))
+            manifest: manifest, assertion: try readFixed("assertion.cbor", limit: BundleLimits.assertionBytes))
     }
 
     /// The next payload entry, or nil after the end of the archive and of the file.

@@ -37,6 +37,8 @@ final class DepthMapReader {
     private var pending: [UInt8] = []
     // Lent to a local while it is written, so that it is never copied.
     private var output = [UInt8](repeating: 0, count: 1 << 16)
+    /// zlib stopped because the output was full; it may hold more without any further input.
+    private var mayHoldOutput = false
     private(set) var inflatedBytes = 0
     private(set) var fault: BundleError?
 
@@ -51,7 +53,7 @@ final class DepthMapReader {
         _ piece: Span<UInt8>, onFloats: (Span<UInt8>) -> Void = { _ in }
     ) throws(BundleError) {
         var rest = piece
-        while !rest.isEmpty && fault == nil {
+        while !rest.isEmpty || mayHoldOutput, fault == nil {
             switch phase {
             case .header: takeHeader(&rest)
             case .deflate: try takeDeflate(&rest, onFloats)
@@ -120,6 +122,7 @@ final class DepthMapReader {
         crc.update(floats)
         do { try hasher.update(floats) } catch { throw .unexpected(error) }
         onFloats(floats)
+        mayHoldOutput = outcome == .outputFull
         switch outcome {
         case .finished: phase = .trailer
         case .corrupt: fail(.depthGzip, "a broken deflate stream after \(inflatedBytes) bytes")

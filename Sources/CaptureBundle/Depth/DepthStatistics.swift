@@ -8,16 +8,21 @@ public struct DepthStatistics: Hashable, Sendable {
     /// Metres; nil when no sample is measured.
     public let minimum: Float?
     public let maximum: Float?
-    /// The middle one, or the mean of the two in the middle.
+    /// The middle one, or the mean of the two in the middle; nil above `medianLimit` samples too, which would have to be
+    /// held in memory.
     public let median: Float?
+
+    public static let medianLimit = 1 << 22
 
     public var missingShare: Double { samples == 0 ? 0 : Double(missing) / Double(samples) }
 
-    /// Gathers samples from bytes that come in pieces; needs 4 bytes of memory a measured sample.
+    /// Gathers samples from bytes that come in pieces; memory is bounded by `medianLimit`.
     struct Collector {
         private var pending: UInt32 = 0
         private var pendingBytes: UInt32 = 0
         private var measured: [Float] = []
+        private var minimum: Float?
+        private var maximum: Float?
         private var samples = 0
         private var missing = 0
         private var meaningless = 0
@@ -40,19 +45,22 @@ public struct DepthStatistics: Hashable, Sendable {
             } else if sample < 0 || sample.isInfinite {
                 meaningless += 1
             } else {
-                measured.append(sample)
+                minimum = Swift.min(minimum ?? sample, sample)
+                maximum = Swift.max(maximum ?? sample, sample)
+                if samples <= DepthStatistics.medianLimit { measured.append(sample) }
             }
         }
 
         func finish() -> DepthStatistics {
+            DepthStatistics(
+                samples: samples, missing: missing, meaningless: meaningless, minimum: minimum, maximum: maximum,
+                median: samples <= DepthStatistics.medianLimit ? median : nil)
+        }
+
+        private var median: Float? {
             let sorted = measured.sorted()
-            let middle = sorted.count / 2
-            let median: Float? =
-                sorted.isEmpty
-                ? nil : sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-            return DepthStatistics(
-                samples: samples, missing: missing, meaningless: meaningless, minimum: sorted.first,
-                maximum: sorted.last, median: median)
+            guard let middle = sorted.dropFirst(sorted.count / 2).first else { return nil }
+            return sorted.count % 2 == 1 ? middle : (sorted[sorted.count / 2 - 1] + middle) / 2
         }
     }
 }

@@ -19,6 +19,9 @@ public struct DeviceKeyFile: Sendable {
     /// - Parameter passphrase: nil stores the key in the clear.
     /// - Throws: `output.exists` when there is a key already.
     public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        guard !FilePath.name(of: path).isEmpty, (try? FileStatus.of(path))?.kind != .folder else {
+            throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
+        }
         do {
             try DirectoryHandle.create(FilePath.folder(of: path), mode: 0o700)
         } catch {
@@ -29,6 +32,7 @@ public struct DeviceKeyFile: Sendable {
         guard !FileStatus.exists(path) else {
             throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
         }
+        try refuseForeignState()
         let key = try native { () throws(NativeError) in try P256PrivateKey.generate() }
         let device = try DeviceKey(key)
         let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
@@ -64,11 +68,26 @@ public struct DeviceKeyFile: Sendable {
         return try DeviceKey(key)
     }
 
-    /// The public half, without a passphrase: from `device.key.pub`.
+    /// The public half, without a passphrase: from the key itself where it is not encrypted, else from `device.key.pub`.
     ///
-    /// - Throws: `key.missing`, `key.damaged`.
+    /// - Throws: `key.missing`, `key.open`, `key.damaged`.
     public func publicKey() throws(BundleError) -> DevicePoint {
-        guard FileStatus.exists(path) else { throw missing() }
+        let own: DevicePoint
+        do {
+            own = try load(passphrase: nil).point
+        } catch {
+            guard [.keyPassphrase, .keyOpenToOthers, .inputUnreadable].contains(error.code) else { throw error }
+            return try publicFile()
+        }
+        if FileStatus.exists(publicPath), try publicFile() != own {
+            throw BundleError(
+                .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
+                hints: ["move it away; the public half is made from the key where it is missing"])
+        }
+        return own
+    }
+
+    private func publicFile() throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
         do {
             bytes = try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit)
@@ -79,7 +98,15 @@ public struct DeviceKeyFile: Sendable {
                     "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath)) makes it anew from a key without passphrase"
                 ])
         }
-        return try PublicKeyFile.point(pem: bytes, name: publicPath)
+        let point = try PublicKeyFile.point(pem: bytes, name: publicPath)
+        // An encrypted key cannot be asked; its state, where it is sound, says whose it is.
+        let known = try? DeviceKeyState.decode(readPrivate(statePath))
+        if let known, known.keyID != point.keyID {
+            throw BundleError(
+                .keyDamaged, "is the public half of another key than \(known.keyID), which the state belongs to",
+                file: publicPath)
+        }
+        return point
     }
 
     /// The state; for `key show`.
@@ -140,6 +167,18 @@ public struct DeviceKeyFile: Sendable {
 }
 
 extension DeviceKeyFile {
+    /// A state without its key belongs to a key that someone moved, unless nothing was ever signed with it: then it is
+    /// what an interrupted `key new` left.
+    private func refuseForeignState() throws(BundleError) {
+        guard FileStatus.exists(statePath) else { return }
+        let state = try DeviceKeyState.decode(readPrivate(statePath))
+        guard state?.counter == 0 else {
+            throw .exists(
+                statePath,
+                hint: "it belongs to a key that is not here now; bring that back, or choose another place with --key")
+        }
+    }
+
     /// nil when the state is missing or damaged; a disk that does not answer is no reason to give it up.
     private func soundState(of keyID: Digest) throws(BundleError) -> DeviceKeyState? {
         do {
@@ -178,10 +217,14 @@ extension DeviceKeyFile {
                 throw BundleError(.keyDamaged, "is no plain file", file: file)
             }
             let status = try handle.status()
+            guard status.isOurs else {
+                throw BundleError(
+                    .keyOpenToOthers, "belongs to another user (id \(status.owner)), expected you or root", file: file)
+            }
             guard !status.isOpenToOthers else {
                 throw BundleError(
                     .keyOpenToOthers,
-                    "others can read or write it (mode \(String(status.mode & 0o777, radix: 8))), expected 600 and yours",
+                    "others can read or write it (mode \(String(status.mode & 0o777, radix: 8))), expected 600",
                     file: file, hints: ["chmod 600 \(ShellWord.quote(file))"])
             }
             return try handle.readAll(limit: Self.sizeLimit)
@@ -211,7 +254,14 @@ extension DeviceKeyFile {
         guard let state = try DeviceKeyState.decode(readPrivate(statePath)) else {
             throw unusable("the key's counter is lost: the file is damaged")
         }
-        guard state.keyID == keyID else { throw unusable("belongs to another key, \(state.keyID)") }
+        guard state.keyID == keyID else {
+            throw BundleError(
+                .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
+                hints: [
+                    "bring the files of one key together again",
+                    "if this key's state is lost, move that file away; then: capbundle key recover --counter N\(option)",
+                ])
+        }
         return state
     }
 

@@ -17,7 +17,7 @@ public struct Inspection: Sendable {
         public let size: Int
     }
 
-    /// Reads a bundle once. Memory grows with the depth map, 4 bytes a sample, for the median.
+    /// Reads a bundle once, in constant memory (`DepthStatistics.medianLimit` samples are held for the median).
     ///
     /// - Throws: only when the bytes cannot be read.
     public init(_ source: BundleSource) throws(BundleError) {

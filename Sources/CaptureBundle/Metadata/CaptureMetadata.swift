@@ -74,11 +74,15 @@ public struct CaptureMetadata: Sendable {
     }
 
     /// Names of members, at any depth, that look like a position (section 6); a top-level `location` is not among them.
+    /// At most 16, and of each at most 100 characters: what a hostile bundle makes us say is bounded.
     static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
         var found: [String] = []
         collect(root, path: "", into: &found)
-        return found.filter { $0 != "location" }
+        return found
     }
+
+    private static let namesToReport = 16
+    private static let charactersToReport = 100
 
     private static let positionNames: Set<String> = [
         "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
@@ -86,13 +90,21 @@ public struct CaptureMetadata: Sendable {
     ]
 
     private static func collect(_ value: JSONValue, path: String, into found: inout [String]) {
-        for member in value.members ?? [] {
-            let place = path.isEmpty ? member.name : "\(path).\(member.name)"
-            let plain = member.name.lowercased().filter { $0 != "_" && $0 != "-" }
-            if positionNames.contains(plain) { found.append(place) }
+        for member in value.members ?? [] where found.count < namesToReport {
+            let joined = path.isEmpty ? member.name : "\(path).\(member.name)"
+            let place = String(joined.prefix(charactersToReport))
+            if looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location") { found.append(place) }
             collect(member.value, path: place, into: &found)
         }
-        for element in value.elements ?? [] { collect(element, path: path, into: &found) }
+        for element in value.elements ?? [] where found.count < namesToReport {
+            collect(element, path: path, into: &found)
+        }
+    }
+
+    private static func looksLikeAPosition(_ name: String) -> Bool {
+        // The longest of the names has 11 letters; a long one need not be looked at.
+        guard name.utf8.count <= 64 else { return false }
+        return positionNames.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
     }
 }
 

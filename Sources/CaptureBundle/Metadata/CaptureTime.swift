@@ -26,8 +26,8 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
             fraction = value
         }
         guard let offset = Self.zone(&scanner), scanner.isAtEnd else { return nil }
-        self.init(
-            checked: ((day * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction)
+        let milliseconds = ((day * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction
+        self.init(checked: milliseconds, rounding)
     }
 
     /// The first moment, in UTC, of a date `YYYY-MM-DD`; nil when it is none.
@@ -37,8 +37,10 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         self.init(checked: day * 86_400_000)
     }
 
-    private init?(checked milliseconds: Int) {
-        guard (Self.range.earliest..<Self.range.end).contains(milliseconds) else { return nil }
+    private init?(checked milliseconds: Int, _ rounding: Rounding = .down) {
+        // A time in the last millisecond of the year 9999 rounds up to the first moment after it.
+        let latest = Self.range.end - (rounding == .up ? 0 : 1)
+        guard (Self.range.earliest...latest).contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
     }
 
@@ -46,6 +48,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 
     /// `YYYY-MM-DDThh:mm:ss.sssZ`, as the manifest has it.
     public var description: String {
+        if milliseconds == Self.range.end { return "9999-12-31T23:59:59.9999Z" }
         let day = milliseconds.flooringDivision(by: 86_400_000)
         let rest = milliseconds - day * 86_400_000
         let (year, month, dayOfMonth) = Self.civil(day)

@@ -110,7 +110,13 @@ public struct GeoPosition: Sendable {
             throw BundleError(.locationCanonical, "not JSON at byte \(error.offset): \(error.message)")
         }
         guard let root else { throw BundleError(.locationCanonical, "not the canonical form of its JSON") }
-        let position = try GeoPosition(root)
+        let position: GeoPosition
+        do {
+            position = try GeoPosition(root)
+        } catch {
+            // What was found is a position, which no report shows.
+            throw wrong("latitude, longitude, altitude, accuracy or another member is missing or outside its grammar")
+        }
         guard let salt = root[saltName]?.text, Digest(hex: salt) != nil else {
             throw wrong("salt is not a string of 64 lower-case hex digits")
         }

@@ -49,10 +49,12 @@ public struct Packer: Sendable {
     /// Reads, signs and writes one capture. The order matters: everything that can be refused is looked at before the
     /// counter is taken, the counter is on disk before the signature is made, the bytes before their name.
     ///
+    /// - Parameter onRemark: told of each remark before anything is signed or written.
     /// - Throws: `raw.capture`, `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`, and those of
     ///   `DeviceKeyFile`.
     public func pack(
-        _ folder: String, to output: Output, options: RawCaptureOptions = RawCaptureOptions(), isDryRun: Bool = false
+        _ folder: String, to output: Output, options: RawCaptureOptions = RawCaptureOptions(), isDryRun: Bool = false,
+        onRemark: (Remark) -> Void = { _ in }
     ) throws(BundleError) -> Packed {
         let capture = try RawCaptureReader.read(folder, options)
         try Self.examine(output)
@@ -66,6 +68,7 @@ public struct Packer: Sendable {
                     weight: .warning, file: file,
                     message: "has \(depth.size) bytes compressed; servers refuse more than \(UploadAdvice.depthBytes)"))
         }
+        remarks.forEach(onRemark)
         func packed(counter: UInt32?, assertion: Int) throws(BundleError) -> Packed {
             Packed(
                 manifest: plan.manifest, manifestSHA256: try Digest.of(plan.manifestBytes), counter: counter,

@@ -76,10 +76,13 @@ package struct JPEGStructure: Equatable {
 enum ExifPosition {
     private static let exif = Array("Exif\0\0".utf8)
     private static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
     private static let gpsDirectoryTag = 0x8825
 
     static func isPresent(in segment: [UInt8]) -> Bool {
-        if segment.starts(with: xmp) { return segment.firstRange(of: Array("GPSLatitude".utf8)) != nil }
+        if segment.starts(with: xmp) || segment.starts(with: extendedXMP) {
+            return segment.firstRange(of: Array("GPSLatitude".utf8)) != nil
+        }
         guard segment.starts(with: exif) else { return false }
         return hasGPSDirectory(Array(segment.dropFirst(exif.count)))
     }

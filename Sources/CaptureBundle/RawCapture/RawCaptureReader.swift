@@ -36,6 +36,7 @@ package struct RawCaptureReader {
         do {
             names = try DirectoryHandle.names(in: folder)
         } catch {
+            if error.isNoFolder { throw BundleError(.inputUnreadable, "is no folder", file: folder) }
             throw .reading(folder, error)
         }
         let known = [Self.photoName, Self.depthName, Self.metadataName]
@@ -129,7 +130,11 @@ package struct RawCaptureReader {
             throw wrong(name, "not usable JSON at \(place): \(error.message)")
         }
         do {
-            return try CaptureMetadata(root)
+            // null says the same as no member; what else is in it is judged there.
+            let members = root.members?.filter { member in
+                if case .null = member.value { member.name != "depth_map_dimensions" } else { true }
+            }
+            return try CaptureMetadata(members.map(JSONValue.object) ?? root)
         } catch {
             throw wrong(name, error.message)
         }

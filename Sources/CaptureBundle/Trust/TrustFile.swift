@@ -104,7 +104,12 @@ public struct TrustFile: Sendable {
         path: String, _ change: (inout TrustFile) throws(BundleError) -> Value
     ) throws(BundleError) -> Value {
         let lock: FileLock
+        let mode: UInt32
+        // A link stays a link: the file that it names is the one that others read too.
+        let given = path
+        let path = FilePath.resolved(given)
         do {
+            mode = try FileStatus.exists(path) ? FileStatus.of(path).mode & 0o777 : 0o644
             try DirectoryHandle.create(FilePath.folder(of: path), mode: 0o755)
             lock = try FileLock(path: path + ".lock")
         } catch {
@@ -116,11 +121,11 @@ public struct TrustFile: Sendable {
         do {
             value = try change(&file)
         } catch {
-            throw error.about(file: path)
+            throw error.about(file: given)
         }
         let text = file.lines.map { $0.text + "\n" }.joined()
         do {
-            try AtomicFile.write(Array(text.utf8), to: path, mode: 0o644, existing: .replace)
+            try AtomicFile.write(Array(text.utf8), to: path, mode: mode, existing: .replace)
         } catch {
             throw .writing(path, error)
         }

@@ -61,6 +61,9 @@ public struct TrustedDeviceLine: Hashable, Sendable {
 
     /// Reads a line; the message of what it throws does not yet name the file.
     package init(parsing line: String) throws(BundleError) {
+        guard line.utf8.last != UInt8(ascii: "\r") else {
+            throw BundleError(.trustFile, "ends in a carriage return; lines end in LF alone")
+        }
         let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
         let isTrimmed = line.first.map { $0 != " " && $0 != "\t" } ?? false
         guard isTrimmed, line.last != " ", line.last != "\t", (3...4).contains(fields.count),

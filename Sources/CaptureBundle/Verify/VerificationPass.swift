@@ -15,12 +15,18 @@ struct VerificationPass {
     mutating func run(
         _ payload: (ManifestEntry, Manifest) throws(BundleError) -> (any PayloadObserver)?
     ) throws(BundleError) {
-        let head = try reader.readHead()
+        var early: [UInt8] = []
+        let head: BundleReader.Head
+        do {
+            head = try reader.readHead { early = $0 }
+        } catch {
+            // The container is broken already; what a sound manifest says is still worth showing.
+            if let manifest = try? Manifest.decode(early) { take(manifest, try Digest.of(early)) }
+            throw error
+        }
         report.manifestSHA256 = try Digest.of(head.manifest)
         let manifest = try Manifest.decode(head.manifest)
-        report.manifest = manifest
-        report.entries = manifest.entries.map { _ in .unread }
-        outcomes["manifest"] = .passed
+        take(manifest, try Digest.of(head.manifest))
         try judgeAssertion(head, manifest)
         while let entry = try reader.nextEntry(of: manifest) {
             try judge(entry, manifest, payload(entry, manifest))
@@ -28,6 +34,13 @@ struct VerificationPass {
         for entry in reader.withheld { mark(entry, .withheld) }
         outcomes["container"] = .passed
         outcomes["entries"] = outcomes["entries"] ?? .passed
+    }
+
+    private mutating func take(_ manifest: Manifest, _ sha256: Digest) {
+        report.manifest = manifest
+        report.manifestSHA256 = sha256
+        report.entries = manifest.entries.map { _ in .unread }
+        outcomes["manifest"] = .passed
     }
 
     /// Records a fault that ended the walk.

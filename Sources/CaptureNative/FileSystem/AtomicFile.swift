@@ -19,6 +19,8 @@ package final class AtomicFile {
     package let handle: FileHandle
     private let path: String
     private let folder: String
+    /// Opened at once, so that a folder which cannot be synced is refused before anything is written.
+    private let folderHandle: FileHandle
     private let hiddenName: String
     /// The hidden name that exists now and is ours to remove; nil while the file has no name.
     private var temporaryPath: String?
@@ -29,6 +31,7 @@ package final class AtomicFile {
     ) throws(NativeError) {
         self.path = path
         folder = FilePath.folder(of: path)
+        folderHandle = try FileHandle.open(folder, O_RDONLY | O_DIRECTORY)
         hiddenName = Self.hiddenName(for: path, temporaryName)
         if temporaryName == .fixed { unsafe _ = unlink(hiddenName) }
         if allowsUnnamed, let unnamed = try Self.openUnnamed(in: folder, mode: mode) {
@@ -70,7 +73,7 @@ package final class AtomicFile {
             guard unsafe rename(name, path) == 0 else { throw .system("rename") }
             temporaryPath = nil
         }
-        try DirectoryHandle.synchronize(folder)
+        try DirectoryHandle.synchronize(folderHandle)
     }
 
     /// Writes a small file whole, for callers that hold its lock.

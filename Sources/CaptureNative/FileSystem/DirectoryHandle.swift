@@ -17,7 +17,10 @@ package enum DirectoryHandle {
 
     /// Returns when the folder's entries (a new name, a rename) are on the disk.
     package static func synchronize(_ path: String) throws(NativeError) {
-        let handle = try FileHandle.open(path, O_RDONLY | O_DIRECTORY)
+        try synchronize(FileHandle.open(path, O_RDONLY | O_DIRECTORY))
+    }
+
+    static func synchronize(_ handle: FileHandle) throws(NativeError) {
         // Some file systems cannot sync a folder and say so with EINVAL; there is nothing better to do on those.
         guard fsync(handle.descriptor) == 0 || errno == EINVAL else { throw .system("fsync") }
     }

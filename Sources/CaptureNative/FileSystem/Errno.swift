@@ -13,6 +13,8 @@ extension NativeError {
 
     /// The file or folder is not there.
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
+    /// A part of the path is there and no folder.
+    package var isNoFolder: Bool { isErrno(ENOTDIR) }
     /// There are more bytes than the caller allows.
     package var isTooLarge: Bool { isErrno(EFBIG) }
     /// Something is already there under that name.

@@ -1,5 +1,14 @@
-/// Path arithmetic on plain strings, as POSIX has it. No file is looked at.
+import Glibc
+
+/// Paths as plain strings. Only `resolved` looks at files.
 package enum FilePath {
+    /// The path without links, where it leads to something; otherwise the path itself.
+    package static func resolved(_ path: String) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(validatingCString: resolved) ?? path
+    }
+
     /// What Linux file systems allow for one name, in bytes.
     package static let nameLimit = 255
 

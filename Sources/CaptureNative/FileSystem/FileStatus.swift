@@ -26,8 +26,10 @@ package struct FileStatus: Sendable, Hashable {
         inode = UInt64(raw.st_ino)
     }
 
-    /// Anyone but the owner may read or write it, or the owner is neither this user nor root.
-    package var isOpenToOthers: Bool { mode & 0o077 != 0 || (owner != geteuid() && owner != 0) }
+    /// Anyone but the owner may read or write it.
+    package var isOpenToOthers: Bool { mode & 0o077 != 0 }
+    /// The owner is this user or root.
+    package var isOurs: Bool { owner == geteuid() || owner == 0 }
 
     /// Follows links; throws `ENOENT` when there is nothing.
     package static func of(_ path: String) throws(NativeError) -> FileStatus {

@@ -37,6 +37,14 @@ package final class P256PrivateKey: @unchecked Sendable {
         return made
     }
 
+    private var isPair: Bool {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        let isPair = unsafe EVP_PKEY_pairwise_check(context) == 1
+        if !isPair { _ = OpenSSLErrorQueue.drain("EVP_PKEY_pairwise_check") }
+        return isPair
+    }
+
     /// Signs `message` with SHA-256; s is at most (n − 1)/2.
     package func sign(_ message: [UInt8]) throws(NativeError) -> ECDSASignature {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
@@ -104,8 +112,11 @@ package final class P256PrivateKey: @unchecked Sendable {
         }
         guard let key = unsafe key, let loaded = unsafe P256PrivateKey(owning: key) else {
             _ = OpenSSLErrorQueue.drain("d2i_AutoPrivateKey")
-            throw .damaged
+            // The padding of a wrong decryption is right once in 256 times; what comes out is no key then.
+            throw label == EncryptedPrivateKeyInfo.label ? .wrongPassphrase : .damaged
         }
+        // A file can hold a private key and the public half of another; signatures of that would never verify.
+        guard loaded.isPair else { throw .damaged }
         return loaded
     }
 

@@ -19,7 +19,11 @@ package final class P256PublicKey: @unchecked Sendable {
     /// Reads a SubjectPublicKeyInfo PEM; nil when it is none, or its key is not on P-256.
     package convenience init?(pem: [UInt8]) throws(NativeError) {
         let bio = try MemoryBIO(pem)
-        guard let key = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil) else {
+        // With an empty passphrase at hand OpenSSL does not ask for one on the terminal.
+        let key = unsafe "".withCString { empty in
+            unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, UnsafeMutableRawPointer(mutating: empty))
+        }
+        guard let key = unsafe key else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio_PUBKEY")
             return nil
         }

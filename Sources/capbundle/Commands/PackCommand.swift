@@ -53,8 +53,9 @@ struct PackCommand: ParsableCommand {
             output.map { $0 == "-" ? .standardOutput : force ? .replacing($0) : .file($0) } ?? .standardOutput
         do {
             let packer = Packer(key: key.file, passphrase: try passphrase.read())
-            let packed = try packer.pack(raw, to: target, options: options, isDryRun: dryRun)
-            for remark in packed.remarks { diagnostic.remark(remark) }
+            let packed = try packer.pack(raw, to: target, options: options, isDryRun: dryRun) {
+                diagnostic.remark($0)
+            }
             try report(packed)
         } catch let error as BundleError where format.json {
             let status = ExitStatus(error)
@@ -82,7 +83,7 @@ struct PackCommand: ParsableCommand {
     /// Standard output is the bundle's when it goes to a pipe; then the report goes where people look.
     private func report(_ json: JSONValue) throws {
         if output == "-" && !dryRun {
-            Output.tell(String(decoding: CanonicalJSON.encode(json), as: UTF8.self))
+            Output.tell(Output.jsonText(json))
         } else {
             try Output.json(json)
         }

@@ -24,7 +24,10 @@ struct ShowCommand: ParsableCommand {
         do {
             inspection = try Inspection(BundleSource(path: file))
         } catch {
-            if format.json { try Output.json(ReportRendering.json(file, error, ExitStatus(error))) }
+            if format.json {
+                let report = "capture-bundle/show/1"
+                try Output.json(ReportRendering.json(file, error, ExitStatus(error), report: report))
+            }
             throw error
         }
         if format.json {

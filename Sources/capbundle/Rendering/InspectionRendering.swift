@@ -76,7 +76,8 @@ enum InspectionRendering {
             value.map { Quantity.decimal(Double($0), places: 3) + " m" } ?? "no sample is measured"
         }
         table.add("nearest", metres(statistics.minimum))
-        table.add("median", metres(statistics.median))
+        let isTooLarge = statistics.samples > DepthStatistics.medianLimit
+        table.add("median", isTooLarge ? "not computed for so many samples" : metres(statistics.median))
         table.add("farthest", metres(statistics.maximum))
         table.add("missing", Quantity.decimal(statistics.missingShare * 100, places: 1) + " %")
         if statistics.meaningless > 0 {

@@ -75,10 +75,12 @@ enum ReportRendering {
     }
 
     /// A file that could not be read at all.
-    static func json(_ file: String, _ error: BundleError, _ status: ExitStatus) -> JSONValue {
+    static func json(
+        _ file: String, _ error: BundleError, _ status: ExitStatus, report: String = "capture-bundle/verify/1"
+    ) -> JSONValue {
         .members([
             "error": error.json, "exit_code": .integer(Int(status.rawValue)), "file": .string(file),
-            "report": .string("capture-bundle/verify/1"),
+            "report": .string(report),
         ])
     }
 

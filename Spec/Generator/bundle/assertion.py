@@ -126,11 +126,12 @@ def judge(data, manifest, point):
         rp_id_hash = auth_data[:32]
     except Fault as fault:
         faults.append(fault)
-    if len(auth_data) >= AUTH_DATA:
-        if auth_data[32] != (DISK_FLAGS if disk else APPLE_FLAGS):
-            faults.append(Fault("A4", "flags %02x of %s key" % (auth_data[32], "a disk" if disk else "an Apple")))
-        if disk and auth_data[33:37] == bytes(4):
-            faults.append(Fault("A6", "counter 0"))
+    if len(auth_data) < AUTH_DATA:
+        return faults, None  # section 11: nothing more can be said
+    if auth_data[32] != (DISK_FLAGS if disk else APPLE_FLAGS):
+        faults.append(Fault("A4", "flags %02x of %s key" % (auth_data[32], "a disk" if disk else "an Apple")))
+    if disk and auth_data[33:37] == bytes(4):
+        faults.append(Fault("A6", "counter 0"))
     if disk and s > p256.HALF:
         faults.append(Fault("A5", "s is in the upper half"))
     if not p256.verify(point, r, s, nonce(auth_data, manifest)):

@@ -44,17 +44,19 @@ class DepthCheck:
             if not GZIP_START.startswith(start):
                 raise Fault("D1", "the first bytes are %s" % start.hex())
         while data or len(self._header) == _HEADER:
-            # One byte more than may come is enough to see that there are too many.
-            most = min(_OUTPUT, self._expected - self._length + 1)
+            # Past the expected bytes the input goes in byte by byte: when zlib finds a fault, it keeps what the same call
+            # has inflated to itself, and one byte too many comes before that fault (D2).
+            remaining = self._expected - self._length
+            later = b"" if remaining else data[1:]
             try:
-                output = self._inflate.decompress(data, most)
+                output = self._inflate.decompress(data if remaining else data[:1], min(_OUTPUT, remaining) or 1)
             except zlib.error as error:
                 raise Fault("D1", str(error).split(": ")[-1]) from None
             self._take(output)
             if self._inflate.eof:
-                self._end(self._inflate.unused_data)
+                self._end(self._inflate.unused_data + later)
                 return
-            data = self._inflate.unconsumed_tail
+            data = self._inflate.unconsumed_tail + later
             if not output and not data:
                 return  # zlib holds nothing back: it wants more input
 

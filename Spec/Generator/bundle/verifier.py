@@ -118,6 +118,6 @@ def _read_entry(reader, entry, report):
     elif path == "metadata.json":
         faults, positions = metadata.judge(b"".join(kept), report.manifest)
         report.faults.extend(faults)
-        report.warnings.extend((POSITION_WARNING, name) for name in positions)
+        report.warnings.extend((POSITION_WARNING, name[:100]) for name in positions[:16])
     elif path == "location.json":
         report.faults.extend(location.judge(b"".join(kept)))

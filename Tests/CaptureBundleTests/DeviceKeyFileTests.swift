@@ -82,6 +82,29 @@ struct DeviceKeyFileTests {
         #expect(error?.code == .keyCounterUsedUp)
     }
 
+    @Test func leavesTheStateOfAKeyThatIsAwayAlone() throws {
+        let device = try file.create(passphrase: nil)
+        _ = try file.reserveCounters(1, for: device)
+        let state = try folder.bytes("k/device.key.state")
+        try FileManager.default.moveItem(atPath: file.path, toPath: folder.path("away"))
+        let error = #expect(throws: BundleError.self) { try file.create(passphrase: nil) }
+        #expect(error?.code == .outputExists)
+        #expect(try folder.bytes("k/device.key.state") == state)
+    }
+
+    @Test func refusesAKeyWhoseHalvesDiffer() throws {
+        _ = try file.create(passphrase: nil)
+        let pem = String(decoding: try folder.bytes("k/device.key"), as: UTF8.self).split(separator: "\n")
+        var der = try #require(Data(base64Encoded: pem.dropFirst().dropLast().joined()))
+        // RFC 5915 in PKCS#8: the private scalar begins at byte 36.
+        der[40] ^= 1
+        let text = "-----BEGIN PRIVATE KEY-----\n\(der.base64EncodedString())\n-----END PRIVATE KEY-----\n"
+        try folder.write(text, to: "k/device.key")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let error = #expect(throws: BundleError.self) { try file.load(passphrase: nil) }
+        #expect(error?.code == .keyDamaged)
+    }
+
     @Test func saysWhichCommandMakesAKey() {
         let error = #expect(throws: BundleError.self) { try file.load(passphrase: nil) }
         #expect(error?.code == .keyMissing)

@@ -48,6 +48,28 @@ struct TrustFileTests {
         #expect(try TrustedDeviceLine(parsing: spaced) == line)
     }
 
+    @Test func changesTheFileThatALinkNames() throws {
+        let folder = try TemporaryFolder()
+        let device = try Self.device("rig", in: folder)
+        try folder.write(device.text + "\n", to: "real")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("real"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: folder.path("real"))
+        _ = try TrustFile.update(path: folder.path("link")) { file throws(BundleError) in
+            try file.revoke(name: "rig")
+        }
+        #expect(try TrustFile(path: folder.path("real")).devices.map(\.isRevoked) == [true])
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("real"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link")) == folder.path("real"))
+    }
+
+    @Test func takesTheLastMillisecondOfAllTimes() throws {
+        var line = try Self.device("rig", in: try TemporaryFolder())
+        line.validBefore = try TrustedDeviceLine.time("9999-12-31T23:59:59.9991Z")
+        #expect(try TrustedDeviceLine(parsing: line.text) == line)
+    }
+
     @Test func takesAnEmptyFileForOneThatNamesNobody() throws {
         #expect(try TrustFile(bytes: [], name: "t").devices.isEmpty)
     }

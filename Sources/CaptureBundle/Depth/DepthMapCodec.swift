@@ -26,7 +26,7 @@ enum DepthMapCodec {
 /// Inflates `depth.f32.gz` as it passes, in constant memory, and judges it: rules D1 to D3.
 ///
 /// Pieces of any size go in; the raw floats come out through `onFloats`, never more bytes than the size allows.
-final class DepthMapReader {
+package final class DepthMapReader {
     private enum Phase { case header, deflate, trailer, ended }
 
     private let expectedBytes: Int
@@ -39,17 +39,17 @@ final class DepthMapReader {
     private var output = [UInt8](repeating: 0, count: 1 << 16)
     /// zlib stopped because the output was full; it may hold more without any further input.
     private var mayHoldOutput = false
-    private(set) var inflatedBytes = 0
-    private(set) var fault: BundleError?
+    package private(set) var inflatedBytes = 0
+    package private(set) var fault: BundleError?
 
-    init(size: DepthSize) throws(BundleError) {
+    package init(size: DepthSize) throws(BundleError) {
         expectedBytes = size.byteCount
         inflater = try native { () throws(NativeError) in try Inflater() }
         hasher = try native { () throws(NativeError) in try SHA256Hasher() }
     }
 
     /// Takes the next piece of the entry; after a fault the rest is ignored.
-    func consume(
+    package func consume(
         _ piece: Span<UInt8>, onFloats: (Span<UInt8>) -> Void = { _ in }
     ) throws(BundleError) {
         var rest = piece
@@ -66,7 +66,7 @@ final class DepthMapReader {
     /// Judges the whole once the entry's last byte has been taken.
     ///
     /// - Parameter expected: the manifest's hash of the raw floats.
-    func finish(expected: Digest) throws(BundleError) -> BundleError? {
+    package func finish(expected: Digest) throws(BundleError) -> BundleError? {
         if fault != nil { return fault }
         guard phase == .ended else { return BundleError(.depthGzip, "the gzip member is cut off") }
         guard inflatedBytes == expectedBytes else {

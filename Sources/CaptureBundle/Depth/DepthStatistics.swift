@@ -17,7 +17,7 @@ public struct DepthStatistics: Hashable, Sendable {
     public var missingShare: Double { samples == 0 ? 0 : Double(missing) / Double(samples) }
 
     /// Gathers samples from bytes that come in pieces; memory is bounded by `medianLimit`.
-    struct Collector {
+    package struct Collector {
         private var pending: UInt32 = 0
         private var pendingBytes: UInt32 = 0
         private var measured: [Float] = []
@@ -27,7 +27,9 @@ public struct DepthStatistics: Hashable, Sendable {
         private var missing = 0
         private var meaningless = 0
 
-        mutating func add(_ bytes: Span<UInt8>) {
+        package init() {}
+
+        package mutating func add(_ bytes: Span<UInt8>) {
             for index in 0..<bytes.count {
                 pending |= UInt32(bytes[index]) << (8 * pendingBytes)
                 pendingBytes += 1
@@ -51,7 +53,7 @@ public struct DepthStatistics: Hashable, Sendable {
             }
         }
 
-        func finish() -> DepthStatistics {
+        package func finish() -> DepthStatistics {
             DepthStatistics(
                 samples: samples, missing: missing, meaningless: meaningless, minimum: minimum, maximum: maximum,
                 median: samples <= DepthStatistics.medianLimit ? median : nil)

@@ -75,7 +75,7 @@ public struct CaptureMetadata: Sendable {
 
     /// Names of members, at any depth, that look like a position (section 6); a top-level `location` is not among them.
     /// At most 16, and of each at most 100 characters: what a hostile bundle makes us say is bounded.
-    static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
+    package static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
         var found: [String] = []
         collect(root, path: "", into: &found)
         return found

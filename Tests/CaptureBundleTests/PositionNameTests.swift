@@ -1,0 +1,22 @@
+import CaptureBundle
+import Testing
+
+/// Members that look like a position are named, and a hostile file cannot make the list long.
+struct PositionNameTests {
+    private static func names(_ text: String) throws -> [String] {
+        CaptureMetadata.namesThatLookLikeAPosition(in: try JSONParser.parse(Array(text.utf8), nesting: 32))
+    }
+
+    @Test func findsThemAtAnyDepth() throws {
+        let text = #"{"location":{"latitude":1},"a":[{"GPS_":1}],"Geo-Location":2,"latitudes":3,"b":{"Coords":4}}"#
+        #expect(try Self.names(text) == ["location.latitude", "a.GPS_", "Geo-Location", "b.Coords"])
+    }
+
+    @Test func saysAtMostSixteenShortNames() throws {
+        let long = String(repeating: "x", count: 15_000)
+        let list = [String](repeating: #"{"lat":1}"#, count: 20_000).joined(separator: ",")
+        let names = try Self.names(#"{"\#(long)":[\#(list)]}"#)
+        #expect(names.count == 16)
+        #expect(names.allSatisfy { $0.count <= 100 })
+    }
+}

@@ -212,7 +212,7 @@ extension DeviceKeyFile {
     }
 
     private func readPrivate(_ file: String) throws(BundleError) -> [UInt8] {
-        do {
+        try native({ $0.isMissing ? missing() : .reading(file, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(file) else {
                 throw BundleError(.keyDamaged, "is no plain file", file: file)
             }
@@ -228,13 +228,6 @@ extension DeviceKeyFile {
                     file: file, hints: ["chmod 600 \(ShellWord.quote(file))"])
             }
             return try handle.readAll(limit: Self.sizeLimit)
-        } catch let error as BundleError {
-            throw error
-        } catch let error as NativeError {
-            if error.isMissing { throw missing() }
-            throw .reading(file, error)
-        } catch {
-            throw BundleError(.internalFailure, "\(error)", file: file)
         }
     }
 

@@ -56,7 +56,7 @@ package struct RawCaptureReader {
     private mutating func readPhoto(isThere: Bool) throws(BundleError) -> RawCapture.Photo {
         guard isThere else { throw wrong(Self.photoName, "missing; a raw folder holds the photo under this name") }
         let file = path(Self.photoName)
-        do {
+        return try native({ .reading(file, $0) }) {
             let handle = try open(Self.photoName)
             let size = try handle.status().size
             guard size <= BundleLimits.entryBytes else {
@@ -64,8 +64,9 @@ package struct RawCaptureReader {
             }
             let isSmall = size <= PayloadContent.memoryLimit
             var head = [UInt8](repeating: 0, count: isSmall ? size : PayloadContent.memoryLimit)
-            let count = try handle.read(into: &head)
-            guard count == head.count else {
+            var more: [UInt8] = [0]
+            let isWhole = try handle.read(into: &head) == head.count
+            guard isWhole, try !isSmall || handle.read(into: &more) == 0 else {
                 throw BundleError(.inputUnreadable, "changed while it was being packed", file: file)
             }
             let structure = try judge(head)
@@ -83,12 +84,6 @@ package struct RawCaptureReader {
                 content: .file(handle, path: file), size: size,
                 sha256: try PayloadContent.hash(handle, path: file, expecting: size),
                 holdsPosition: structure.holdsPosition)
-        } catch let error as NativeError {
-            throw .reading(file, error)
-        } catch let error as BundleError {
-            throw error
-        } catch {
-            throw BundleError(.internalFailure, "\(error)", file: file)
         }
     }
 
@@ -101,16 +96,10 @@ package struct RawCaptureReader {
     }
 
     private func readSmall(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
-        do {
-            return try open(name).readAll(limit: limit)
-        } catch let error as NativeError {
-            if error.isTooLarge { throw wrong(name, "has more than the \(limit) bytes that are allowed") }
-            throw .reading(path(name), error)
-        } catch let error as BundleError {
-            throw error
-        } catch {
-            throw BundleError(.internalFailure, "\(error)", file: path(name))
-        }
+        try native({
+            $0.isTooLarge
+                ? wrong(name, "has more than the \(limit) bytes that are allowed") : .reading(path(name), $0)
+        }) { try open(name).readAll(limit: limit) }
     }
 
     private func open(_ name: String) throws -> FileHandle {
@@ -166,7 +155,7 @@ package struct RawCaptureReader {
         func wrongLength(_ count: Int) -> BundleError {
             wrong(name, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))")
         }
-        do {
+        return try native({ .reading(path(name), $0) }) {
             let handle = try open(name)
             // Looked at first, so that a file of another size is not read into memory to find out.
             let length = try handle.status().size
@@ -174,12 +163,6 @@ package struct RawCaptureReader {
             let floats = try handle.readAll(limit: size.byteCount)
             guard floats.count == size.byteCount else { throw wrongLength(floats.count) }
             return floats
-        } catch let error as NativeError {
-            throw .reading(path(name), error)
-        } catch let error as BundleError {
-            throw error
-        } catch {
-            throw BundleError(.internalFailure, "\(error)", file: path(name))
         }
     }
 

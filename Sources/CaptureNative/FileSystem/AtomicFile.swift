@@ -3,8 +3,9 @@ package import Glibc
 
 /// A file that appears under its name whole or not at all.
 ///
-/// The bytes go to a file without a name (`O_TMPFILE`), so that a crash at any point leaves nothing behind; `commit` syncs
-/// them, links the name and syncs the folder. Where a file system has no such files, a hidden temporary name is used.
+/// The bytes go to a file without a name (`O_TMPFILE`), which a crash takes with it; `commit` syncs them, links the name and
+/// syncs the folder. To replace a file, and on file systems without such files, a hidden temporary name is needed, and a
+/// kill can leave that behind: see `TemporaryName`.
 package final class AtomicFile {
     package enum Existing: Sendable { case refuse, replace }
 

@@ -113,7 +113,9 @@ package final class FileHandle: Sendable {
 
     /// Returns when the bytes are on the disk.
     package func synchronize() throws(NativeError) {
-        guard fsync(descriptor) == 0 else { throw .system("fsync") }
+        while fsync(descriptor) != 0 {
+            if errno != EINTR { throw .system("fsync") }
+        }
     }
 
     /// Reads all bytes, refusing more than `limit` of them with `EFBIG`.

@@ -69,6 +69,11 @@ struct VerifyCommand: ParsableCommand {
                 try Output.line(ReportRendering.line(file, report))
             } else {
                 for line in ReportRendering.page(file, report) { try Output.line(line) }
+                if report.verdict == .unknownDevice && file != "-" {
+                    diagnostic.note(
+                        "if that key id is the one that the device itself shows, vouch for it with: "
+                            + "capbundle trust add NAME --from \(ShellWord.quote(file))")
+                }
             }
         }
         return ExitStatus(report.verdict)

@@ -16,6 +16,14 @@ public struct Program: Sendable {
         _ program: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:],
         input: [UInt8]? = nil
     ) throws -> Program {
+        if let input {
+            // Through a real `cat`: a tool that stops reading early must not end the tests with SIGPIPE, and ignoring that
+            // signal here would be inherited by every tool.
+            let feed = try TemporaryFolder()
+            try feed.write(input, to: "input")
+            let words = ["-c", "cat \"$0\" | \"$@\"", feed.path("input"), program.path()] + arguments
+            return try run(URL(filePath: "/bin/sh"), words, in: folder, environment: environment)
+        }
         let process = Process()
         process.executableURL = program
         process.arguments = arguments
@@ -25,18 +33,10 @@ public struct Program: Sendable {
         let errors = Pipe()
         process.standardOutput = output
         process.standardError = errors
-        let feed = Pipe()
-        process.standardInput = input == nil ? FileHandle.nullDevice : feed
+        process.standardInput = FileHandle.nullDevice
         try process.run()
-        // All pipes move at once: a program that waits for one of them must not hang the test.
+        // Both pipes move at once: a program that waits for one of them must not hang the test.
         let group = DispatchGroup()
-        if let input {
-            DispatchQueue.global().async(group: group) {
-                // A program that stops reading early closes the pipe; that is its right.
-                try? feed.fileHandleForWriting.write(contentsOf: Data(input))
-                try? feed.fileHandleForWriting.close()
-            }
-        }
         let collected = Collected()
         DispatchQueue.global().async(group: group) {
             collected.errors = (try? errors.fileHandleForReading.readToEnd()).flatMap(\.self) ?? Data()

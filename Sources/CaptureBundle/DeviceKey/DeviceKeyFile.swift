@@ -27,8 +27,10 @@ public struct DeviceKeyFile: Sendable {
         } catch {
             throw .writing(path, error)
         }
-        let lock = try takeLock()
-        defer { _ = lock }
+        return try locked { () throws(BundleError) in try createLocked(passphrase) }
+    }
+
+    private func createLocked(_ passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
         guard !FileStatus.exists(path) else {
             throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
         }
@@ -120,18 +122,18 @@ public struct DeviceKeyFile: Sendable {
     ///
     /// - Throws: `key.state` when the state is missing or damaged, `key.counter` when none are left.
     package func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
-        let lock = try takeLock()
-        defer { _ = lock }
-        var state = try readState(of: device.point.keyID)
-        guard count <= Int(UInt32.max) - Int(state.counter) else {
-            throw BundleError(
-                .keyCounterUsedUp, "the key has signed \(state.counter) times and has no counter left", file: statePath,
-                hints: ["make a new key with: capbundle key new --key NEWFILE"])
+        try locked { () throws(BundleError) in
+            var state = try readState(of: device.point.keyID)
+            guard count <= Int(UInt32.max) - Int(state.counter) else {
+                throw BundleError(
+                    .keyCounterUsedUp, "the key has signed \(state.counter) times and has no counter left",
+                    file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+            }
+            let first = state.counter + 1
+            state.counter += UInt32(count)
+            try save(state)
+            return first
         }
-        let first = state.counter + 1
-        state.counter += UInt32(count)
-        try save(state)
-        return first
     }
 
     /// The secret under which positions are salted.
@@ -145,8 +147,10 @@ public struct DeviceKeyFile: Sendable {
     /// - Throws: `key.state` when the state that is there is sound and already further.
     package func recover(counter: UInt32) throws(BundleError) -> Bool {
         let keyID = try publicKey().keyID
-        let lock = try takeLock()
-        defer { _ = lock }
+        return try locked { () throws(BundleError) in try recoverLocked(keyID, counter: counter) }
+    }
+
+    private func recoverLocked(_ keyID: Digest, counter: UInt32) throws(BundleError) -> Bool {
         let known = try soundState(of: keyID)
         if let known, known.counter > counter {
             throw BundleError(
@@ -202,13 +206,9 @@ extension DeviceKeyFile {
         return FilePath.join(base, "capbundle/device.key")
     }
 
-    private func takeLock() throws(BundleError) -> FileLock {
-        do {
-            return try FileLock(path: lockPath)
-        } catch {
-            if error.isMissing { throw missing() }
-            throw .writing(lockPath, error)
-        }
+    private func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
+        try FileLock.withLock(
+            path: lockPath, convert: { $0.isMissing ? missing() : .writing(lockPath, $0) }, body)
     }
 
     private func readPrivate(_ file: String) throws(BundleError) -> [UInt8] {

@@ -103,32 +103,30 @@ public struct TrustFile: Sendable {
     public static func update<Value>(
         path: String, _ change: (inout TrustFile) throws(BundleError) -> Value
     ) throws(BundleError) -> Value {
-        let lock: FileLock
-        let mode: UInt32
         // A link stays a link: the file that it names is the one that others read too.
-        let given = path
-        let path = FilePath.resolved(given)
+        let resolved = FilePath.resolved(path)
         do {
-            mode = try FileStatus.exists(path) ? FileStatus.of(path).mode & 0o777 : 0o644
-            try DirectoryHandle.create(FilePath.folder(of: path), mode: 0o755)
-            lock = try FileLock(path: path + ".lock")
+            try DirectoryHandle.create(FilePath.folder(of: resolved), mode: 0o755)
         } catch {
             throw .writing(path, error)
         }
-        defer { _ = lock }
-        var file = FileStatus.exists(path) ? try TrustFile(path: path) : TrustFile()
-        let value: Value
-        do {
-            value = try change(&file)
-        } catch {
-            throw error.about(file: given)
+        return try FileLock.withLock(path: resolved + ".lock", convert: { .writing(path, $0) }) {
+            () throws(BundleError) in
+            var file = FileStatus.exists(resolved) ? try TrustFile(path: resolved) : TrustFile()
+            let value: Value
+            do throws(BundleError) {
+                value = try change(&file)
+            } catch {
+                throw error.about(file: path)
+            }
+            let text = file.lines.map { $0.text + "\n" }.joined()
+            do throws(NativeError) {
+                let mode = try FileStatus.exists(resolved) ? FileStatus.of(resolved).mode & 0o777 : 0o644
+                try AtomicFile.write(Array(text.utf8), to: resolved, mode: mode, existing: .replace)
+            } catch {
+                throw .writing(path, error)
+            }
+            return value
         }
-        let text = file.lines.map { $0.text + "\n" }.joined()
-        do {
-            try AtomicFile.write(Array(text.utf8), to: path, mode: mode, existing: .replace)
-        } catch {
-            throw .writing(path, error)
-        }
-        return value
     }
 }

@@ -3,7 +3,7 @@ import COpenSSL
 /// OpenSSL's reader and writer of bytes in memory.
 @safe
 final class MemoryBIO {
-    let pointer: OpaquePointer
+    private let pointer: OpaquePointer
 
     /// An empty one, to write to.
     init() throws(NativeError) {
@@ -19,6 +19,11 @@ final class MemoryBIO {
     }
 
     deinit { unsafe BIO_free(pointer) }
+
+    /// Lends the BIO, which lives until `body` has returned.
+    func lend<Value>(_ body: (OpaquePointer) -> Value) -> Value {
+        withExtendedLifetime(self) { unsafe body(pointer) }
+    }
 
     var contents: [UInt8] {
         var bytes: UnsafePointer<UInt8>?

@@ -2,7 +2,8 @@ import COpenSSL
 
 /// A P-256 private key, made, stored as PKCS#8 PEM, and used to sign.
 ///
-/// `@unchecked Sendable`: the EVP_PKEY is never changed after init, and OpenSSL allows concurrent use of such a key.
+/// `@unchecked Sendable`, since a C pointer is never known to be: nothing changes the EVP_PKEY after init, each operation has
+/// a context of its own, and openssl-threads(7) allows threads to share an object that none of them changes.
 @safe
 package final class P256PrivateKey: @unchecked Sendable {
     package enum LoadFailure: Error, Equatable {
@@ -69,7 +70,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         guard let info = unsafe EVP_PKEY2PKCS8(key) else { throw OpenSSLErrorQueue.drain("EVP_PKEY2PKCS8") }
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
         guard let passphrase else {
-            let status = unsafe PEM_write_bio_PKCS8_PRIV_KEY_INFO(bio.pointer, info)
+            let status = unsafe bio.lend { unsafe PEM_write_bio_PKCS8_PRIV_KEY_INFO($0, info) }
             try OpenSSLErrorQueue.require(status == 1, "PEM_write_bio_PKCS8_PRIV_KEY_INFO")
             return bio.contents
         }
@@ -79,7 +80,9 @@ package final class P256PrivateKey: @unchecked Sendable {
         defer { unsafe CRYPTO_clear_free(plain, Int(count), nil, 0) }
         let bytes = unsafe [UInt8](UnsafeBufferPointer(start: plain, count: Int(count)))
         let sealed = try EncryptedPrivateKeyInfo.seal(bytes, passphrase: passphrase)
-        let status = unsafe PEM_write_bio(bio.pointer, EncryptedPrivateKeyInfo.label, "", sealed, sealed.count)
+        let status = unsafe bio.lend {
+            unsafe PEM_write_bio($0, EncryptedPrivateKeyInfo.label, "", sealed, sealed.count)
+        }
         try OpenSSLErrorQueue.require(status > 0, "PEM_write_bio")
         return bio.contents
     }
@@ -128,7 +131,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         var data: UnsafeMutablePointer<UInt8>?
         var count = 0
         guard
-            unsafe PEM_read_bio(bio.pointer, &name, &header, &data, &count) == 1, let label = unsafe name,
+            unsafe bio.lend({ unsafe PEM_read_bio($0, &name, &header, &data, &count) }) == 1, let label = unsafe name,
             let bytes = unsafe data
         else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio")

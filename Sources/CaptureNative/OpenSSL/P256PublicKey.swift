@@ -2,7 +2,8 @@ import COpenSSL
 
 /// A point on P-256, ready to verify with.
 ///
-/// `@unchecked Sendable`: the EVP_PKEY is never changed after init, and OpenSSL allows concurrent use of such a key.
+/// `@unchecked Sendable`, since a C pointer is never known to be: nothing changes the EVP_PKEY after init, each operation has
+/// a context of its own, and openssl-threads(7) allows threads to share an object that none of them changes.
 @safe
 package final class P256PublicKey: @unchecked Sendable {
     /// 65 bytes: 0x04, x, y (SEC 1 section 2.3.3).
@@ -21,7 +22,7 @@ package final class P256PublicKey: @unchecked Sendable {
         let bio = try MemoryBIO(pem)
         // With an empty passphrase at hand OpenSSL does not ask for one on the terminal.
         let key = unsafe "".withCString { empty in
-            unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, UnsafeMutableRawPointer(mutating: empty))
+            unsafe bio.lend { unsafe PEM_read_bio_PUBKEY($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
         }
         guard let key = unsafe key else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio_PUBKEY")
@@ -36,7 +37,8 @@ package final class P256PublicKey: @unchecked Sendable {
 
     package func pem() throws(NativeError) -> [UInt8] {
         let bio = try MemoryBIO()
-        try OpenSSLErrorQueue.require(unsafe PEM_write_bio_PUBKEY(bio.pointer, key) == 1, "PEM_write_bio_PUBKEY")
+        try OpenSSLErrorQueue.require(
+            unsafe bio.lend { unsafe PEM_write_bio_PUBKEY($0, key) } == 1, "PEM_write_bio_PUBKEY")
         return bio.contents
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// One run of a real program: its output streams apart, its exit code as a shell gives it.
 public struct Program: Sendable {
@@ -37,22 +38,17 @@ public struct Program: Sendable {
         try process.run()
         // Both pipes move at once: a program that waits for one of them must not hang the test.
         let group = DispatchGroup()
-        let collected = Collected()
+        let errorBytes = Mutex<[UInt8]>([])
         DispatchQueue.global().async(group: group) {
-            collected.errors = (try? errors.fileHandleForReading.readToEnd()).flatMap(\.self) ?? Data()
+            let bytes = (try? errors.fileHandleForReading.readToEnd()).flatMap(\.self) ?? Data()
+            errorBytes.withLock { $0 = Array(bytes) }
         }
-        collected.output = try output.fileHandleForReading.readToEnd() ?? Data()
+        let outputBytes = try output.fileHandleForReading.readToEnd() ?? Data()
         group.wait()
         process.waitUntilExit()
         let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
         return Program(
-            standardOutput: Array(collected.output), standardError: Array(collected.errors),
+            standardOutput: Array(outputBytes), standardError: errorBytes.withLock { $0 },
             exitCode: process.terminationStatus + signal)
-    }
-
-    /// `@unchecked Sendable`: each property is written by one thread and read after the group has been waited for.
-    private final class Collected: @unchecked Sendable {
-        var output = Data()
-        var errors = Data()
     }
 }

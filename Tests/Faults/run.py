@@ -10,37 +10,14 @@ import pathlib
 import sys
 import tempfile
 import time
-import traceback
 
 sys.dont_write_bytecode = True
-from bench import Bench  # noqa: E402  (after the line above, so that it holds for bench)
-from checks import Failed, Skipped  # noqa: E402
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes"))
+from bench import Bench  # noqa: E402  (after the lines above, so that they hold for bench)
+from outcomes import Failed, Outcomes  # noqa: E402
 
 FAMILIES = ["crash_pack", "crash_files", "errors", "disks", "streams", "counters", "sameness", "keys", "states",
             "inputs", "targets", "names", "memory"]
-
-
-def judge(title, function, bench):
-    """"ok", "FAIL" or "skip", after printing the test's line."""
-    try:
-        function(bench)
-    except Skipped as reason:
-        word, detail = "skip", f" because {reason}"
-    except Failed as reason:
-        word, detail = "FAIL", f": {reason}"
-    except Exception as error:  # a test that breaks is no reason not to run the others
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        word, detail = "FAIL", f": the test broke: {error!r} at {pathlib.Path(place.filename).name}:{place.lineno}"
-    else:
-        word, detail = "ok", ""
-    print(f"{word:<4} {title}{printable(detail)}", flush=True)
-    return word
-
-
-def printable(text, limit=1000):
-    """A line that cannot steer a terminal either, and that ends."""
-    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def main():
@@ -51,22 +28,21 @@ def main():
     options = parser.parse_args()
     if not options.binary.is_file():
         parser.error(f"no such file: {options.binary}")
-    counts = {"ok": 0, "FAIL": 0, "skip": 0}
+    outcomes = Outcomes()
     with tempfile.TemporaryDirectory(prefix="capbundle-faults-", ignore_cleanup_errors=True) as folder:
         try:
             bench = Bench(options.binary.resolve(), pathlib.Path(folder).resolve())
         except Failed as reason:
-            print(f"FAIL a key and a trust file are made: {reason}\n0 passed, 1 failed, 0 skipped")
-            return 1
+            outcomes.say("FAIL", f"a key and a trust file are made: {reason}")
+            return outcomes.close()
         for family in FAMILIES:
             for title, function in importlib.import_module(family).TESTS:
                 if options.only in f"{family}: {title}":
                     start = time.monotonic()
-                    counts[judge(f"{family}: {title}", function, bench)] += 1
+                    outcomes.run(f"{family}: {title}", function, bench)
                     if options.times:
                         print(f"     {time.monotonic() - start:.1f} s")
-    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAIL"] or not counts["ok"] else 0
+    return outcomes.close()
 
 
 if __name__ == "__main__":

@@ -8,23 +8,12 @@ import subprocess
 import sys
 import tarfile
 
+from outcomes import Failed, Skipped, expect  # noqa: F401  (what every judge needs, from one place)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPEC = ROOT / "Spec"
 SAMPLE = ROOT / "Samples/desk-lamp/raw"
 TYPE = b"application/vnd.capture-bundle.manifest+json;version=1"
-
-
-class Failed(Exception):
-    """A judge found something wrong; the text says what."""
-
-
-class Skipped(Exception):
-    """A judge cannot judge here; the text says why."""
-
-
-def expect(condition, detail):
-    if not condition:
-        raise Failed(detail)
 
 
 def client_data(manifest):

@@ -1,0 +1,62 @@
+"""How the Python tests say what came out: a line for each test and a closing line, alike in Tests/Faults and Tests/Judges."""
+import pathlib
+
+
+class Failed(Exception):
+    """The tool did something that it must not; the text says what."""
+
+
+class Skipped(Exception):
+    """The test cannot be made here; the text says why."""
+
+
+def expect(condition, detail):
+    if not condition:
+        raise Failed(detail)
+
+
+class Outcomes:
+    def __init__(self):
+        self._counts = {"ok": 0, "FAIL": 0, "skip": 0}
+
+    def run(self, title, function, *arguments):
+        """Runs one test and prints its line."""
+        try:
+            function(*arguments)
+        except Skipped as reason:
+            self.say("skip", f"{title} because {reason}")
+        except Failed as reason:
+            self.say("FAIL", f"{title}: {reason}")
+        except Exception as error:  # a test that breaks is no reason not to run the others
+            # The type alone: the text of an error may quote contents of a capture.
+            self.say("FAIL", f"{title}: the test broke: {type(error).__name__} at {_place(error)}")
+        else:
+            self.say("ok", title)
+
+    def say(self, word, text):
+        self._counts[word] += 1
+        print(f"{word:<4} {_printable(text)}", flush=True)
+
+    def close(self):
+        """Prints the closing line; the exit code. Where nothing ran, nothing was shown to hold."""
+        counts = self._counts
+        print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+        return 1 if counts["FAIL"] or not counts["ok"] else 0
+
+
+def _place(error):
+    """The innermost line of ours."""
+    tests = pathlib.Path(__file__).resolve().parents[1]
+    place, step = "", error.__traceback__
+    while step:
+        file = pathlib.Path(step.tb_frame.f_code.co_filename).resolve()
+        if tests in file.parents:
+            place = f"{file.name}:{step.tb_lineno}"
+        step = step.tb_next
+    return place
+
+
+def _printable(text, limit=1000):
+    """A line that cannot steer a terminal either, and that ends."""
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return text if len(text) <= limit else f"{text[:limit]}…"

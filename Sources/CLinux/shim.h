@@ -7,4 +7,7 @@ extern int renameat2(int old_folder, const char *old_path, int new_folder, const
 // RENAME_NOREPLACE of linux/fs.h, for the same reason.
 static const unsigned int capture_rename_no_replace = 1;
 
+// __O_TMPFILE of asm-generic/fcntl.h, which O_TMPFILE joins with O_DIRECTORY; likewise.
+static const int capture_unnamed_file = 020000000;
+
 #endif

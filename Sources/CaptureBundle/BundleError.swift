@@ -56,7 +56,7 @@ extension BundleError.Code {
 extension BundleError {
     /// A call that can only fail when memory runs out or a library is broken.
     static func unexpected(_ error: NativeError) -> BundleError {
-        BundleError(.internalFailure, "\(error.library.rawValue): \(error)")
+        BundleError(.internalFailure, "\(error.origin.rawValue): \(error)")
     }
 
     /// A file that could not be opened or read.

@@ -2,11 +2,11 @@
 ///
 /// It says which library, which call, and the library's own code and words; whoever catches it knows the file and adds it.
 package struct NativeError: Error, Hashable, CustomStringConvertible {
-    package enum Library: String, Sendable {
+    package enum Origin: String, Sendable {
         case system, openSSL = "OpenSSL", zlib, libdeflate, libarchive
     }
 
-    package let library: Library
+    package let origin: Origin
     /// The function that failed, as its manual page is named.
     package let call: String
     /// `errno` for the system, the library's own number otherwise.
@@ -14,8 +14,8 @@ package struct NativeError: Error, Hashable, CustomStringConvertible {
     /// The library's own words for `code`.
     package let text: String
 
-    package init(library: Library, call: String, code: Int32, text: String) {
-        self.library = library
+    package init(origin: Origin, call: String, code: Int32, text: String) {
+        self.origin = origin
         self.call = call
         self.code = code
         self.text = text

@@ -46,6 +46,6 @@ struct BundleWriter {
     }
 
     private static func failure(_ name: String, _ error: NativeError) -> BundleError {
-        error.library == .libarchive ? .unexpected(error) : .writing(name, error)
+        error.origin == .libarchive ? .unexpected(error) : .writing(name, error)
     }
 }

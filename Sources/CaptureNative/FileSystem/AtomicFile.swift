@@ -101,12 +101,9 @@ package final class AtomicFile {
     }
 
     private static func openUnnamed(in folder: String, mode: mode_t) throws(NativeError) -> FileHandle? {
-        // O_TMPFILE is a macro of two flags that Swift does not import: __O_TMPFILE | O_DIRECTORY. Its first part is
-        // 020000000 on every architecture that Swift runs on under Linux.
-        let unnamedFile: Int32 = 0o20000000 | O_DIRECTORY
         guard unsafe access("/proc/self/fd", X_OK) == 0 else { return nil }
         do {
-            return try FileHandle.open(folder, O_RDWR | unnamedFile, mode: mode)
+            return try FileHandle.open(folder, O_RDWR | O_DIRECTORY | capture_unnamed_file, mode: mode)
         } catch  where error.isErrno(EOPNOTSUPP, EISDIR, ENOENT, EINVAL) {
             return nil
         }

@@ -6,10 +6,10 @@ extension NativeError {
 
     static func system(_ call: String, _ code: Int32) -> NativeError {
         let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return NativeError(library: .system, call: call, code: code, text: text.lowercasedFirst)
+        return NativeError(origin: .system, call: call, code: code, text: text.lowercasedFirst)
     }
 
-    package func isErrno(_ codes: Int32...) -> Bool { library == .system && codes.contains(code) }
+    package func isErrno(_ codes: Int32...) -> Bool { origin == .system && codes.contains(code) }
 
     /// The file or folder is not there.
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
@@ -26,7 +26,7 @@ extension NativeError {
         isErrno(ENOENT, ENOTDIR, EACCES, EPERM, EISDIR, EROFS, ENAMETOOLONG, ELOOP, EINVAL, ENXIO)
     }
     /// Bytes could not be read or written: a device error, a full disk, a broken pipe.
-    package var isInputOutput: Bool { library == .system && !isMissing && !isForbidden }
+    package var isInputOutput: Bool { origin == .system && !isMissing && !isForbidden }
 }
 
 extension String {

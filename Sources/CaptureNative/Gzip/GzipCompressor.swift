@@ -7,7 +7,7 @@ package enum GzipCompressor {
     /// - Throws: `NativeError` when memory runs out.
     package static func compress(_ bytes: Span<UInt8>, level: Int32) throws(NativeError) -> [UInt8] {
         guard let compressor = unsafe libdeflate_alloc_compressor(level) else {
-            throw NativeError(library: .libdeflate, call: "libdeflate_alloc_compressor", code: 0, text: "out of memory")
+            throw NativeError(origin: .libdeflate, call: "libdeflate_alloc_compressor", code: 0, text: "out of memory")
         }
         defer { unsafe libdeflate_free_compressor(compressor) }
         let bound = unsafe libdeflate_gzip_compress_bound(compressor, bytes.count)
@@ -18,7 +18,7 @@ package enum GzipCompressor {
             }
         }
         guard !member.isEmpty else {
-            throw NativeError(library: .libdeflate, call: "libdeflate_gzip_compress", code: 0, text: "no room")
+            throw NativeError(origin: .libdeflate, call: "libdeflate_gzip_compress", code: 0, text: "no room")
         }
         return member
     }

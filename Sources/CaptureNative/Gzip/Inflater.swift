@@ -25,7 +25,7 @@ package final class Inflater {
         let status = unsafe capture_inflate_init_raw(stream)
         guard status == Z_OK else {
             unsafe stream.deallocate()
-            throw NativeError(library: .zlib, call: "inflateInit2", code: status, text: "out of memory")
+            throw NativeError(origin: .zlib, call: "inflateInit2", code: status, text: "out of memory")
         }
     }
 
@@ -56,8 +56,8 @@ package final class Inflater {
         case Z_STREAM_END: return (.finished, consumed, produced)
         case Z_OK, Z_BUF_ERROR: return (produced == output.count ? .outputFull : .needsInput, consumed, produced)
         case Z_DATA_ERROR, Z_NEED_DICT: return (.corrupt, consumed, produced)
-        case Z_MEM_ERROR: throw NativeError(library: .zlib, call: "inflate", code: status, text: "out of memory")
-        default: throw NativeError(library: .zlib, call: "inflate", code: status, text: "unexpected status")
+        case Z_MEM_ERROR: throw NativeError(origin: .zlib, call: "inflate", code: status, text: "out of memory")
+        default: throw NativeError(origin: .zlib, call: "inflate", code: status, text: "unexpected status")
         }
     }
 }

@@ -14,7 +14,7 @@ package final class ArchiveWriteHandle {
     /// - Parameter sink: stays open afterwards; the caller syncs it.
     package init(sink: FileHandle) throws(NativeError) {
         guard let archive = unsafe archive_write_new() else {
-            throw NativeError(library: .libarchive, call: "archive_write_new", code: ENOMEM, text: "out of memory")
+            throw NativeError(origin: .libarchive, call: "archive_write_new", code: ENOMEM, text: "out of memory")
         }
         unsafe self.archive = archive
         self.sink = sink
@@ -36,7 +36,7 @@ package final class ArchiveWriteHandle {
     package func beginEntry(path: String, size: Int) throws(NativeError) {
         try requireWhole()
         guard let entry = unsafe archive_entry_new() else {
-            throw NativeError(library: .libarchive, call: "archive_entry_new", code: ENOMEM, text: "out of memory")
+            throw NativeError(origin: .libarchive, call: "archive_entry_new", code: ENOMEM, text: "out of memory")
         }
         defer { unsafe archive_entry_free(entry) }
         unsafe archive_entry_set_pathname(entry, path)
@@ -71,14 +71,14 @@ package final class ArchiveWriteHandle {
     private func requireWhole() throws(NativeError) {
         guard missing == 0 else {
             throw NativeError(
-                library: .libarchive, call: "archive_write_data", code: EINVAL,
+                origin: .libarchive, call: "archive_write_data", code: EINVAL,
                 text: "\(missing) bytes of an entry were not written")
         }
     }
 
     private func surplus(_ count: Int) -> NativeError {
         NativeError(
-            library: .libarchive, call: "archive_write_data", code: EINVAL, text: "\(count) bytes more than announced")
+            origin: .libarchive, call: "archive_write_data", code: EINVAL, text: "\(count) bytes more than announced")
     }
 
     private func check(_ code: Int32, _ call: String) throws(NativeError) {
@@ -93,6 +93,6 @@ package final class ArchiveWriteHandle {
         let code = unsafe archive_errno(archive)
         if code > 0 && code < 200 { return .system("write", code) }
         let text = unsafe archive_error_string(archive).map { unsafe String(cString: $0) } ?? "no reason given"
-        return NativeError(library: .libarchive, call: call, code: code, text: text)
+        return NativeError(origin: .libarchive, call: call, code: code, text: text)
     }
 }

@@ -11,7 +11,7 @@ enum OpenSSLErrorQueue {
             newest = code
         }
         let text = unsafe ERR_reason_error_string(newest).map { unsafe String(cString: $0) } ?? "no reason given"
-        return NativeError(library: .openSSL, call: call, code: capture_error_reason(newest), text: text)
+        return NativeError(origin: .openSSL, call: call, code: capture_error_reason(newest), text: text)
     }
 
     static func require(_ condition: Bool, _ call: String) throws(NativeError) {

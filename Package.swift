@@ -17,7 +17,8 @@ let strict: [SwiftSetting] = [
 let staticStandardLibrary: [LinkerSetting] = [
     .unsafeFlags([
         "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization",
-        "-use-ld=lld", "-Xlinker", "-s",
+        "-use-ld=lld", "-Xlinker", "-s", "-Xlinker", "-z",
+        "-Xlinker", "pack-relative-relocs",
     ])
 ]
 
@@ -37,7 +38,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLibDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CLibArchive", providers: [.apt(["libarchive-dev"])]),
 
         .target(
             name: "CaptureNative",

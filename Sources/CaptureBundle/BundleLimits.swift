@@ -17,6 +17,7 @@ public enum BundleLimits {
 
 /// What upload servers take; more is packed with a warning.
 public enum UploadAdvice {
+    public static let bodyBytes = 20 << 20
     public static let photoBytes = 10 << 20
     public static let depthBytes = 5 << 20
     public static let depthSide = 1000

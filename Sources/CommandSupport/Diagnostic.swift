@@ -25,6 +25,8 @@ package struct Diagnostic: Sendable {
         say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
     }
 
+    package func warning(_ text: String) { say("warning", text) }
+
     package func note(_ text: String) { say("note", text) }
 
     private func say(_ kind: String, _ text: String) {

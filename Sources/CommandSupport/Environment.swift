@@ -19,6 +19,9 @@ package enum Environment {
         return FilePath.join(base, "capbundle/trusted_devices")
     }
 
+    /// Unix time in milliseconds.
+    package static var now: Int { WallClock.milliseconds }
+
     /// The trust file; where none was named and the usual one is not there, one that names nobody.
     package static func trustFile(_ option: String?) throws(BundleError) -> TrustFile {
         if let path = explicitTrustPath(option) { return try TrustFile(path: path) }

@@ -39,17 +39,17 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         }
         switch error.code {
         case .rawCapture: self = .rawCapture
-        case .inputUnreadable: self = .noInput
+        case .inputUnreadable, .entryAbsent: self = .noInput
         case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
         case .inputOutput: self = .inputOutput
         case .keyOpenToOthers, .keyPassphrase: self = .noPermission
         case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile: self = .configuration
-        case .trustName: self = .usage
+        case .trustName, .rawClash, .requestHeader: self = .usage
         default: self = .internalFailure
         }
     }
 
-    package static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
+    package static func worst(_ statuses: some Collection<ExitStatus>) -> ExitStatus {
         bySeverity.first(where: statuses.contains) ?? .success
     }
 }

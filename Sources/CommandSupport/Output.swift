@@ -40,8 +40,8 @@ package enum Output {
     }
 
     /// Tells a person. When nobody can be told any more, there is nothing to do about it.
-    package static func tell(_ text: String) {
-        try? FileHandle.standardError.write(Array((text + "\n").utf8))
+    package static func tell(_ text: String, end: String = "\n") {
+        try? FileHandle.standardError.write(Array((text + end).utf8))
     }
 
     package static var isTerminal: Bool { FileHandle.standardOutput.isTerminal }

@@ -23,3 +23,31 @@ package enum PassphraseFile {
         return line
     }
 }
+
+/// A passphrase that is typed on the terminal.
+package enum PassphrasePrompt {
+    /// - Returns: nil when there is no terminal, or nothing was typed.
+    package static func ask(_ prompt: String) throws(BundleError) -> [UInt8]? {
+        do {
+            let line = try Terminal.readSecret(prompt: Visible.text(prompt))
+            return line?.isEmpty ?? true ? nil : line
+        } catch {
+            throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "the terminal")
+        }
+    }
+
+    /// Asks twice, for a passphrase that is made now.
+    ///
+    /// - Throws: `key.passphrase` when there is no terminal, nothing was typed, or the two differ.
+    package static func askForNew() throws(BundleError) -> [UInt8] {
+        guard let first = try ask("New passphrase: ") else {
+            throw BundleError(
+                .keyPassphrase, "no passphrase was given",
+                hints: ["--passphrase asks on a terminal; --passphrase-file FILE reads it from a file"])
+        }
+        guard try ask("The same again: ") == first else {
+            throw BundleError(.keyPassphrase, "the two passphrases differ; nothing was made")
+        }
+        return first
+    }
+}

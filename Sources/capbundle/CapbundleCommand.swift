@@ -22,7 +22,8 @@ struct CapbundleCommand: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            PackCommand.self, VerifyCommand.self, ShowCommand.self, KeyCommand.self, TrustCommand.self,
+            PackCommand.self, VerifyCommand.self, ShowCommand.self, ExtractCommand.self, MultipartCommand.self,
+            SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self, TrustCommand.self,
         ])
 
     static func main() { CommandRunner.run(Self.self, tool: toolName) }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds Spec/Vectors against Spec/capture-bundle.md: every labelled rule has a vector, every vector agrees with a rule.
+"""Holds Spec/Vectors against its two pages: every labelled rule has a vector, every vector agrees with a rule.
 
-The labels, codes and exit classes are read from the page itself, not from this implementation.
+The labels, codes and exit classes are read from capture-bundle.md and upload.md, not from this implementation.
 """
 
 import collections
@@ -11,8 +11,10 @@ import sys
 
 import vector
 
-SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "capture-bundle.md")
+SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PAGES = {"capture-bundle.md": "", "upload.md": " of upload.md"}  # and what `covers` says after the number of a section
 EXIT_ORDER = (2, 1, 3, 4, 0)
+REFUSED = 1  # of a request, which has no exit class
 
 _LABEL = re.compile(r"\*\*([A-Z][0-9]+)\*\*\s+`([a-z_]+\.[a-z0-9_]+)`(?:\s+\(exit (?:class )?([0-9]+)\b)?")
 _RANGES = re.compile(r"((?:[A-Z][0-9]+(?: to [A-Z][0-9]+)?(?:, | and )?)+) are exit class ([0-9]+)")
@@ -22,7 +24,7 @@ _COUNT = re.compile(r"^\| `([a-z]+)` \| ([0-9]+) \|[^|]*\|[^|]*\|$", re.MULTILIN
 
 
 def rules(text):
-    """{label: (code, exit class)} of the page; exit class 2 unless it says otherwise (section 1)."""
+    """{label: (code, exit class)} of a page; exit class 2 unless it says otherwise (section 1)."""
     found = {}
     for label, code, exit_class in _LABEL.findall(text):
         old = found.setdefault(label, [code, None])
@@ -42,8 +44,8 @@ def judge(one, by_label, sections):
     class_of = dict(by_label.values())
     for name in one.covers:
         if name.startswith("section "):
-            if name[len("section "):] not in sections:
-                yield "covers %s, which the page does not have" % name
+            if name not in sections:
+                yield "covers %s, which no page has" % name
         elif name not in by_label:
             yield "covers the unknown label %s" % name
         # A sound bundle may stand at the border of a rule; a fault has to be told by the rule's code.
@@ -57,21 +59,29 @@ def judge(one, by_label, sections):
             yield "expects %s, but covers no label of it" % code
     classes = {class_of.get(code) for code in one.codes} | {0}
     expected = 78 if 78 in classes else next(one for one in EXIT_ORDER if one in classes)
+    if one.part == "request" and expected:
+        expected = REFUSED
     if one.exit_code != expected:
         yield "expects exit %d, its codes are of %d" % (one.exit_code, expected)
 
 
 def main():
-    with open(SPEC, encoding="utf-8") as file:
-        text = file.read()
-    by_label, sections = rules(text), set(_HEADING.findall(text))
+    by_label, sections = {}, set()
+    for page, suffix in PAGES.items():
+        with open(os.path.join(SPEC, page), encoding="utf-8") as file:
+            text = file.read()
+        found = rules(text)
+        if by_label.keys() & found.keys():
+            raise ValueError("a label stands on both pages")
+        by_label.update(found)
+        sections.update("section " + number + suffix for number in _HEADING.findall(text))
     vectors, problems = vector.load()
     for one in vectors:
         problems.extend("%s: %s" % (one.name, problem) for problem in judge(one, by_label, sections))
     counts = collections.Counter(name for one in vectors if one.codes for name in one.covers)
     problems.extend("no vector for %s %s" % (label, by_label[label][0]) for label in by_label if not counts[label])
 
-    parts = collections.Counter(one.name.split("_")[0] for one in vectors)
+    parts = collections.Counter(one.part for one in vectors)
     with open(os.path.join(vector.VECTORS, "README.md"), encoding="utf-8") as file:
         told = {part: int(count) for part, count in _COUNT.findall(file.read())}
     if told != dict(parts):

@@ -8,7 +8,8 @@ import importlib
 import os
 import sys
 
-PARTS = ("valid", "container", "manifest", "depth", "metadata", "location", "assertion", "entry", "trust", "policy")
+PARTS = ("valid", "container", "manifest", "depth", "metadata", "location", "assertion", "entry", "trust", "policy",
+         "multipart", "request")
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 
 

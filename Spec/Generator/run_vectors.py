@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
-"""Runs every vector of Spec/Vectors through verify.py, from a file and from a pipe, and compares with its header."""
+"""Runs every vector of Spec/Vectors and compares with its header.
 
+Bundles go through verify.py and upload bodies through from_body.py, both from a file and from a pipe; the bundle of a
+sound body goes back through to_body.py. Requests go to bundle/request.py.
+"""
+
+import hashlib
 import io
 import json
 import os
@@ -8,8 +13,11 @@ import sys
 import tempfile
 import threading
 
+import from_body
+import to_body
 import vector
 import verify
+from bundle import base64_strict, request
 
 
 def from_pipe(data, run):
@@ -31,31 +39,70 @@ def from_pipe(data, run):
     return result
 
 
-def report(arguments, stdin):
-    """(exit code, report without the file's name, what stood on standard error) of one run of verify.py."""
+def report(program, arguments, stdin):
+    """(exit code, report without the file's name, what stood on standard error) of one run of a program."""
     stdout, stderr = io.StringIO(), io.StringIO()
-    code = verify.main(arguments, stdin, stdout, stderr)
+    code = program.main(arguments, stdin, stdout, stderr)
     lines = stdout.getvalue().splitlines()
     found = json.loads(lines[0]) if len(lines) == 1 else {}
     found.pop("file", None)
     return code, found, stderr.getvalue()
 
 
-def problem(one, folder):
-    """What is wrong with the verifier's answer to a vector; None if nothing is."""
-    bundle, trust = os.path.join(folder, "bundle"), os.path.join(folder, "trust")
-    for path, data in ((bundle, one.bundle), (trust, one.trust_file)):
+def written(path, *data):
+    """The path, with this in the file, or with nothing there."""
+    if os.path.exists(path):
+        os.remove(path)
+    for content in data:
         with open(path, "wb") as file:
-            file.write(data)
-    options = ["--json", "--trust", trust] + one.arguments
-    seekable = report([bundle] + options, None)
-    piped = from_pipe(one.bundle, lambda file: report(["-"] + options, file))
-    if seekable != piped:
+            file.write(content)
+    return path
+
+
+def content(path):
+    """What is in a file; None if there is none."""
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def problem(one, folder):
+    """What is wrong with the answer to a vector; None if nothing is."""
+    if one.part == "request":
+        return request_problem(one)
+    given = written(os.path.join(folder, "given"), one.data)
+    options = ["--json", "--trust", written(os.path.join(folder, "trust"), one.trust_file)] + one.arguments
+    program, output = verify, [written(os.path.join(folder, name)) for name in ("bundle", "piped", "again")]
+    to_file = to_pipe = []
+    if one.part == "multipart":
+        program, to_file, to_pipe = from_body, ["-o", output[0]], ["-o", output[1]]
+    seekable = report(program, [given] + options + to_file, None)
+    piped = from_pipe(one.data, lambda file: report(program, ["-"] + options + to_pipe, file))
+    if seekable != piped or content(output[0]) != content(output[1]):
         return "a file gives %s, a pipe %s" % (seekable, piped)
     code, found, error = seekable
     if (code, found.get("exit_code"), found.get("faults")) != (one.exit_code, one.exit_code, one.codes):
         return "expected %d %s, found %d %s %s" % (one.exit_code, one.codes, code, found.get("faults"), error)
+    return body_problem(one, *output) if one.part == "multipart" else None
+
+
+def body_problem(one, bundle, _, again):
+    """What is wrong with the bundle that was put together, or with the body that is made of it."""
+    data = content(bundle)
+    found = None if data is None else hashlib.sha256(data).hexdigest()
+    if found != one.bundle_sha256:
+        return "the bundle has SHA-256 %s, expected %s" % (found, one.bundle_sha256)
+    if found and (to_body.main([bundle, "-o", again], None, None, sys.stderr) or content(again) != one.data):
+        return "the bundle's body is another one"
     return None
+
+
+def request_problem(one):
+    point, *headers = (one.values[key] for key in vector.REQUEST)
+    found = [fault.code for fault in request.judge(base64_strict.decode(point), *headers, one.data)]
+    expected = (one.exit_code, one.codes)
+    return None if (1 if found else 0, found) == expected else "expected %s, found %s" % (expected, found)
 
 
 def main():

@@ -1,40 +1,46 @@
-"""Reads the files of Spec/Vectors: header lines, an empty line, the bundle (Spec/Vectors/README.md)."""
+"""Reads the files of Spec/Vectors: header lines, an empty line, bytes (Spec/Vectors/README.md)."""
 
 import os
 import shlex
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 _ONCE = ("expect-exit", "expect-code", "covers", "comment")
+_BUNDLE = ("trust", "arguments")
+REQUEST = ("point", "x-device-id", "x-device-timestamp", "x-device-signature")
 
 
 class Vector:
     """One vector; ValueError where its header is not in the form of the README."""
 
-    def __init__(self, name, data):
-        head, separator, self.bundle = data.partition(b"\n\n")
+    def __init__(self, part, name, data):
+        head, separator, self.data = data.partition(b"\n\n")
         if not separator:
             raise ValueError("no empty line after the header")
+        self.part = part
         self.name = name
         self.trust = []
-        values = {}
+        self.values = {}
+        own = REQUEST if part == "request" else _BUNDLE + ("bundle-sha256",) if part == "multipart" else _BUNDLE
         for line in head.decode("ascii").split("\n"):
             key, colon, value = line.partition(": ")
-            if key == "trust" and colon:
-                self.trust.append(value)
-            elif key in _ONCE + ("arguments",) and colon and key not in values:
-                values[key] = value
-            else:
+            if not colon or key not in _ONCE + own or key in self.values:
                 raise ValueError("header line %r" % line)
-        for key in _ONCE:
-            if key not in values:
+            if key == "trust":
+                self.trust.append(value)
+            else:
+                self.values[key] = value
+        for key in _ONCE + (REQUEST if part == "request" else ()):
+            if key not in self.values:
                 raise ValueError("no %s" % key)
-        self.exit_code = int(values["expect-exit"])
-        self.codes = [] if values["expect-code"] == "none" else values["expect-code"].split(",")
+        self.exit_code = int(self.values["expect-exit"])
+        self.codes = [] if self.values["expect-code"] == "none" else self.values["expect-code"].split(",")
         if self.codes != sorted(set(self.codes)):
             raise ValueError("expect-code is not sorted")
-        self.covers = values["covers"].split(", ")
-        self.comment = values["comment"]
-        self.arguments = shlex.split(values.get("arguments", ""))
+        self.covers = self.values["covers"].split(", ")
+        self.arguments = shlex.split(self.values.get("arguments", ""))
+        self.bundle_sha256 = self.values.get("bundle-sha256")
+        if part == "multipart" and (self.exit_code in (0, 3, 4)) != bool(self.bundle_sha256):
+            raise ValueError("bundle-sha256 stands where expect-exit is 0, 3 or 4")
 
     @property
     def trust_file(self):
@@ -52,7 +58,7 @@ def load(root=VECTORS):
             try:
                 if not name.startswith(part + "_"):
                     raise ValueError("name does not begin with its part")
-                vectors.append(Vector(name, data))
+                vectors.append(Vector(part, name, data))
             except ValueError as error:
                 problems.append("%s: %s" % (name, error))
     return vectors, problems

@@ -74,27 +74,28 @@ public final class BundleReader {
         padding = 0
     }
 
-    /// The next entry by its header alone, for bundles whose manifest cannot be believed; its data is passed over.
+    /// The next entry by its header alone, for those who cannot or do not yet believe the manifest. `readDataWhole` or
+    /// `skipData` comes next.
     ///
     /// - Returns: nil at the end, or where the container is broken.
     func nextHeader() -> (name: String, size: Int)? {
         guard let header = try? readHeader() else { return nil }
         begin(header)
-        do {
-            try readData { _ throws(BundleError) in }
-        } catch {
-            return nil
-        }
         return (header.name, header.size)
+    }
+
+    /// Passes over the current entry's bytes unread; false where the source is too short or cannot be read.
+    func skipData() -> Bool {
+        let count = remaining + padding
+        (remaining, padding) = (0, 0)
+        return (try? source.skip(count)) == count
     }
 
     /// The rest of the current entry as one array.
     func readDataWhole() throws(BundleError) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(remaining)
-        try readData { piece throws(BundleError) in
-            for index in 0..<piece.count { bytes.append(piece[index]) }
-        }
+        try readData { piece throws(BundleError) in bytes.append(copying: piece) }
         return bytes
     }
 
@@ -104,7 +105,7 @@ public final class BundleReader {
 
     private func begin(_ header: UstarHeader) {
         remaining = header.size
-        padding = (UstarHeader.blockLength - header.size % UstarHeader.blockLength) % UstarHeader.blockLength
+        padding = UstarHeader.padding(header.size)
         lastPath = header.name
         seen.insert(header.name)
     }

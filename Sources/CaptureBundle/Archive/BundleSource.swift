@@ -1,10 +1,18 @@
 package import CaptureNative
 
-/// Where a bundle's bytes come from: they are only ever read forwards, once, whether it is a file or a pipe.
+/// Bytes that are made as they are asked for.
+protocol ByteStream: AnyObject {
+    /// Puts the next bytes at the start of `buffer` and returns how many; 0 at the end.
+    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int
+}
+
+/// Where the bytes of a bundle or of an upload body come from: they are only ever read forwards, once, whether it is a file or
+/// a pipe.
 public final class BundleSource {
     private enum Origin {
         case file(FileHandle)
-        case memory([UInt8])
+        case memory
+        case stream(any ByteStream)
     }
 
     /// As messages and reports name it.
@@ -20,10 +28,8 @@ public final class BundleSource {
         self.origin = origin
         self.name = name
         switch origin {
-        case .file: buffer = [UInt8](repeating: 0, count: 1 << 17)
-        case .memory(let bytes):
-            buffer = bytes
-            end = bytes.count
+        case .file, .stream: buffer = [UInt8](repeating: 0, count: 1 << 17)
+        case .memory: buffer = []
         }
     }
 
@@ -35,6 +41,13 @@ public final class BundleSource {
             self.init(handle: .standardInput, name: "-")
             return
         }
+        try self.init(file: path)
+    }
+
+    /// Opens a file, be its name `-`.
+    ///
+    /// - Throws: as `init(path:)`.
+    public convenience init(file path: String) throws(BundleError) {
         do {
             self.init(handle: try FileHandle.reading(path), name: path)
         } catch {
@@ -45,18 +58,26 @@ public final class BundleSource {
     package convenience init(handle: FileHandle, name: String) { self.init(.file(handle), name: name) }
 
     /// Bytes in memory.
-    public convenience init(bytes: [UInt8], name: String = "bundle") { self.init(.memory(bytes), name: name) }
+    public convenience init(bytes: [UInt8], name: String = "bundle") {
+        self.init(.memory, name: name)
+        buffer = bytes
+        end = bytes.count
+    }
+
+    convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
 
     /// Makes the next bytes available; false at the end.
     private func fill() throws(BundleError) -> Bool {
         if start < end { return true }
-        guard case .file(let handle) = origin else { return false }
-        do {
-            end = try handle.readSome(into: &buffer)
-        } catch {
-            throw .reading(name, error)
+        let count: Int
+        switch origin {
+        case .memory: return false
+        case .stream(let stream): count = try stream.fill(&buffer)
+        case .file(let handle):
+            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
         }
         start = 0
+        end = count
         return end > 0
     }
 
@@ -80,6 +101,48 @@ public final class BundleSource {
         try body(lent.span.extracting(start..<(start + taken)))
         advance(taken)
         return taken
+    }
+
+    /// Passes over `count` bytes without reading those that a file can be asked to skip; returns how many there were, which
+    /// a file that is shorter does not tell.
+    func skip(_ count: Int) throws(BundleError) -> Int {
+        var left = count
+        while left > 0 {
+            if start == end, case .file(let handle) = origin, handle.skip(left) {
+                position += left
+                return count
+            }
+            guard try fill() else { break }
+            let taken = min(end - start, left)
+            advance(taken)
+            left -= taken
+        }
+        return count - left
+    }
+
+    /// What `read(through:limit:)` came upon first.
+    enum Stop { case mark, end, limit }
+
+    /// Reads up to the first occurrence of `mark` and past it.
+    ///
+    /// - Parameter limit: at most so many bytes may stand before it.
+    /// - Returns: the bytes before the mark; where there is none, all that were read.
+    func read(through mark: [UInt8], limit: Int) throws(BundleError) -> (bytes: [UInt8], stop: Stop) {
+        var bytes: [UInt8] = []
+        while bytes.count < limit + mark.count {
+            guard try fill() else { return (bytes, .end) }
+            let known = max(0, bytes.count - mark.count + 1)
+            let taken = min(end - start, limit + mark.count - bytes.count)
+            let before = bytes.count
+            bytes.append(copying: buffer.span.extracting(start..<(start + taken)))
+            if let offset = ByteSearch.first(mark, in: bytes.span, from: known) {
+                advance(offset + mark.count - before)
+                bytes.removeSubrange(offset...)
+                return (bytes, .mark)
+            }
+            advance(taken)
+        }
+        return (bytes, .limit)
     }
 
     var isAtEnd: Bool {

@@ -51,6 +51,9 @@ struct UstarHeader {
         return block
     }
 
+    /// Zero bytes between an entry's data and the next block.
+    static func padding(_ size: Int) -> Int { (blockLength - size % blockLength) % blockLength }
+
     /// Reads path and size, builds the block anew and compares: rule C4.
     init(_ block: [UInt8]) throws(BundleError) {
         let name = Array(block[..<100].prefix { $0 != 0 })

@@ -50,7 +50,7 @@ package final class DepthMapReader {
 
     /// Takes the next piece of the entry; after a fault the rest is ignored.
     package func consume(
-        _ piece: Span<UInt8>, onFloats: (Span<UInt8>) -> Void = { _ in }
+        _ piece: Span<UInt8>, onFloats: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) {
         var rest = piece
         while !rest.isEmpty || mayHoldOutput, fault == nil {
@@ -100,7 +100,7 @@ package final class DepthMapReader {
     }
 
     private func takeDeflate(
-        _ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) -> Void
+        _ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) throws(BundleError) -> Void
     ) throws(BundleError) {
         var output = self.output
         self.output = []
@@ -121,7 +121,7 @@ package final class DepthMapReader {
         let floats = output.span.extracting(first: produced)
         crc.update(floats)
         do { try hasher.update(floats) } catch { throw .unexpected(error) }
-        onFloats(floats)
+        try onFloats(floats)
         mayHoldOutput = outcome == .outputFull
         switch outcome {
         case .finished: phase = .trailer

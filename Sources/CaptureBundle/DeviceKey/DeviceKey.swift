@@ -24,6 +24,17 @@ extension DevicePoint {
     }
 }
 
+extension DevicePoint {
+    /// The key as a JSON Web Key (RFC 7517, RFC 7518 section 6.2), its `kid` being the key id.
+    package var jwk: JSONValue {
+        .members([
+            "alg": .string("ES256"), "crv": .string("P-256"), "kid": .string(keyID.description), "kty": .string("EC"),
+            "use": .string("sig"), "x": .string(Base64.encodeURL(Array(bytes[1..<33]))),
+            "y": .string(Base64.encodeURL(Array(bytes[33..<65]))),
+        ])
+    }
+}
+
 /// A public key that someone handed over, as a PEM file.
 public enum PublicKeyFile {
     private static let sizeLimit = 1 << 16

@@ -45,6 +45,18 @@ public struct DeviceKeyFile: Sendable {
         return device
     }
 
+    /// Loads the key, and asks for its passphrase if it has one.
+    ///
+    /// - Throws: as `load(passphrase:)`.
+    public func load(_ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
+        do {
+            return try load(passphrase: nil)
+        } catch {
+            guard error.code == .keyPassphrase, let bytes = try passphrase.bytes(for: path) else { throw error }
+            return try load(passphrase: bytes)
+        }
+    }
+
     /// Loads the key.
     ///
     /// - Throws: `key.missing`, `key.open` when others can read it, `key.passphrase`, `key.damaged`.
@@ -58,7 +70,9 @@ public struct DeviceKeyFile: Sendable {
             case .passphraseNeeded:
                 throw BundleError(
                     .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
-                    hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
+                    hints: [
+                        "give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE; on a terminal it is asked for"
+                    ])
             case .wrongPassphrase:
                 throw BundleError(.keyPassphrase, "the passphrase does not open this key", file: path)
             case .damaged:

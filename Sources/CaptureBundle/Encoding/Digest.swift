@@ -74,6 +74,11 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The form for URLs without padding (RFC 4648 section 5).
+    static func encodeURL(_ bytes: [UInt8]) -> String {
+        String(encode(bytes).compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
+    }
+
     /// nil for anything that `encode` would not have written.
     package static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)

@@ -21,62 +21,50 @@ public struct Inspection: Sendable {
     ///
     /// - Throws: only when the bytes cannot be read.
     public init(_ source: BundleSource) throws(BundleError) {
-        var depth: DepthObserver?
-        var location: LocationObserver?
+        let observer = InspectionObserver()
         let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
         let reader = BundleReader(source)
-        var report = try verifier.verify(reader) { entry, manifest throws(BundleError) in
-            switch entry.path {
-            case .depth:
-                depth = try manifest.depth.map { size throws(BundleError) in try DepthObserver(size.size) }
-                return depth
-            case .location:
-                location = LocationObserver()
-                return location
-            default: return nil
-            }
-        }
+        var report = try verifier.verify(reader, observer: observer)
         report.faults.removeAll { $0.code == .trustUnknown }
         report.checks.removeAll { $0.name == "trust" || $0.name == "policy" }
         var unsigned: [UnsignedEntry] = []
         let isManifestMalformed = report.faults.contains { $0.code.rawValue.hasPrefix("manifest.") }
         while isManifestMalformed, unsigned.count < BundleLimits.entries, let entry = reader.nextHeader() {
+            do { try reader.readData { _ throws(BundleError) in } } catch { break }
             unsigned.append(UnsignedEntry(name: entry.name, size: entry.size))
         }
         unsignedEntries = unsigned
         report.bytes = reader.position
         self.report = report
-        self.depth = depth?.statistics
-        position = location?.position
+        depth = observer.statistics
+        position = observer.position
     }
 }
 
-/// Inflates the depth map beside its verification and gathers its samples.
-private final class DepthObserver: PayloadObserver {
-    private let reader: DepthMapReader
-    private let size: DepthSize
+/// Inflates the depth map beside its verification and gathers its samples; keeps the position.
+private final class InspectionObserver: BundleObserver {
+    private var size: DepthSize?
+    private var reader: DepthMapReader?
     private var collector = DepthStatistics.Collector()
+    private var location: [UInt8] = []
+    private var current: EntryPath?
 
-    init(_ size: DepthSize) throws(BundleError) {
-        self.size = size
-        reader = try DepthMapReader(size: size)
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        current = entry.path
+        if current == .depth, let size { reader = try DepthMapReader(size: size) }
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
-        try reader.consume(piece) { collector.add($0) }
+        if current == .depth { try reader?.consume(piece) { collector.add($0) } }
+        if current == .location { location.append(copying: piece) }
     }
 
     var statistics: DepthStatistics? {
-        reader.fault == nil && reader.inflatedBytes == size.byteCount ? collector.finish() : nil
-    }
-}
-
-private final class LocationObserver: PayloadObserver {
-    private var bytes: [UInt8] = []
-
-    func consume(_ piece: Span<UInt8>) throws(BundleError) {
-        for index in 0..<piece.count { bytes.append(piece[index]) }
+        guard let reader, reader.fault == nil, reader.inflatedBytes == size?.byteCount else { return nil }
+        return collector.finish()
     }
 
-    var position: GeoPosition? { try? GeoPosition.decode(bytes) }
+    var position: GeoPosition? { try? GeoPosition.decode(location) }
 }

@@ -6,6 +6,9 @@ struct BundlePlan {
     let manifestBytes: [UInt8]
     /// In the manifest's order.
     let contents: [PayloadContent]
+    let remarks: [Remark]
+    private let deviceModel: String
+    private let position: GeoPosition?
 
     /// - Parameter secret: salts the position.
     init(_ capture: RawCapture, device: DevicePoint, secret: [UInt8]) throws(BundleError) {
@@ -35,10 +38,61 @@ struct BundlePlan {
             capturedAt: capture.capturedAt, device: device, entries: parts.map(\.entry),
             depth: capture.depth.map { DepthDescription(size: $0.size, sha256: $0.sha256, source: .plain) })
         manifestBytes = manifest.encode()
+        deviceModel = capture.deviceModel
+        position = capture.position
+        remarks = capture.remarks + Self.remarks(manifest, capture)
+    }
+
+    private static func remarks(_ manifest: Manifest, _ capture: RawCapture) -> [Remark] {
+        guard let depth = manifest.entry(.depth), depth.size > UploadAdvice.depthBytes else { return [] }
+        let message = "has \(depth.size) bytes compressed; servers refuse more than \(UploadAdvice.depthBytes)"
+        return [Remark(weight: .warning, file: FilePath.join(capture.folder, "depth.f32"), message: message)]
+    }
+
+    /// Signs the manifest and writes the bundle and, if one is wanted, its upload body.
+    func sign(
+        _ device: DeviceKey, counter: UInt32, to target: OutputTarget, body places: Packer.BodyPlaces?
+    ) throws(BundleError) -> Packer.Packed {
+        let assertion = try Assertion(signing: manifestBytes, key: device.key, counter: counter).encode()
+        try write(assertion: assertion, to: target.handle, name: target.name)
+        // Both are whole before either gets its name.
+        let made = try places.map { places throws(BundleError) in try makeBody(assertion: assertion, places) }
+        try target.commit()
+        if let made { try made.body.commit(made.target, places?.headers) }
+        return try packed(counter: counter, assertion: assertion.count, body: made?.body)
+    }
+
+    func packed(counter: UInt32?, assertion: Int, body: MultipartBody?) throws(BundleError) -> Packer.Packed {
+        Packer.Packed(
+            manifest: manifest, manifestSHA256: try Digest.of(manifestBytes), counter: counter,
+            byteCount: byteCount(assertion: assertion), body: body, remarks: remarks)
+    }
+
+    private func makeBody(
+        assertion: [UInt8], _ places: Packer.BodyPlaces
+    ) throws(BundleError) -> (body: MultipartBody, target: OutputTarget) {
+        let part = UploadMetadata.encode(
+            manifest: manifest, deviceModel: deviceModel, position: position, assertion: assertion)
+        for n in 0..<MultipartBoundary.candidates {
+            let target = try OutputTarget(places.body, holdsBack: true)
+            let boundary = try MultipartBoundary(manifest: manifestBytes, n: n)
+            let writer = BodyWriter(target, boundary: boundary)
+            try writer.write(.metadata, part)
+            try writer.write(.manifest, manifestBytes)
+            try writer.write(.assertion, assertion)
+            for (entry, content) in zip(manifest.entries, contents) {
+                try writer.begin(BodyPart(entry))
+                try content.stream(expecting: entry) { piece throws(BundleError) in try writer.write(piece) }
+            }
+            try writer.finish()
+            if writer.isSpoilt { continue }
+            return (MultipartBody(manifest: manifest, boundary: boundary, byteCount: writer.byteCount), target)
+        }
+        throw MultipartBody.noBoundary(places.body.name)
     }
 
     /// Writes the bundle; the sink is not synced.
-    func write(assertion: [UInt8], to sink: FileHandle, name: String) throws(BundleError) {
+    private func write(assertion: [UInt8], to sink: FileHandle, name: String) throws(BundleError) {
         let writer = try BundleWriter(sink: sink, name: name)
         try writer.write(manifest: manifestBytes, assertion: assertion)
         for (entry, content) in zip(manifest.entries, contents) { try writer.write(entry, content) }
@@ -46,11 +100,10 @@ struct BundlePlan {
     }
 
     /// Length of the bundle in bytes (Spec/capture-bundle.md section 2).
-    func byteCount(assertion: Int) -> Int {
+    private func byteCount(assertion: Int) -> Int {
         let sizes = [BundleMagic.content.count, manifestBytes.count, assertion] + manifest.entries.map(\.size)
         return sizes.reduce(2 * UstarHeader.blockLength) { total, size in
-            total + UstarHeader.blockLength + (size + UstarHeader.blockLength - 1) / UstarHeader.blockLength
-                * UstarHeader.blockLength
+            total + UstarHeader.blockLength + size + UstarHeader.padding(size)
         }
     }
 }

@@ -22,6 +22,7 @@ package struct RawCapture {
     /// Without `location`, in canonical form.
     let metadata: [UInt8]
     let capturedAt: CaptureTime
+    let deviceModel: String
     /// After the location policy.
     let position: GeoPosition?
     /// What the user should know, said once: `warning` for what may be refused or leak, a note for the rest.

@@ -50,7 +50,8 @@ package struct RawCaptureReader {
         let depth = try readDepth(isThere: names.contains(Self.depthName), said: metadata.depthSize)
         return RawCapture(
             folder: folder, photo: photo, depth: depth, metadata: canonical(metadata, depth: depth?.size),
-            capturedAt: metadata.capturedAt, position: try readPosition(metadata, photo: photo), remarks: remarks)
+            capturedAt: metadata.capturedAt, deviceModel: metadata.deviceModel,
+            position: try readPosition(metadata, photo: photo), remarks: remarks)
     }
 
     private mutating func readPhoto(isThere: Bool) throws(BundleError) -> RawCapture.Photo {

@@ -34,7 +34,7 @@ public enum Verdict: Int, Sendable, CaseIterable {
         default: break
         }
         switch code.rawValue.prefix(while: { $0 != "." }) {
-        case "container", "manifest", "assertion", "depth", "metadata", "location": return .malformed
+        case "body", "container", "manifest", "assertion", "depth", "metadata", "location": return .malformed
         case "trust", "policy": return .unacceptable
         default: return nil
         }

@@ -3,6 +3,7 @@ import CaptureNative
 /// One walk through a bundle: steps 1 to 5 of Spec/capture-bundle.md section 11.
 struct VerificationPass {
     let reader: BundleReader
+    private let observer: (any BundleObserver)?
     var report = VerificationReport()
     private var outcomes: [String: VerificationReport.Check.Outcome] = [:]
 
@@ -10,11 +11,12 @@ struct VerificationPass {
         "container", "manifest", "assertion", "signature", "entries", "depth", "metadata", "location",
     ]
 
-    init(reader: BundleReader) { self.reader = reader }
+    init(reader: BundleReader, observer: (any BundleObserver)?) {
+        self.reader = reader
+        self.observer = observer
+    }
 
-    mutating func run(
-        _ payload: (ManifestEntry, Manifest) throws(BundleError) -> (any PayloadObserver)?
-    ) throws(BundleError) {
+    mutating func run() throws(BundleError) {
         var early: [UInt8] = []
         let head: BundleReader.Head
         do {
@@ -28,9 +30,8 @@ struct VerificationPass {
         let manifest = try Manifest.decode(head.manifest)
         take(manifest, try Digest.of(head.manifest))
         try judgeAssertion(head, manifest)
-        while let entry = try reader.nextEntry(of: manifest) {
-            try judge(entry, manifest, payload(entry, manifest))
-        }
+        try observer?.read(head, manifest)
+        while let entry = try reader.nextEntry(of: manifest) { try judge(entry, manifest) }
         for entry in reader.withheld { mark(entry, .withheld) }
         outcomes["container"] = .passed
         outcomes["entries"] = outcomes["entries"] ?? .passed
@@ -93,9 +94,8 @@ struct VerificationPass {
         }
     }
 
-    private mutating func judge(
-        _ entry: ManifestEntry, _ manifest: Manifest, _ observer: (any PayloadObserver)?
-    ) throws(BundleError) {
+    private mutating func judge(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
+        try observer?.begin(entry)
         let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
         let content = try EntryContentCheck(entry, manifest)
         try reader.readData { piece throws(BundleError) in

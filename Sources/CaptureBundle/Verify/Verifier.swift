@@ -23,19 +23,14 @@ public struct Verifier: Sendable {
     /// - Returns: what was found; a bundle with faults is a result, not an error.
     /// - Throws: only when the bytes cannot be read (`input.unreadable`, `io.failed`).
     public func verify(_ source: BundleSource) throws(BundleError) -> VerificationReport {
-        try verify(BundleReader(source), payload: { (_, _) throws(BundleError) in nil })
+        try verify(BundleReader(source), observer: nil)
     }
 
-    /// Verifies and hands the payload on as it passes, for those who hold it back until the report is there.
-    ///
-    /// - Parameter payload: asked at each entry; what it returns gets the entry's bytes in pieces.
-    func verify(
-        _ reader: BundleReader,
-        payload: (ManifestEntry, Manifest) throws(BundleError) -> (any PayloadObserver)?
-    ) throws(BundleError) -> VerificationReport {
-        var pass = VerificationPass(reader: reader)
+    /// Verifies and hands the bundle on as it passes, to an observer that holds it back until the report is there.
+    func verify(_ reader: BundleReader, observer: (any BundleObserver)?) throws(BundleError) -> VerificationReport {
+        var pass = VerificationPass(reader: reader, observer: observer)
         do {
-            try pass.run(payload)
+            try pass.run()
         } catch {
             guard error.verdict != nil else { throw error }
             pass.report.faults.append(error)
@@ -53,7 +48,11 @@ public struct Verifier: Sendable {
     }
 }
 
-/// Sees an entry's bytes as they pass, before anything is known of their hash.
-protocol PayloadObserver: AnyObject {
+/// Sees a bundle as it is read, before anything is known of its hashes.
+protocol BundleObserver: AnyObject {
+    /// The manifest is well-formed; of the signature nothing is known yet.
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError)
+    /// The bytes of this entry come next.
+    func begin(_ entry: ManifestEntry) throws(BundleError)
     func consume(_ piece: Span<UInt8>) throws(BundleError)
 }

@@ -18,35 +18,43 @@ package final class AtomicFile {
     }
 
     package let handle: FileHandle
-    private let path: String
-    private let folder: String
+    private let name: String
     /// Opened at once, so that a folder which cannot be synced is refused before anything is written.
-    private let folderHandle: FileHandle
+    private let folder: FolderHandle
     private let hiddenName: String
     /// The hidden name that exists now and is ours to remove; nil while the file has no name.
-    private var temporaryPath: String?
+    private var temporaryName: String?
 
     /// - Throws: `NativeError` when the folder is missing or closed to us.
-    package init(
+    package convenience init(
         path: String, mode: mode_t, temporaryName: TemporaryName = .random, allowsUnnamed: Bool = true
     ) throws(NativeError) {
-        self.path = path
-        folder = FilePath.folder(of: path)
-        folderHandle = try FileHandle.open(folder, O_RDONLY | O_DIRECTORY)
-        hiddenName = Self.hiddenName(for: path, temporaryName)
-        if temporaryName == .fixed { unsafe _ = unlink(hiddenName) }
+        try self.init(
+            FilePath.name(of: path), in: FolderHandle(FilePath.folder(of: path)), mode: mode,
+            temporaryName: temporaryName, allowsUnnamed: allowsUnnamed)
+    }
+
+    /// - Parameter folder: where the file appears, wherever that folder is moved to.
+    package init(
+        _ name: String, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random,
+        allowsUnnamed: Bool = true
+    ) throws(NativeError) {
+        self.name = name
+        self.folder = folder
+        hiddenName = Self.hiddenName(for: name, temporaryName)
+        if temporaryName == .fixed { folder.remove(hiddenName) }
         if allowsUnnamed, let unnamed = try Self.openUnnamed(in: folder, mode: mode) {
             handle = unnamed
-            temporaryPath = nil
+            self.temporaryName = nil
         } else {
             let name = hiddenName
-            handle = try FileHandle.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-            temporaryPath = name
+            handle = try folder.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            self.temporaryName = name
         }
     }
 
     deinit {
-        if let temporaryPath { unsafe unlink(temporaryPath) }
+        if let temporaryName { folder.remove(temporaryName) }
     }
 
     /// Syncs the bytes, gives them their name and syncs the folder. After it returns, no power cut takes the file away.
@@ -56,25 +64,25 @@ package final class AtomicFile {
         try handle.synchronize()
         switch existing {
         case .refuse:
-            if let temporaryPath {
-                try Self.renameWithoutReplacing(temporaryPath, to: path)
-                self.temporaryPath = nil
+            if let temporaryName {
+                try folder.renameWithoutReplacing(temporaryName, to: name)
+                self.temporaryName = nil
             } else {
-                try linkUnnamed(as: path)
+                try folder.link(handle, as: name)
             }
         case .replace:
-            let name: String
-            if let temporaryPath {
-                name = temporaryPath
+            let hidden: String
+            if let temporaryName {
+                hidden = temporaryName
             } else {
-                name = hiddenName
-                try linkUnnamed(as: name)
-                temporaryPath = name
+                hidden = hiddenName
+                try folder.link(handle, as: hidden)
+                temporaryName = hidden
             }
-            guard unsafe rename(name, path) == 0 else { throw .system("rename") }
-            temporaryPath = nil
+            try folder.rename(hidden, to: name)
+            temporaryName = nil
         }
-        try DirectoryHandle.synchronize(folderHandle)
+        try folder.synchronize()
     }
 
     /// Writes a small file whole, for callers that hold its lock.
@@ -86,41 +94,25 @@ package final class AtomicFile {
         try file.commit(existing)
     }
 
-    private static func renameWithoutReplacing(_ name: String, to path: String) throws(NativeError) {
-        if unsafe renameat2(AT_FDCWD, name, AT_FDCWD, path, capture_rename_no_replace) == 0 { return }
-        // Some file systems do not know the flag; a link does the same in two steps.
-        guard errno == EINVAL || errno == ENOSYS else { throw .system("rename") }
-        guard unsafe link(name, path) == 0 else { throw .system("link") }
-        unsafe unlink(name)
-    }
-
-    private func linkUnnamed(as name: String) throws(NativeError) {
-        // The documented way without CAP_DAC_READ_SEARCH (open(2), O_TMPFILE).
-        let source = "/proc/self/fd/\(handle.descriptor)"
-        guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else { throw .system("linkat") }
-    }
-
-    private static func openUnnamed(in folder: String, mode: mode_t) throws(NativeError) -> FileHandle? {
+    private static func openUnnamed(in folder: FolderHandle, mode: mode_t) throws(NativeError) -> FileHandle? {
         guard unsafe access("/proc/self/fd", X_OK) == 0 else { return nil }
         do {
-            return try FileHandle.open(folder, O_RDWR | O_DIRECTORY | capture_unnamed_file, mode: mode)
+            return try folder.open(".", O_RDWR | O_DIRECTORY | capture_unnamed_file, mode: mode)
         } catch  where error.isErrno(EOPNOTSUPP, EISDIR, ENOENT, EINVAL) {
             return nil
         }
     }
 
-    private static func hiddenName(for path: String, _ kind: TemporaryName) -> String {
+    private static func hiddenName(for name: String, _ kind: TemporaryName) -> String {
         var generator = SystemRandomNumberGenerator()
         let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)
-        return FilePath.join(FilePath.folder(of: path), ".\(shortName(of: path)).\(suffix).tmp")
+        return ".\(shortened(name)).\(suffix).tmp"
     }
 
     /// As much of the name as leaves room for the rest: file systems allow 255 bytes.
-    private static func shortName(of path: String) -> String {
+    private static func shortened(_ name: String) -> String {
         var short = ""
-        for character in FilePath.name(of: path) where short.utf8.count + character.utf8.count <= 180 {
-            short.append(character)
-        }
+        for character in name where short.utf8.count + character.utf8.count <= 180 { short.append(character) }
         return short
     }
 }

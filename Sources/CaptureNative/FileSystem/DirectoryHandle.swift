@@ -4,26 +4,19 @@ package import Glibc
 package enum DirectoryHandle {
     /// Makes the folder and what is missing above it; what is made is private to the user when `mode` is 0700.
     package static func create(_ path: String, mode: mode_t) throws(NativeError) {
-        if unsafe mkdir(path, mode) == 0 { return try synchronize(FilePath.folder(of: path)) }
+        if unsafe mkdir(path, mode) == 0 { return try FolderHandle(FilePath.folder(of: path)).synchronize() }
         switch errno {
         case EEXIST: return
         case ENOENT where FilePath.folder(of: path) != path:
             try create(FilePath.folder(of: path), mode: mode)
             guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw .system("mkdir") }
-            try synchronize(FilePath.folder(of: path))
+            try FolderHandle(FilePath.folder(of: path)).synchronize()
         default: throw .system("mkdir")
         }
     }
 
-    /// Returns when the folder's entries (a new name, a rename) are on the disk.
-    package static func synchronize(_ path: String) throws(NativeError) {
-        try synchronize(FileHandle.open(path, O_RDONLY | O_DIRECTORY))
-    }
-
-    static func synchronize(_ handle: FileHandle) throws(NativeError) {
-        // Some file systems cannot sync a folder and say so with EINVAL; there is nothing better to do on those.
-        guard fsync(handle.descriptor) == 0 || errno == EINVAL else { throw .system("fsync") }
-    }
+    /// Removes a folder if nothing is in it.
+    package static func removeEmpty(_ path: String) { unsafe _ = rmdir(path) }
 
     /// The names in a folder in bytewise order, without `.` and `..`.
     package static func names(in path: String) throws(NativeError) -> [String] {

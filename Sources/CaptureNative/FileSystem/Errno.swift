@@ -15,6 +15,8 @@ extension NativeError {
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
     /// A part of the path is there and no folder.
     package var isNoFolder: Bool { isErrno(ENOTDIR) }
+    /// A symbolic link where none is followed.
+    package var isLoop: Bool { isErrno(ELOOP) }
     /// There are more bytes than the caller allows.
     package var isTooLarge: Bool { isErrno(EFBIG) }
     /// Something is already there under that name.

@@ -1,3 +1,4 @@
+import CLinux
 package import Glibc
 
 /// An open file, closed when the last owner lets go. Reads and writes go on after signals and short counts.
@@ -107,8 +108,27 @@ package final class FileHandle: Sendable {
 
     package func write(_ bytes: [UInt8]) throws(NativeError) { try write(bytes.span) }
 
-    package func seekToStart() throws(NativeError) {
-        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .system("lseek") }
+    package func seekToStart() throws(NativeError) { try seek(to: 0) }
+
+    package func seek(to offset: Int) throws(NativeError) {
+        guard lseek(descriptor, offset, SEEK_SET) == offset else { throw .system("lseek") }
+    }
+
+    /// Moves forward; false, and nothing is moved, where this is no plain file.
+    package func skip(_ count: Int) -> Bool {
+        guard (try? status().kind) == .file else { return false }
+        return lseek(descriptor, count, SEEK_CUR) >= 0
+    }
+
+    /// Has the kernel begin to write what came last, so that `synchronize` has less to wait for. Not a promise.
+    package func startWriting(from offset: Int, count: Int) {
+        _ = sync_file_range(descriptor, Int64(offset), Int64(count), capture_start_writing)
+    }
+
+    /// Columns of the terminal; nil when it is none, or does not say.
+    package var columns: Int? {
+        let columns = Int(capture_columns(descriptor))
+        return columns > 0 ? columns : nil
     }
 
     /// Returns when the bytes are on the disk.

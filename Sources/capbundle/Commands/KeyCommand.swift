@@ -6,6 +6,11 @@ struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
         abstract: "Make and show the device key.",
+        discussion: """
+            Example:
+              capbundle key new
+              capbundle key public > my-rig.pem
+            """,
         subcommands: [New.self, Show.self, Public.self, Recover.self])
 
     struct New: ParsableCommand {
@@ -22,9 +27,19 @@ struct KeyCommand: ParsableCommand {
         @OptionGroup var key: KeyOptions
         @OptionGroup var passphrase: PassphraseOptions
 
+        @Flag(name: .customLong("passphrase"), help: "Ask for a passphrase on the terminal.")
+        var asks = false
+
+        func validate() throws {
+            if asks && passphrase.passphraseFile != nil {
+                throw ValidationError("give either --passphrase or --passphrase-file")
+            }
+        }
+
         func run() throws {
             let file = key.file
-            let device = try file.create(passphrase: passphrase.read())
+            let sealing = try asks ? PassphrasePrompt.askForNew() : PassphraseFile.read(passphrase.passphraseFile)
+            let device = try file.create(passphrase: sealing)
             try Output.line(device.point.keyID.description)
             diagnostic.note("the key is in \(file.path), its public half in \(file.path).pub")
             diagnostic.note(
@@ -65,17 +80,29 @@ struct KeyCommand: ParsableCommand {
 
     struct Public: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the public key as PEM.",
+            abstract: "Print the public key, as PEM or as a JSON Web Key.",
             discussion: """
-                This is what others need to trust the device. Needs no passphrase.
+                This is what others need to trust the device. Needs no passphrase. The kid of a JSON Web Key is the key id.
 
                 Example:
                   capbundle key public > my-rig.pem
+                  capbundle key public --format jwk
                 """)
+
+        enum Format: String, ExpressibleByArgument, CaseIterable { case pem, jwk }
 
         @OptionGroup var key: KeyOptions
 
-        func run() throws { try Output.write(key.file.publicKey().pem()) }
+        @Option(help: "pem (SubjectPublicKeyInfo) or jwk (RFC 7517).")
+        var format: Format = .pem
+
+        func run() throws {
+            let point = try key.file.publicKey()
+            switch format {
+            case .pem: try Output.write(point.pem())
+            case .jwk: try Output.json(point.jwk)
+            }
+        }
     }
 
     struct Recover: ParsableCommand {

@@ -22,7 +22,11 @@ struct PassphraseOptions: ParsableArguments {
             valueName: "file"))
     var passphraseFile: String?
 
-    func read() throws(BundleError) -> [UInt8]? { try PassphraseFile.read(passphraseFile) }
+    /// From the file where one is named, else from the terminal once it is needed.
+    func passphrase() throws(BundleError) -> Passphrase {
+        if let bytes = try PassphraseFile.read(passphraseFile) { return .known(bytes) }
+        return Passphrase { path throws(BundleError) in try PassphrasePrompt.ask("Passphrase of \(path): ") }
+    }
 }
 
 /// `--json`.

@@ -5,27 +5,36 @@ import CommandSupport
 struct PackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
-        abstract: "Pack a raw capture into one signed bundle.",
+        abstract: "Pack raw captures into signed bundles.",
         discussion: """
             RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and metadata.json. \
-            The bundle appears under its name whole and synced to disk, or not at all.
+            A bundle appears under its name whole and synced to disk, or not at all. With --out-dir each RAW becomes \
+            DIR/<name of RAW>.bundle; one that cannot be packed does not stop the others.
 
             Example:
               capbundle pack raw/ -o cap.bundle
               capbundle pack raw/ -o - | ssh gateway 'cat > cap.bundle'
+              capbundle pack captures/* --out-dir bundles
             """)
 
-    @Argument(help: "The raw folder.")
-    var raw: String
+    @Argument(help: ArgumentHelp("The raw folder; with --out-dir, several.", valueName: "raw"))
+    var raws: [String] = []
 
     @Option(name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"))
     var output: String?
 
-    @Flag(help: "Replace a bundle that is there.")
-    var force = false
+    @Option(help: ArgumentHelp("The folder for the bundles of several captures.", valueName: "dir"))
+    var outDir: String?
+
+    @OptionGroup var force: ForceOption
 
     @Flag(help: "Check everything and say what would be packed; sign and write nothing.")
     var dryRun = false
+
+    @Option(help: ArgumentHelp("Write the upload body too.", discussion: "See capbundle multipart.", valueName: "body"))
+    var multipart: String?
+
+    @OptionGroup var headers: HeadersOption
 
     @Flag(help: "Pack without a depth map.")
     var noDepth = false
@@ -36,40 +45,62 @@ struct PackCommand: ParsableCommand {
     @Option(help: "How much of the position to keep: exact, coarse (two decimals) or omit.")
     var location: LocationPolicy = .exact
 
+    @OptionGroup var many: ManyOptions
     @OptionGroup var format: JSONOption
     @OptionGroup var key: KeyOptions
     @OptionGroup var passphrase: PassphraseOptions
 
+    private var options: RawCaptureOptions {
+        RawCaptureOptions(depthSize: depthSize, withoutDepth: noDepth, location: location)
+    }
+
     func validate() throws {
+        try many.validate(names: raws, of: "raw folder")
+        if outDir == nil { try validateOne() } else { try validateMany() }
+    }
+
+    private func validateOne() throws {
+        guard raws.count == 1 else { throw ValidationError("several captures need --out-dir DIR") }
         guard dryRun || output != nil else { throw ValidationError("missing expected argument '--output <file>'") }
-        if output == "-" && !dryRun && Output.isTerminal {
-            throw ValidationError("a bundle is not written to a terminal; give a file to -o, or pipe the output")
+        if headers.path != nil && multipart == nil { throw ValidationError("--headers goes with --multipart BODY") }
+        let places = [output, multipart, headers.path].compactMap(\.self)
+        if places.count(where: { $0 == "-" }) > 1 { throw ValidationError("only one of the outputs can be -") }
+        if !dryRun, let pipe = places.first(where: { $0 == "-" }) { try refuseTerminal(pipe, "a bundle") }
+    }
+
+    private func validateMany() throws {
+        if output != nil { throw ValidationError("give either -o FILE or --out-dir DIR") }
+        if multipart != nil || headers.path != nil {
+            throw ValidationError("--multipart is for one capture; capbundle multipart makes the body of a bundle")
         }
+        if dryRun { throw ValidationError("--dry-run is for one capture") }
     }
 
     func run() throws {
-        let options = RawCaptureOptions(depthSize: depthSize, withoutDepth: noDepth, location: location)
-        let target: Packer.Output =
-            output.map { $0 == "-" ? .standardOutput : force ? .replacing($0) : .file($0) } ?? .standardOutput
-        do {
-            let packer = Packer(key: key.file, passphrase: try passphrase.read())
-            let packed = try packer.pack(raw, to: target, options: options, isDryRun: dryRun) {
-                diagnostic.remark($0)
-            }
-            try report(packed)
-        } catch let error as BundleError where format.json {
-            let status = ExitStatus(error)
-            try report(
-                .members([
-                    "error": error.json, "exit_code": .integer(Int(status.rawValue)), "raw": .string(raw),
-                ]))
+        let packer = Packer(key: key.file, passphrase: try passphrase.passphrase())
+        if let outDir { try packMany(into: outDir, packer) } else { try packOne(raws[0], packer) }
+    }
+
+    private func packOne(_ raw: String, _ packer: Packer) throws {
+        let body = multipart.map { Packer.BodyPlaces(body: force.place($0), headers: headers.path.map(force.place)) }
+        do throws(BundleError) {
+            let packed = try packer.pack(
+                raw, to: output.map(force.place) ?? .standardOutput, body: body, options: options, isDryRun: dryRun
+            ) { diagnostic.remark($0) }
+            try report(raw, packed)
+        } catch {
+            if format.json { try report(PackRendering.json(raw, error)) }
             throw error
         }
     }
 
-    private func report(_ packed: Packer.Packed) throws {
+    private func report(_ raw: String, _ packed: Packer.Packed) throws(BundleError) {
+        if let body = packed.body, let multipart { BodyRendering.remarks(multipart, body) }
         if format.json {
-            try report(packed.json(raw: raw, output: output, isDryRun: dryRun))
+            let body = packed.body.flatMap { body in
+                multipart.map { BodyRendering.json($0, body, headers: headers.path) }
+            }
+            try report(PackRendering.json(raw, packed, output: output, isDryRun: dryRun, body: body))
             return
         }
         let what = "\(packed.id), \(Quantity.bytes(packed.byteCount))"
@@ -78,11 +109,14 @@ struct PackCommand: ParsableCommand {
         } else {
             diagnostic.note("packed \(output ?? "-"): \(what)")
         }
+        if let body = packed.body, let multipart {
+            diagnostic.note("wrote \(multipart): \(Quantity.bytes(body.byteCount))")
+        }
     }
 
-    /// Standard output is the bundle's when it goes to a pipe; then the report goes where people look.
-    private func report(_ json: JSONValue) throws {
-        if output == "-" && !dryRun {
+    /// Where standard output is a bundle's or a body's, the report goes where people look.
+    private func report(_ json: JSONValue) throws(BundleError) {
+        if [output, multipart, headers.path].contains("-") && !dryRun {
             Output.tell(Output.jsonText(json))
         } else {
             try Output.json(json)
@@ -90,26 +124,52 @@ struct PackCommand: ParsableCommand {
     }
 }
 
-extension Packer.Packed {
-    fileprivate func json(raw: String, output: String?, isDryRun: Bool) -> JSONValue {
-        .members([
-            "bytes": .integer(byteCount),
-            "captured_at": .string(manifest.capturedAt.description),
-            "counter": counter.map { .integer(Int($0)) },
-            "dry_run": isDryRun ? .bool(true) : nil,
-            "entries": .array(manifest.entries.map { .string($0.path.description) }),
-            "exit_code": .integer(0),
-            "id": .string(id),
-            "key_id": .string(manifest.device.keyID.description),
-            "manifest_sha256": .string(manifestSHA256.description),
-            "output": output.map { .string($0) },
-            "raw": .string(raw),
-            "remarks": .array(
-                remarks.map {
-                    .members([
-                        "file": .string($0.file), "message": .string($0.message), "weight": .string($0.weight.rawValue),
-                    ])
-                }),
-        ])
+extension PackCommand {
+    private func packMany(into folder: String, _ packer: Packer) throws {
+        let run = try PackingRun(names(), into: folder, replaces: force.force, packer: packer)
+        let progress = Progress("capture", total: run.items.count, isWanted: true)
+        var counts: [ExitStatus: Int] = [:]
+        try run.pack(threads: many.jobs, options: options) { item, result throws(BundleError) in
+            progress.clear()
+            let status = try tell(item, result)
+            counts[status, default: 0] += 1
+            progress.advance(bytes: (try? result.get().byteCount) ?? 0)
+            return status == .success || !many.failFast
+        }
+        progress.clear()
+        let packed = counts[.success] ?? 0
+        let done = counts.values.reduce(0, +)
+        if !format.json {
+            let failed = done > packed ? ", \(Quantity.grouped(done - packed)) could not be" : ""
+            let left = run.items.count - done
+            let rest = left > 0 ? ", \(Quantity.grouped(left)) not looked at" : ""
+            diagnostic.note("packed \(Quantity.count(packed, "bundle")) into \(folder)\(failed)\(rest)")
+        }
+        let worst = ExitStatus.worst(counts.keys)
+        if worst != .success { throw worst }
+    }
+
+    /// All of them: clashes are looked for before any work.
+    private func names() throws(BundleError) -> [String] {
+        guard many.from0 else { return raws }
+        let list = NameList()
+        var names: [String] = []
+        while let name = list.next() { names.append(try name.get()) }
+        return names
+    }
+
+    private func tell(
+        _ item: PackingRun.Item, _ result: Result<Packer.Packed, BundleError>
+    ) throws(BundleError) -> ExitStatus {
+        switch result {
+        case .success(let packed):
+            packed.remarks.forEach(diagnostic.remark)
+            if format.json { try Output.json(PackRendering.json(item.raw, packed, output: item.output.name)) }
+            return .success
+        case .failure(let error):
+            diagnostic.error(error)
+            if format.json { try Output.json(PackRendering.json(item.raw, error)) }
+            return ExitStatus(error)
+        }
     }
 }

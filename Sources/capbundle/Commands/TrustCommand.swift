@@ -6,6 +6,11 @@ struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
         abstract: "Say which devices you vouch for.",
+        discussion: """
+            Example:
+              capbundle trust add my-rig my-rig.pem
+              capbundle trust list
+            """,
         subcommands: [Add.self, List.self, Revoke.self])
 
     struct Add: ParsableCommand {

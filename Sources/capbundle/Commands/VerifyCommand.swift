@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import Synchronization
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,28 +15,19 @@ struct VerifyCommand: ParsableCommand {
             Example:
               capbundle verify cap.bundle
               curl -s https://example.org/cap.bundle | capbundle verify --require depth -
+              find archive -name '*.bundle' -print0 | capbundle verify --from0 --json > reports.jsonl
             """)
 
     @Argument(help: ArgumentHelp("Bundles; - is a pipe.", valueName: "file"))
-    var files: [String]
+    var files: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Parts that must be there, separated by commas.",
-            discussion: "photo, depth, metadata, location, confidence, source, chain", valueName: "parts"))
-    var require: RequiredParts = RequiredParts(parts: [])
-
-    @Flag(help: "Accept bundles from which withholdable entries were taken out.")
-    var allowWithheld = false
-
-    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code says it all.")
-    var quiet = false
-
+    @OptionGroup var demands: DemandOptions
+    @OptionGroup var many: ManyOptions
     @OptionGroup var format: JSONOption
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        if files.isEmpty { throw ValidationError("give at least one bundle") }
+        try many.validate(names: files, of: "bundle")
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- stands for one pipe, so it can be given once")
         }
@@ -44,66 +36,79 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let verifier = Verifier(
             trust: try Environment.trustFile(trust.path),
-            policy: VerificationPolicy(required: require.parts, allowsWithheld: allowWithheld))
-        var statuses: [ExitStatus] = []
-        for file in files { statuses.append(try verify(file, with: verifier)) }
-        if files.count > 1 && !quiet && !format.json { try Output.line(Self.summary(statuses)) }
-        let worst = ExitStatus.worst(statuses)
-        if worst != .success { throw worst }
+            policy: demands.policy)
+        let status = try files.count == 1 ? verifyOne(files[0], verifier) : verifyAll(verifier)
+        if status != .success { throw status }
     }
 
-    private func verify(_ file: String, with verifier: Verifier) throws -> ExitStatus {
+    private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let report: VerificationReport
         do {
             report = try verifier.verify(BundleSource(path: file))
         } catch {
-            diagnostic.error(error)
-            let status = ExitStatus(error)
-            if format.json && !quiet { try Output.json(ReportRendering.json(file, error, status)) }
-            return status
+            return try tell(.init(file: file, result: .failure(error)))
         }
-        if !quiet {
-            if format.json {
-                try Output.json(ReportRendering.json(file, report))
-            } else if files.count > 1 {
-                try Output.line(ReportRendering.line(file, report))
-            } else {
-                for line in ReportRendering.page(file, report) { try Output.line(line) }
-                if report.verdict == .unknownDevice && file != "-" {
-                    diagnostic.note(
-                        "if that key id is the one that the device itself shows, vouch for it with: "
-                            + "capbundle trust add NAME --from \(ShellWord.quote(file))")
-                }
-            }
+        guard !demands.quiet && !format.json else { return try tell(.init(file: file, result: .success(report))) }
+        for line in ReportRendering.page(file, report) { try Output.line(line) }
+        if report.verdict == .unknownDevice && file != "-" {
+            diagnostic.note(
+                "if that key id is the one that the device itself shows, vouch for it with: "
+                    + "capbundle trust add NAME --from \(ShellWord.quote(file))")
         }
         return ExitStatus(report.verdict)
     }
 
-    private static func summary(_ statuses: [ExitStatus]) -> String {
-        let counts = Verdict.allCases.map { verdict in
-            (verdict.word, statuses.count { $0 == ExitStatus(verdict) })
+    private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
+        let progress = Progress("bundle", total: many.from0 ? nil : files.count, isWanted: !demands.quiet)
+        var counts: [ExitStatus: Int] = [:]
+        try verifier.verifyAll(threads: many.jobs, next: names()) { outcome throws(BundleError) in
+            progress.clear()
+            let status = try tell(outcome)
+            counts[status, default: 0] += 1
+            progress.advance(bytes: (try? outcome.result.get().bytes) ?? 0)
+            return status == .success || !many.failFast
         }
-        let known = counts.reduce(0) { $0 + $1.1 }
-        let all = counts + [("unreadable", statuses.count - known)]
+        progress.clear()
+        if !demands.quiet && !format.json { try Output.line(Self.summary(counts)) }
+        let worst = ExitStatus.worst(counts.keys)
+        if many.failFast && worst != .success { diagnostic.note("stopped at the first bundle that is not verified") }
+        return worst
+    }
+
+    private func names() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
+        if many.from0 {
+            let list = NameList()
+            return { list.next()?.map { .file($0) } }
+        }
+        let queue = Mutex(files.makeIterator())
+        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file($0)) } }
+    }
+
+    /// Prints the line of one of many, or the JSON of any.
+    private func tell(_ outcome: Verifier.Outcome) throws(BundleError) -> ExitStatus {
+        switch outcome.result {
+        case .failure(let error):
+            diagnostic.error(error)
+            let status = ExitStatus(error)
+            if format.json && !demands.quiet { try Output.json(ReportRendering.json(outcome.file, error, status)) }
+            return status
+        case .success(let report):
+            if !demands.quiet {
+                if format.json {
+                    try Output.json(ReportRendering.json(outcome.file, report))
+                } else {
+                    try Output.line(ReportRendering.line(outcome.file, report))
+                }
+            }
+            return ExitStatus(report.verdict)
+        }
+    }
+
+    private static func summary(_ counts: [ExitStatus: Int]) -> String {
+        let verdicts = Verdict.allCases.map { ($0.word, counts[ExitStatus($0)] ?? 0) }
+        let total = counts.values.reduce(0, +)
+        let all = verdicts + [("unreadable", total - verdicts.reduce(0) { $0 + $1.1 })]
         let parts = all.filter { $0.1 > 0 }.map { "\(Quantity.grouped($0.1)) \($0.0)" }
-        return "\(Quantity.count(statuses.count, "bundle")): \(parts.joined(separator: ", "))"
+        return "\(Quantity.count(total, "bundle"))\(parts.isEmpty ? "" : ": ")\(parts.joined(separator: ", "))"
     }
-}
-
-/// The value of `--require`.
-struct RequiredParts: ExpressibleByArgument {
-    let parts: [VerificationPolicy.Part]
-
-    init(parts: [VerificationPolicy.Part]) { self.parts = parts }
-
-    init?(argument: String) {
-        var parts: [VerificationPolicy.Part] = []
-        for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let part = VerificationPolicy.Part(rawValue: String(word)) else { return nil }
-            parts.append(part)
-        }
-        self.parts = parts
-    }
-
-    var defaultValueDescription: String { "nothing" }
 }

@@ -52,7 +52,9 @@ enum ReportRendering {
         }
     }
 
-    static func json(_ file: String, _ report: VerificationReport) -> JSONValue {
+    static func json(
+        _ file: String, _ report: VerificationReport, name: String = "capture-bundle/verify/1"
+    ) -> JSONValue {
         .members([
             "bundle": bundle(report),
             "bytes": .integer(report.bytes),
@@ -68,7 +70,7 @@ enum ReportRendering {
             "faults": .array(report.faults.map(\.json)),
             "file": .string(file),
             "not_checked": .array(report.notChecked.map { .string($0) }),
-            "report": .string("capture-bundle/verify/1"),
+            "report": .string(name),
             "verdict": .string(report.verdict.word),
             "warnings": .array(report.warnings.map(\.json)),
         ])

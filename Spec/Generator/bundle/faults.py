@@ -1,4 +1,4 @@
-"""The codes of the specification with their exit classes, and the exception that carries one."""
+"""The codes of both pages of the specification with their exit classes, and the exception that carries one."""
 
 EXIT_ORDER = (2, 1, 3, 4, 0)  # section 11: the worst class first
 TRUST_FILE_EXIT = 78  # section 10, T0
@@ -21,11 +21,15 @@ CODES = {
     "T0": "trust.file", "T1": "trust.level", "T2": "trust.rpid", "T3": "trust.not_yet_valid", "T4": "trust.expired",
     "T5": "trust.unknown", "T6": "trust.revoked",
     "R1": "policy.withheld", "R2": "policy.required",
+    # Spec/upload.md
+    "U1": "body.truncated", "U2": "body.boundary", "U3": "body.header", "U4": "body.limit", "U5": "body.delimiter",
+    "U6": "body.size", "U7": "body.trailing", "U8": "body.metadata", "U9": "body.boundary",
+    "Q1": "request.header", "Q2": "request.signature",
 }
 
-# Malformed unless the specification says otherwise.
+# Malformed unless the specification says otherwise; for a request, 1 is the vectors' "refuse".
 _CLASSES = {"A7": 1, "P1": 1, "T0": TRUST_FILE_EXIT, "T1": 4, "T2": 4, "T3": 4, "T4": 4, "T5": 3, "T6": 4,
-            "R1": 4, "R2": 4}
+            "R1": 4, "R2": 4, "Q1": 1, "Q2": 1}
 CLASS_OF_CODE = {code: _CLASSES.get(label, 2) for label, code in CODES.items()}
 
 POSITION_WARNING = "metadata.position"  # section 6; never a fault
@@ -38,6 +42,7 @@ class Fault(Exception):
         super().__init__(label, detail)
         self.label = label
         self.code = CODES[label]
+        self.exit_class = CLASS_OF_CODE[self.code]
         self.detail = detail
 
 

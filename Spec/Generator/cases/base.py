@@ -146,9 +146,9 @@ def apple_draft(extension=b"", low_s=True, **options):
 
 
 class Case:
-    """One vector: what a verifier has to say, and the bytes."""
+    """One vector: what a verifier has to say, and the bytes. headers are (key, value) pairs of its part alone."""
 
-    def __init__(self, name, codes, covers, comment, data, trust=(TRUST,), arguments=""):
+    def __init__(self, name, codes, covers, comment, data, trust=(TRUST,), arguments="", headers=()):
         self.name = name
         self.codes = sorted(code for code in codes.replace(",", " ").split())
         self.covers = covers
@@ -156,13 +156,15 @@ class Case:
         self.data = data.bytes() if isinstance(data, Draft) else bytes(data)
         self.trust = (trust,) if isinstance(trust, str) else tuple(trust)
         self.arguments = arguments
+        self.headers = headers
         self.exit_code = worst(CLASS_OF_CODE[code] for code in self.codes)
 
     def file(self):
-        """The vector's file: header lines, an empty line, the bundle."""
+        """The vector's file: header lines, an empty line, the bytes."""
         lines = ["expect-exit: %d" % self.exit_code, "expect-code: %s" % (",".join(self.codes) or "none"),
                  "covers: " + self.covers, "comment: " + self.comment]
         lines += ["trust: " + line for line in self.trust]
         if self.arguments:
             lines.append("arguments: " + self.arguments)
+        lines += ["%s: %s" % pair for pair in self.headers]
         return ("\n".join(lines) + "\n\n").encode("ascii") + self.data

@@ -1,3 +1,5 @@
+import CaptureNative
+
 /// Judges what an entry says, once its bytes have matched their hash: rules D, E and L.
 final class EntryContentCheck {
     struct Findings {
@@ -41,7 +43,7 @@ final class EntryContentCheck {
         case .depth(let reader, _): try reader.consume(piece)
         case .metadata, .location:
             // Bounded: the manifest's sizes of these two were checked against their limits.
-            for index in 0..<piece.count { gathered.append(piece[index]) }
+            gathered.append(copying: piece)
         case .opaque: break
         }
     }

@@ -1,0 +1,212 @@
+import CaptureNative
+
+extension BundleError.Code {
+    /// An entry that was asked for and is not in the bundle.
+    public static let entryAbsent = Self("entry.absent")
+}
+
+/// Takes entries out of a bundle. Nothing is seen of them before the whole bundle was read, every hash matched and the
+/// signature was good. Trust is not asked.
+///
+/// ```swift
+/// let names = try Extractor(entries: ["photo.jpg"]).extract(BundleSource(path: "cap.bundle"), to: .folder("opened"))
+/// ```
+public struct Extractor: Sendable {
+    /// Where entries go.
+    public enum Destination: Hashable, Sendable {
+        /// Made where it is missing; each entry appears under its path in it. Nothing below it is reached through a link.
+        case folder(String)
+        /// The same, and files that are there are replaced.
+        case replacing(String)
+        /// For one entry.
+        case standardOutput
+    }
+
+    private let entries: [String]
+    private let asFloats: Bool
+
+    /// - Parameters:
+    ///   - entries: paths of the payload, `manifest.json` or `assertion.cbor`; none for the whole payload.
+    ///   - asFloats: whether the depth map comes out inflated, as `depth.f32`.
+    public init(entries: [String] = [], asFloats: Bool = false) {
+        self.entries = entries
+        self.asFloats = asFloats
+    }
+
+    /// Reads the bundle once, in constant memory.
+    ///
+    /// - Returns: the names of the files that were made.
+    /// - Throws: the worst fault of a bundle that is not sound; `entry.absent`, `output.exists`, `output.unusable`,
+    ///   `input.unreadable`, `io.failed`. Nothing is left behind then, but files that were complete before a disk failed.
+    public func extract(_ source: BundleSource, to destination: Destination) throws(BundleError) -> [String] {
+        let observer = ExtractionObserver(
+            wanted: entries, asFloats: asFloats, name: source.name, destination: destination)
+        do {
+            let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
+            try report.requireSound(source.name)
+            return try observer.commit(withheld: Set(report.withheld.map(\.description)))
+        } catch {
+            observer.abandon()
+            throw error
+        }
+    }
+}
+
+/// Holds entries back while their bundle is verified.
+private final class ExtractionObserver: BundleObserver {
+    private let wanted: [String]
+    private let asFloats: Bool
+    /// The bundle, as messages name it.
+    private let name: String
+    private let destination: Extractor.Destination
+    private var folder: ExtractionFolder?
+    private var held: [(name: String, target: OutputTarget)] = []
+    private var listed: Set<String> = []
+    private var found: Set<String> = []
+    private var depthSize: DepthSize?
+    private var current: OutputTarget?
+    private var inflating: DepthMapReader?
+
+    init(wanted: [String], asFloats: Bool, name: String, destination: Extractor.Destination) {
+        self.wanted = wanted
+        self.asFloats = asFloats
+        self.name = name
+        self.destination = destination
+    }
+
+    private func wants(_ path: String) -> Bool { wanted.isEmpty ? EntryPath(path) != nil : wanted.contains(path) }
+
+    private func fileName(_ path: String) -> String {
+        asFloats && path == EntryPath.depth.description ? "depth.f32" : path
+    }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
+        depthSize = manifest.depth?.size
+        listed = Set(manifest.entries.map(\.path.description))
+        switch destination {
+        case .standardOutput: break
+        case .folder(let path): folder = try ExtractionFolder(path, replaces: false)
+        case .replacing(let path): folder = try ExtractionFolder(path, replaces: true)
+        }
+        for path in listed.sorted() where wants(path) { try folder?.examine(fileName(path)) }
+        for (path, bytes) in [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)] where wants(path) {
+            try hold(path).write(bytes)
+        }
+    }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        let path = entry.path.description
+        current = wants(path) ? try hold(path) : nil
+        inflating = nil
+        if current != nil, asFloats, entry.path == .depth, let depthSize {
+            inflating = try DepthMapReader(size: depthSize)
+        }
+    }
+
+    private func hold(_ path: String) throws(BundleError) -> OutputTarget {
+        found.insert(path)
+        let name = fileName(path)
+        let target: OutputTarget
+        if let folder { target = try folder.target(name) } else { target = try OutputTarget(.standardOutput, holdsBack: true) }
+        held.append((name, target))
+        return target
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        guard let current else { return }
+        if let inflating {
+            try inflating.consume(piece) { floats throws(BundleError) in try current.write(floats) }
+        } else {
+            try current.write(piece)
+        }
+    }
+
+    /// Releases what was asked for, once the bundle is known to be sound.
+    func commit(withheld: Set<String>) throws(BundleError) -> [String] {
+        let depth = EntryPath.depth.description
+        let asked = wanted + (asFloats && wanted.isEmpty ? [depth] : [])
+        if let absent = asked.first(where: { !found.contains($0) }) {
+            let reason = withheld.contains(absent) ? "was withheld from this bundle" : "is not in this bundle"
+            let names = found.union(listed.subtracting(withheld)).sorted().joined(separator: ", ")
+            throw BundleError(.entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names)"])
+        }
+        for item in held { try item.target.commit() }
+        return held.map(\.name)
+    }
+
+    func abandon() { folder?.removeIfMade() }
+}
+
+/// The folder that entries go to.
+private final class ExtractionFolder {
+    private let path: String
+    private let handle: FolderHandle
+    private let replaces: Bool
+    private var isMade: Bool
+    private var subfolders: [String: FolderHandle] = [:]
+
+    init(_ path: String, replaces: Bool) throws(BundleError) {
+        self.path = path
+        self.replaces = replaces
+        isMade = !FileStatus.exists(path)
+        do {
+            if isMade { try DirectoryHandle.create(path, mode: 0o777) }
+            handle = try FolderHandle(path, followsLinks: false)
+        } catch {
+            if error.isNoFolder || error.isLoop {
+                throw BundleError(
+                    .outputUnusable, "is a file or a symbolic link, expected a folder", file: path,
+                    hints: ["a slash at its end says that the link is meant"])
+            }
+            throw .writing(path, error)
+        }
+    }
+
+    /// Splits `source/x`, and makes the folder.
+    private func place(_ name: String) throws(BundleError) -> (folder: FolderHandle, name: String) {
+        let parts = name.split(separator: "/").map(String.init)
+        guard parts.count == 2 else { return (handle, name) }
+        if let known = subfolders[parts[0]] { return (known, parts[1]) }
+        do {
+            let folder = try handle.subfolder(parts[0], mode: 0o777)
+            subfolders[parts[0]] = folder
+            return (folder, parts[1])
+        } catch {
+            let full = FilePath.join(path, parts[0])
+            if error.isNoFolder || error.isLoop {
+                throw BundleError(.outputUnusable, "is a file or a symbolic link, expected a folder", file: full)
+            }
+            throw .writing(full, error)
+        }
+    }
+
+    /// Refuses what is there already, before anything is written.
+    func examine(_ name: String) throws(BundleError) {
+        let first = name.split(separator: "/").first.map(String.init) ?? name
+        if first != name, handle.kind(of: first) == nil { return }
+        let (folder, last) = try place(name)
+        guard let kind = folder.kind(of: last) else { return }
+        let full = FilePath.join(path, name)
+        guard replaces else { throw .exists(full) }
+        guard kind == .file else {
+            throw BundleError(.outputUnusable, "is there and no plain file, so it is not replaced", file: full)
+        }
+    }
+
+    func target(_ name: String) throws(BundleError) -> OutputTarget {
+        let (folder, last) = try place(name)
+        let full = FilePath.join(path, name)
+        do {
+            let file = try AtomicFile(last, in: folder, mode: 0o666)
+            return OutputTarget(file, name: full, existing: replaces ? .replace : .refuse)
+        } catch {
+            throw .writing(full, error)
+        }
+    }
+
+    /// Takes away the folders that were made for nothing; what is not empty stays.
+    func removeIfMade() {
+        for name in subfolders.keys { handle.removeEmptyFolder(name) }
+        if isMade { DirectoryHandle.removeEmpty(path) }
+    }
+}

@@ -1,0 +1,45 @@
+/// A part of an upload body, as its header names it (Spec/upload.md section 1).
+enum BodyPart: Hashable, Sendable {
+    case metadata, manifest, assertion
+    case entry(path: EntryPath, mediaType: String)
+
+    init(_ entry: ManifestEntry) { self = .entry(path: entry.path, mediaType: entry.mediaType) }
+
+    var name: String {
+        switch self {
+        case .metadata: "metadata"
+        case .manifest: "manifest"
+        case .assertion: "assertion.cbor"
+        case .entry(.depth, _): "depth_map"
+        case .entry(.photo, _): "photo"
+        case .entry(let path, _): path.description
+        }
+    }
+
+    private var filename: String? {
+        switch self {
+        case .metadata: nil
+        case .manifest: "manifest.json"
+        case .assertion: "assertion.cbor"
+        case .entry(.depth, _): "depth.gz"
+        case .entry(.photo, _): "capture.jpg"
+        case .entry(let path, _): path.description.split(separator: "/").last.map(String.init)
+        }
+    }
+
+    private var type: String {
+        switch self {
+        case .metadata: "application/json"
+        case .manifest: SigningInput.manifestType
+        case .assertion: "application/cbor"
+        case .entry(_, let mediaType): mediaType
+        }
+    }
+
+    /// All between the delimiter's line and the data.
+    var header: [UInt8] {
+        let file = filename.map { "; filename=\"\($0)\"" } ?? ""
+        return Array(
+            "Content-Disposition: form-data; name=\"\(name)\"\(file)\r\nContent-Type: \(type)\r\n\r\n".utf8)
+    }
+}

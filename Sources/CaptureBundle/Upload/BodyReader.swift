@@ -1,0 +1,243 @@
+import CaptureNative
+
+extension BundleError.Code {
+    static let bodyTruncated = Self("body.truncated")
+    static let bodyBoundary = Self("body.boundary")
+    static let bodyHeader = Self("body.header")
+    static let bodyLimit = Self("body.limit")
+    static let bodyDelimiter = Self("body.delimiter")
+    static let bodySize = Self("body.size")
+    static let bodyTrailing = Self("body.trailing")
+    static let bodyMetadata = Self("body.metadata")
+}
+
+/// Reads an upload body in one pass and hands on the bytes of its bundle: rules U1 to U7 of Spec/upload.md.
+///
+/// Whoever reads the bundle verifies it; `judge` then says what only the whole body shows (U8, U9).
+final class BodyReader: ByteStream {
+    private enum State {
+        case start, delimiter, payload, ended
+        case data(remaining: Int, padding: Int)
+    }
+
+    private let source: BundleSource
+    private var state = State.start
+    /// Bytes of the bundle that are ready to be handed on.
+    private var ready: [UInt8] = []
+    private var boundary: MultipartBoundary?
+    private var metadata: [UInt8] = []
+    private var head = BundleReader.Head(manifest: [], assertion: [])
+    private var manifest: Manifest?
+    private var next = 0
+    private var location: [UInt8]?
+    private var current: ManifestEntry?
+    private var scanner = BoundaryScanner()
+    /// The boundaries that the manifest gives, and those of them that stand in a part.
+    private var candidates: [[UInt8]] = []
+    private var occurring: Set<[UInt8]> = []
+    private static let crlf = Array("\r\n".utf8)
+    private static let dashes = Array("--".utf8)
+    private static let headerLimit = 1024
+
+    init(_ source: BundleSource) { self.source = source }
+
+    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+        while ready.isEmpty {
+            switch state {
+            case .start: try readHead()
+            case .payload: try readPartHeader()
+            case .data(let remaining, let padding):
+                if remaining > 0 { return try readData(remaining, padding, into: &buffer) }
+                ready = [UInt8](repeating: 0, count: padding)
+                state = .delimiter
+            case .delimiter:
+                try readDelimiter()
+                state = .payload
+            case .ended: return 0
+            }
+        }
+        let count = min(ready.count, buffer.count)
+        buffer.overwrite(at: 0, with: ready.span.extracting(first: count))
+        ready.removeFirst(count)
+        return count
+    }
+
+    private func readHead() throws(BundleError) {
+        let line = try source.read(Self.dashes.count + MultipartBoundary.length + Self.crlf.count)
+        let digits = line.dropFirst(Self.dashes.count).prefix(MultipartBoundary.length)
+        guard let boundary = MultipartBoundary(Array(digits)), line.starts(with: Self.dashes), line.suffix(2) == Self.crlf[...]
+        else {
+            if Self.isBeginning(line) { throw truncated("inside its first line") }
+            throw BundleError(
+                .bodyBoundary, "no upload body: the first line is not -- and a boundary of capture bundles")
+        }
+        self.boundary = boundary
+        metadata = try readPart(.metadata, limit: UploadMetadata.byteLimit)
+        try requireAnother(.manifest)
+        let manifest = try readPart(.manifest, limit: BundleLimits.manifestBytes)
+        try requireAnother(.assertion)
+        let assertion = try readPart(.assertion, limit: BundleLimits.assertionBytes)
+        head = BundleReader.Head(manifest: manifest, assertion: assertion)
+        ready = BundleMagic.bytes + Self.entry("manifest.json", manifest) + Self.entry("assertion.cbor", assertion)
+        state = .payload
+        for n in 0..<MultipartBoundary.candidates {
+            candidates.append(try MultipartBoundary(manifest: manifest, n: n).bytes)
+        }
+        for data in [metadata, manifest, assertion] {
+            var scanner = BoundaryScanner()
+            try scanner.scan(data.span) { match throws(BundleError) in note(match) }
+        }
+        // A malformed manifest ends the reading: whoever reads the bundle says so, and asks for nothing after it.
+        self.manifest = try? Manifest.decode(manifest)
+    }
+
+    private func note(_ match: [UInt8]) {
+        if candidates.contains(match) { occurring.insert(match) }
+    }
+
+    private static func isBeginning(_ line: [UInt8]) -> Bool {
+        guard line.count < dashes.count + MultipartBoundary.length + crlf.count else { return false }
+        let whole = dashes + MultipartBoundary.prefix
+        guard line.count >= whole.count else { return whole.starts(with: line) }
+        guard line.starts(with: whole) else { return false }
+        let digits = line.dropFirst(whole.count).prefix(MultipartBoundary.digits)
+        let rest = line.dropFirst(whole.count + MultipartBoundary.digits)
+        let padded = String(decoding: digits, as: UTF8.self) + (digits.count % 2 == 1 ? "0" : "")
+        return Hex.decode(padded) != nil && crlf.starts(with: rest)
+    }
+
+    private static func entry(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+        UstarHeader.encode(name: Array(name.utf8), size: bytes.count) + bytes
+            + [UInt8](repeating: 0, count: UstarHeader.padding(bytes.count))
+    }
+
+    /// One of the first three parts: its header is known, its data ends at the first delimiter.
+    private func readPart(_ part: BodyPart, limit: Int) throws(BundleError) -> [UInt8] {
+        let expected = part.header
+        let header = try source.read(expected.count)
+        guard header == expected else {
+            if expected.starts(with: header) { throw truncated("inside the header of a part") }
+            throw BundleError(
+                .bodyHeader, "a part header other than the one expected here, of the part \(part.name)")
+        }
+        let delimiter = Self.crlf + Self.dashes
+        let mark = boundary?.bytes ?? []
+        let (bytes, stop) = try source.read(through: mark, limit: limit + delimiter.count)
+        switch stop {
+        case .end: throw truncated("inside the part \(part.name)")
+        case .limit: throw BundleError(.bodyLimit, "the part \(part.name) has more than the \(limit) bytes allowed")
+        case .mark where bytes.suffix(delimiter.count) != delimiter[...]: throw delimiterInside(part.name)
+        case .mark:
+            return Array(bytes.dropLast(delimiter.count))
+        }
+    }
+
+    private func requireAnother(_ part: BodyPart) throws(BundleError) {
+        guard try readLineEnd() else {
+            throw BundleError(.bodyHeader, "ends where the part \(part.name) was expected")
+        }
+    }
+
+    /// What follows a boundary: true for another part, false for the end of the body, which is read then.
+    private func readLineEnd() throws(BundleError) -> Bool {
+        let bytes = try source.read(2)
+        if bytes == Self.crlf { return true }
+        if bytes == Self.dashes {
+            let end = try source.read(2)
+            if end == Self.crlf { return false }
+            if Self.crlf.starts(with: end) { throw truncated("inside its last line") }
+        } else if bytes.count < 2, Self.crlf.starts(with: bytes) || Self.dashes.starts(with: bytes) {
+            throw truncated("after a boundary")
+        }
+        throw BundleError(.bodyHeader, "neither a line end nor -- after a boundary")
+    }
+
+    private func readPartHeader() throws(BundleError) {
+        guard try readLineEnd() else {
+            guard try source.isAtEnd else {
+                throw BundleError(.bodyTrailing, "bytes after its end, at offset \(source.position)")
+            }
+            ready = [UInt8](repeating: 0, count: 2 * UstarHeader.blockLength)
+            state = .ended
+            return
+        }
+        guard let manifest else { throw BundleError(.bodyHeader, "a part that no manifest lists") }
+        let rest = manifest.entries[next...]
+        let (bytes, stop) = try source.read(through: Self.crlf + Self.crlf, limit: Self.headerLimit)
+        let header = stop == .mark ? bytes + Self.crlf + Self.crlf : bytes
+        guard let index = rest.firstIndex(where: { BodyPart($0).header == header }) else {
+            let isBeginning = stop == .end && rest.contains { BodyPart($0).header.starts(with: header) }
+            if isBeginning { throw truncated("inside the header of a part") }
+            throw BundleError(
+                .bodyHeader, "a part header that is not that of an entry which the manifest lists and which is still to come")
+        }
+        let entry = manifest.entries[index]
+        next = index + 1
+        current = entry
+        if entry.path == .location { location = [] }
+        scanner = BoundaryScanner()
+        ready = UstarHeader.encode(name: Array(entry.path.description.utf8), size: entry.size)
+        state = .data(remaining: entry.size, padding: UstarHeader.padding(entry.size))
+    }
+
+    private func readData(
+        _ remaining: Int, _ padding: Int, into buffer: inout [UInt8]
+    ) throws(BundleError) -> Int {
+        var filled = 0
+        let count = try source.lend(min(remaining, buffer.count)) { piece throws(BundleError) in
+            try scanner.scan(piece) { match throws(BundleError) in
+                if match == boundary?.bytes { throw delimiterInside(current?.path.description ?? "") }
+                note(match)
+            }
+            buffer.overwrite(at: 0, with: piece)
+            if current?.path == .location { location?.append(copying: piece) }
+            filled = piece.count
+        }
+        if count == 0 { throw truncated("inside the part of \(current?.path.description ?? "")") }
+        state = .data(remaining: remaining - filled, padding: padding)
+        return filled
+    }
+
+    /// What stands between an entry's data and what follows: rule U6.
+    private func readDelimiter() throws(BundleError) {
+        let expected = Self.crlf + Self.dashes + (boundary?.bytes ?? [])
+        let found = try source.read(expected.count)
+        if found == expected { return }
+        if expected.starts(with: found) { throw truncated("after the part of \(current?.path.description ?? "")") }
+        throw BundleError(
+            .bodySize, "the part of \(current?.path.description ?? "") has other than its \(current?.size ?? 0) bytes")
+    }
+
+    private func truncated(_ place: String) -> BundleError {
+        source.position == 0
+            ? BundleError(.bodyTruncated, "is empty")
+            : BundleError(.bodyTruncated, "ends after \(source.position) bytes, \(place)")
+    }
+
+    private func delimiterInside(_ name: String) -> BundleError {
+        BundleError(.bodyDelimiter, "the boundary stands inside the part of \(name), or that part is cut short")
+    }
+}
+
+extension BodyReader {
+    /// Rules U8 and U9, of a body in which nothing else is wrong.
+    func judge(_ report: VerificationReport) throws(BundleError) -> [BundleError] {
+        guard let manifest, let boundary, let deviceModel = report.metadata?.deviceModel else { return [] }
+        var faults: [BundleError] = []
+        let position = try location.map { bytes throws(BundleError) in try GeoPosition.decode(bytes) }
+        let expected = UploadMetadata.encode(
+            manifest: manifest, deviceModel: deviceModel, position: position, assertion: head.assertion)
+        if metadata != expected {
+            faults.append(BundleError(.bodyMetadata, "the part metadata disagrees with what is signed"))
+        }
+        if !isFirstFree(boundary) {
+            faults.append(
+                BundleError(.bodyBoundary, "the boundary is \(boundary.text), which is not the one of this manifest"))
+        }
+        return faults
+    }
+
+    private func isFirstFree(_ boundary: MultipartBoundary) -> Bool {
+        candidates.first { !occurring.contains($0) } == boundary.bytes
+    }
+}

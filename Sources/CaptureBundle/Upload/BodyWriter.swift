@@ -1,0 +1,46 @@
+import CaptureNative
+
+/// Writes the parts of a body in their order, and looks for the boundary in what passes.
+final class BodyWriter {
+    private let target: OutputTarget
+    private let boundary: MultipartBoundary
+    private var scanner = BoundaryScanner()
+    private var isFirst = true
+    private(set) var byteCount = 0
+    /// The boundary stands in a part, so that this body cannot be used.
+    private(set) var isSpoilt = false
+
+    init(_ target: OutputTarget, boundary: MultipartBoundary) {
+        self.target = target
+        self.boundary = boundary
+    }
+
+    func begin(_ part: BodyPart) throws(BundleError) {
+        try put((isFirst ? [] : Array("\r\n".utf8)) + Array("--".utf8) + boundary.bytes + Array("\r\n".utf8))
+        try put(part.header)
+        isFirst = false
+        scanner = BoundaryScanner()
+    }
+
+    func write(_ data: Span<UInt8>) throws(BundleError) {
+        try scanner.scan(data) { match throws(BundleError) in
+            if match == boundary.bytes { isSpoilt = true }
+        }
+        byteCount += data.count
+        try target.write(data)
+    }
+
+    func write(_ part: BodyPart, _ data: [UInt8]) throws(BundleError) {
+        try begin(part)
+        try write(data.span)
+    }
+
+    func finish() throws(BundleError) {
+        try put(Array("\r\n--".utf8) + boundary.bytes + Array("--\r\n".utf8))
+    }
+
+    private func put(_ bytes: [UInt8]) throws(BundleError) {
+        byteCount += bytes.count
+        try target.write(bytes)
+    }
+}

@@ -1,0 +1,73 @@
+import CaptureNative
+
+/// What a receiving server does with an upload body: puts the bundle together again, byte for byte, verifies it in the same
+/// pass, and keeps it only if it is sound (Spec/upload.md section 1.3).
+///
+/// ```swift
+/// let receiver = BundleReceiver(trust: try TrustFile(path: "trusted_devices"))
+/// let received = try receiver.receive(BundleSource(path: "body"), to: .file("cap.bundle"))
+/// guard received.isKept else { … }
+/// ```
+public struct BundleReceiver: Sendable {
+    /// What came of a body.
+    public struct Received: Sendable {
+        /// That of the bundle, with the faults of the body.
+        public let report: VerificationReport
+        /// Whether the bundle was sound and is in its place now. Whose device signed it is the verdict's business.
+        public let isKept: Bool
+    }
+
+    private let verifier: Verifier
+
+    public init(trust: TrustFile, policy: VerificationPolicy = VerificationPolicy()) {
+        verifier = Verifier(trust: trust, policy: policy)
+    }
+
+    /// Reads a body once, in constant memory.
+    ///
+    /// - Throws: only when the body cannot be read or the bundle not be written (`input.unreadable`, `output.exists`,
+    ///   `output.unusable`, `io.failed`); a body with faults is a result.
+    public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
+        try place.examine()
+        let target = try OutputTarget(place, holdsBack: true)
+        let reader = BodyReader(body)
+        let copy = CopyingStream(reader, target)
+        var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
+        if [.malformed, .altered].contains(report.verdict) {
+            report.noteBody(isSound: !report.faults.contains { $0.code.rawValue.hasPrefix("body.") })
+            return Received(report: report, isKept: false)
+        }
+        let faults = try reader.judge(report)
+        guard faults.isEmpty else {
+            report.faults += faults
+            report.noteBody(isSound: false)
+            return Received(report: report, isKept: false)
+        }
+        report.noteBody(isSound: true)
+        try target.commit()
+        return Received(report: report, isKept: true)
+    }
+}
+
+extension VerificationReport {
+    fileprivate mutating func noteBody(isSound: Bool) {
+        checks.insert(Check(name: "body", outcome: isSound ? .passed : .failed), at: 0)
+    }
+}
+
+/// Writes down what it hands on.
+private final class CopyingStream: ByteStream {
+    private let source: any ByteStream
+    private let target: OutputTarget
+
+    init(_ source: any ByteStream, _ target: OutputTarget) {
+        self.source = source
+        self.target = target
+    }
+
+    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+        let count = try source.fill(&buffer)
+        try target.write(buffer.span.extracting(first: count))
+        return count
+    }
+}

@@ -1,0 +1,63 @@
+import CaptureNative
+
+/// The boundary between the parts of a body (Spec/upload.md section 1.1).
+struct MultipartBoundary: Hashable, Sendable {
+    static let prefix = Array("capture-bundle-".utf8)
+    static let digits = 40
+    static let length = prefix.count + digits
+    /// n goes from 0 to 15.
+    static let candidates = 16
+
+    /// The 55 characters.
+    let bytes: [UInt8]
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The `n`th boundary of a manifest.
+    init(manifest: [UInt8], n: Int) throws(BundleError) {
+        let digest = try Digest.of(manifest + Array(String(n).utf8))
+        bytes = Self.prefix + Hex.encode(digest.bytes).utf8.prefix(Self.digits)
+    }
+
+    /// nil when the bytes have not the form of a boundary.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.length, bytes.starts(with: Self.prefix),
+            Hex.decode(String(decoding: bytes.dropFirst(Self.prefix.count), as: UTF8.self)) != nil
+        else { return nil }
+        self.bytes = bytes
+    }
+}
+
+/// Finds what has the form of a boundary in data that comes in pieces.
+struct BoundaryScanner {
+    private var tail: [UInt8] = []
+
+    /// - Parameter found: gets each occurrence: the prefix and the 40 bytes after it, whatever they are.
+    mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
+        let keep = MultipartBoundary.length - 1
+        // What straddles the border: it begins in the tail and ends in the head of this piece.
+        var joint = tail
+        joint.append(copying: piece.extracting(first: min(keep, piece.count)))
+        try Self.each(in: joint.span, beginningBefore: tail.count, found)
+        try Self.each(in: piece, beginningBefore: piece.count, found)
+        if piece.count >= keep {
+            tail = []
+            tail.append(copying: piece.extracting((piece.count - keep)..<piece.count))
+        } else {
+            tail = joint.suffix(keep)
+        }
+    }
+
+    private static func each(
+        in bytes: Span<UInt8>, beginningBefore border: Int, _ found: ([UInt8]) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        var start = 0
+        while let offset = ByteSearch.first(MultipartBoundary.prefix, in: bytes, from: start), offset < border {
+            guard offset + MultipartBoundary.length <= bytes.count else { return }
+            var match: [UInt8] = []
+            match.append(copying: bytes.extracting(offset..<(offset + MultipartBoundary.length)))
+            try found(match)
+            start = offset + 1
+        }
+    }
+}

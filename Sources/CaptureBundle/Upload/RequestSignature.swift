@@ -1,0 +1,95 @@
+import CaptureNative
+
+extension BundleError.Code {
+    /// A request header that is not written as Spec/upload.md section 2 says.
+    public static let requestHeader = Self("request.header")
+    public static let requestSignature = Self("request.signature")
+}
+
+/// The three headers that authenticate one attempt of an upload (Spec/upload.md section 2).
+///
+/// ```swift
+/// let device = try DeviceKeyFile(path: DeviceKeyFile.usualPath).load(passphrase: nil)
+/// let signature = try RequestSignature(
+///     body: RequestSignature.hash(BundleSource(path: "body")), deviceID: id, timestamp: now, device: device)
+/// for (name, value) in signature.headers { request.setHeader(name, value) }
+/// ```
+public struct RequestSignature: Hashable, Sendable {
+    /// The UUID that the server gave the device.
+    public let deviceID: String
+    /// Unix time in milliseconds, as in the header.
+    public let timestamp: String
+    /// Base64 of the DER signature.
+    public let signature: String
+
+    /// In the order of the specification.
+    public var headers: [(name: String, value: String)] {
+        [("X-Device-Id", deviceID), ("X-Device-Timestamp", timestamp), ("X-Device-Signature", signature)]
+    }
+
+    static let timestampLimit = 9_007_199_254_740_991
+
+    /// What was received.
+    public init(deviceID: String, timestamp: String, signature: String) {
+        self.deviceID = deviceID
+        self.timestamp = timestamp
+        self.signature = signature
+    }
+
+    /// Signs one attempt. No counter is used up.
+    ///
+    /// - Parameters:
+    ///   - body: of the whole body, as it is sent.
+    ///   - timestamp: Unix time in milliseconds.
+    /// - Throws: `request.header` when the id is no UUID or the time is outside 0 … 2⁵³ − 1.
+    public init(body: Digest, deviceID: String, timestamp: Int, device: DeviceKey) throws(BundleError) {
+        guard Self.isUUID(deviceID) else {
+            throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is no UUID (8-4-4-4-12 hex digits)")
+        }
+        guard (0...Self.timestampLimit).contains(timestamp) else {
+            throw BundleError(
+                .requestHeader, "the timestamp \(timestamp) is no time in milliseconds from 0 to \(Self.timestampLimit)")
+        }
+        let message = Self.message(timestamp: String(timestamp), body: body)
+        let made = try native { () throws(NativeError) in try device.key.sign(message) }
+        self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
+    }
+
+    /// Whether `device` signed these headers and this body: rules Q1 and Q2. How old the timestamp may be is the server's
+    /// business, and so is which key belongs to the id.
+    ///
+    /// - Throws: `request.header`, `request.signature`.
+    public func verify(body: Digest, device: DevicePoint) throws(BundleError) {
+        guard Self.isUUID(deviceID) else { throw BundleError(.requestHeader, "X-Device-Id is no UUID") }
+        guard let value = JSONValue.number(timestamp).integer, String(value) == timestamp else {
+            throw BundleError(.requestHeader, "X-Device-Timestamp is no decimal number of milliseconds")
+        }
+        let message = Self.message(timestamp: timestamp, body: body)
+        let isGood = try native { () throws -> Bool in
+            guard let der = Base64.decode(signature), let parsed = try ECDSASignature(der: der) else {
+                throw BundleError(.requestHeader, "X-Device-Signature is not the base64 of a DER signature")
+            }
+            return try P256PublicKey(point: device.bytes)?.verifies(parsed, message: message) ?? false
+        }
+        guard isGood else {
+            throw BundleError(.requestSignature, "the signature does not verify under the device's key for this body")
+        }
+    }
+
+    /// SHA-256 of all bytes of a source.
+    public static func hash(_ source: BundleSource) throws(BundleError) -> Digest {
+        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        while try source.lend(1 << 20, to: { piece throws(BundleError) in
+            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+        }) > 0 {}
+        return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+    }
+
+    private static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
+
+    static func isUUID(_ text: String) -> Bool {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit } }
+    }
+}

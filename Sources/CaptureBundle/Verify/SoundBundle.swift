@@ -1,0 +1,18 @@
+extension VerificationReport {
+    /// Refuses a bundle whose contents or signature are wrong, or that is none. Trust is not asked.
+    ///
+    /// - Throws: the worst fault.
+    func requireSound(_ file: String) throws(BundleError) {
+        for verdict in [Verdict.malformed, .altered] {
+            guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
+            throw BundleError(
+                fault.code, fault.message, file: file, entry: fault.entry,
+                hints: file == "-" ? [] : ["capbundle verify \(ShellWord.quote(file)) says all that is wrong"])
+        }
+    }
+}
+
+extension Verifier {
+    /// For those who ask whether a bundle is sound, and not whose it is.
+    static let soundness = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
+}

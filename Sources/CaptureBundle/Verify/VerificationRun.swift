@@ -1,0 +1,66 @@
+import CaptureNative
+
+extension Verifier {
+    /// What came of one of many bundles.
+    public struct Outcome: Sendable {
+        public let file: String
+        /// A bundle with faults is a success here; a failure is a file that cannot be read.
+        public let result: Result<VerificationReport, BundleError>
+
+        public init(file: String, result: Result<VerificationReport, BundleError>) {
+            self.file = file
+            self.result = result
+        }
+    }
+
+    /// Verifies many bundles by several threads, in memory that does not grow with their number.
+    ///
+    /// - Parameters:
+    ///   - threads: how many are verified at a time; nil for as many as there are processors.
+    ///   - next: the next bundle, nil after the last; called by one thread at a time.
+    ///   - deliver: gets the outcomes in the order of the bundles, on this thread. False ends the run.
+    /// - Throws: what `deliver` throws.
+    public func verifyAll(
+        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        deliver: (Outcome) throws(BundleError) -> Bool
+    ) throws(BundleError) {
+        try OrderedWork.run(
+            threads: threads ?? Thread.processors, next: next, work: outcome, deliver: deliver)
+    }
+
+    private func outcome(_ place: Result<BundleSource.Place, BundleError>) -> Outcome {
+        do {
+            let place = try place.get()
+            return Outcome(file: place.name, result: reportOrError(place))
+        } catch {
+            return Outcome(file: error.file ?? "", result: .failure(error))
+        }
+    }
+
+    private func reportOrError(_ place: BundleSource.Place) -> Result<VerificationReport, BundleError> {
+        do { return .success(try verify(place.open())) } catch { return .failure(error) }
+    }
+}
+
+extension BundleSource {
+    /// Where a bundle is, before it is opened.
+    public enum Place: Hashable, Sendable {
+        case file(String)
+        case standardInput
+
+        public var name: String {
+            switch self {
+            case .file(let path): path
+            case .standardInput: "-"
+            }
+        }
+
+        /// - Throws: `input.unreadable`.
+        public func open() throws(BundleError) -> BundleSource {
+            switch self {
+            case .file(let path): try BundleSource(file: path)
+            case .standardInput: try BundleSource(path: "-")
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import CLinux
+import Glibc
+
+extension [UInt8] {
+    /// Appends in one copy; `append(contentsOf:)` takes no `Span`.
+    package mutating func append(copying bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Overwrites the bytes from `offset` on in one copy; they must fit.
+    package mutating func overwrite(at offset: Int, with bytes: Span<UInt8>) {
+        precondition(offset >= 0 && bytes.count <= count - offset, "bytes do not fit")
+        unsafe bytes.withUnsafeBufferPointer { source in
+            unsafe withUnsafeMutableBytes { target in
+                guard let from = source.baseAddress, let to = target.baseAddress else { return }
+                unsafe _ = memcpy(to + offset, from, source.count)
+            }
+        }
+    }
+}
+
+/// Looks for a byte string, at the speed of the C library.
+package enum ByteSearch {
+    /// The offset of the first occurrence that begins at `start` or later; nil when there is none.
+    package static func first(_ needle: [UInt8], in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
+        guard start >= 0, start <= bytes.count else { return nil }
+        return unsafe bytes.withUnsafeBytes { haystack -> Int? in
+            guard let base = haystack.baseAddress else { return needle.isEmpty ? 0 : nil }
+            guard let found = unsafe memmem(base + start, UInt(haystack.count - start), needle, UInt(needle.count)) else {
+                return nil
+            }
+            return unsafe UnsafeRawPointer(found) - base
+        }
+    }
+}

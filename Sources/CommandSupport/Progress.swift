@@ -1,0 +1,56 @@
+import CaptureNative
+
+/// A line on the terminal that says how far a run is; nothing anywhere else.
+package final class Progress {
+    private let noun: String
+    private let total: Int?
+    private let isShown: Bool
+    private let started = MonotonicClock.seconds
+    private var said = MonotonicClock.seconds
+    private var count = 0
+    private var bytes = 0
+    private var isOnScreen = false
+
+    /// - Parameters:
+    ///   - noun: what is counted, in the singular.
+    ///   - total: nil when it is not known.
+    package init(_ noun: String, total: Int?, isWanted: Bool) {
+        self.noun = noun
+        self.total = total
+        isShown = isWanted && FileHandle.standardError.isTerminal
+    }
+
+    /// One more is done.
+    package func advance(bytes more: Int) {
+        count += 1
+        bytes += more
+        let now = MonotonicClock.seconds
+        guard isShown, now - said >= 0.2 else { return }
+        said = now
+        show(now)
+    }
+
+    /// Takes the line away, so that other text can be written.
+    package func clear() {
+        guard isOnScreen else { return }
+        Output.tell("\r\u{1b}[K", end: "")
+        isOnScreen = false
+    }
+
+    private func show(_ now: Double) {
+        let seconds = max(now - started, 0.001)
+        let rate = Quantity.grouped(Int(Double(count) / seconds))
+        let speed = Quantity.grouped(Int(Double(bytes) / seconds / 1e6))
+        let of = total.map { " of \(Quantity.grouped($0))" } ?? ""
+        let line = "\(Quantity.grouped(count))\(of) \(noun)s, \(rate) a second, \(speed) MB/s\(timeLeft(seconds))"
+        let columns = FileHandle.standardError.columns ?? 80
+        Output.tell("\r\u{1b}[K" + line.prefix(columns - 1), end: "")
+        isOnScreen = true
+    }
+
+    private func timeLeft(_ seconds: Double) -> String {
+        guard let total, count > 0, count < total else { return "" }
+        let left = Int(seconds / Double(count) * Double(total - count)) + 1
+        return left < 120 ? ", \(left) s left" : ", \(left / 60) min left"
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import CaptureBundle
+
+/// What is demanded of a bundle, and whether anything is printed.
+struct DemandOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Parts that must be there, separated by commas.",
+            discussion: "photo, depth, metadata, location, confidence, source, chain", valueName: "parts"))
+    var require: RequiredParts = RequiredParts(parts: [])
+
+    @Flag(help: "Accept bundles from which withholdable entries were taken out.")
+    var allowWithheld = false
+
+    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code says it all.")
+    var quiet = false
+
+    var policy: VerificationPolicy { VerificationPolicy(required: require.parts, allowsWithheld: allowWithheld) }
+}
+
+/// The value of `--require`.
+struct RequiredParts: ExpressibleByArgument {
+    let parts: [VerificationPolicy.Part]
+
+    init(parts: [VerificationPolicy.Part]) { self.parts = parts }
+
+    init?(argument: String) {
+        var parts: [VerificationPolicy.Part] = []
+        for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let part = VerificationPolicy.Part(rawValue: String(word)) else { return nil }
+            parts.append(part)
+        }
+        self.parts = parts
+    }
+
+    var defaultValueDescription: String { "nothing" }
+}

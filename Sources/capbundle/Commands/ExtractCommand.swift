@@ -1,0 +1,63 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct ExtractCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extract",
+        abstract: "Take the photo, the depth map and the rest out of a bundle.",
+        discussion: """
+            Nothing is released before every hash matched and the signature was good; trust is not asked. Without ENTRY all \
+            of the payload comes out; manifest.json and assertion.cbor can be asked for. Exit codes: 0, 1 or 2 as of \
+            "capbundle verify".
+
+            Example:
+              capbundle extract cap.bundle -o opened
+              capbundle extract cap.bundle photo.jpg > photo.jpg
+              capbundle extract cap.bundle depth.f32.gz --floats -o opened
+            """)
+
+    @Argument(help: "A bundle; - is a pipe.")
+    var file: String
+
+    @Argument(help: ArgumentHelp("Entries to take out.", valueName: "entry"))
+    var entries: [String] = []
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "The folder to write to, made where it is missing.",
+            discussion: "Default: standard output, for a single entry.", valueName: "folder"))
+    var output: String?
+
+    @Flag(help: "Write the depth map as raw Float32 little-endian, depth.f32.")
+    var floats = false
+
+    @OptionGroup var force: ForceOption
+
+    private var goesToStandardOutput: Bool { output == nil || output == "-" }
+
+    func validate() throws {
+        if goesToStandardOutput {
+            guard entries.count == 1 else {
+                throw ValidationError("give a folder with -o, or a single entry for standard output")
+            }
+            try refuseTerminal("-", "an entry")
+        }
+        if Set(entries).count != entries.count { throw ValidationError("an entry is named twice") }
+        if floats && !entries.isEmpty && !entries.contains(EntryPath.depth.description) {
+            throw ValidationError("--floats is about depth.f32.gz, which is not among the entries")
+        }
+    }
+
+    func run() throws {
+        let extractor = Extractor(entries: entries, asFloats: floats)
+        let folder = output ?? "-"
+        let destination: Extractor.Destination =
+            goesToStandardOutput ? .standardOutput : force.force ? .replacing(folder) : .folder(folder)
+        let names = try extractor.extract(BundleSource(path: file), to: destination)
+        if !goesToStandardOutput {
+            diagnostic.note("wrote \(names.joined(separator: ", ")) to \(folder)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct FromBodyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "from-body",
+        abstract: "Put a bundle together again from an upload body, and verify it.",
+        discussion: """
+            What a receiving server does, in one pass. The bundle is written only if body, contents and signature hold; \
+            exit codes are those of "capbundle verify", and with 0, 3 and 4 the bundle is there.
+
+            Example:
+              capbundle from-body body -o cap.bundle
+            """)
+
+    @Argument(help: "An upload body; - is a pipe.")
+    var body: String
+
+    @Option(name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"))
+    var output: String
+
+    @OptionGroup var force: ForceOption
+    @OptionGroup var demands: DemandOptions
+    @OptionGroup var format: JSONOption
+    @OptionGroup var trust: TrustOptions
+
+    func validate() throws { try refuseTerminal(output, "a bundle") }
+
+    func run() throws {
+        let receiver = BundleReceiver(trust: try Environment.trustFile(trust.path), policy: demands.policy)
+        let received: BundleReceiver.Received
+        do {
+            received = try receiver.receive(BundleSource(path: body), to: force.place(output))
+        } catch {
+            if format.json && !demands.quiet { try tell([Output.jsonText(failure(error))]) }
+            throw error
+        }
+        if !demands.quiet {
+            let text =
+                format.json
+                ? [Output.jsonText(json(received))] : ReportRendering.page(body, received.report)
+            try tell(text)
+            diagnostic.note(received.isKept ? "wrote \(output)" : "nothing was written to \(output)")
+        }
+        let status = ExitStatus(received.report.verdict)
+        if status != .success { throw status }
+    }
+
+    /// Standard output is the bundle's when it goes to a pipe; then the report goes where people look.
+    private func tell(_ lines: [String]) throws(BundleError) {
+        for line in lines {
+            if output == "-" { Output.tell(line) } else { try Output.line(line) }
+        }
+    }
+
+    private static let name = "capture-bundle/from-body/1"
+
+    private func json(_ received: BundleReceiver.Received) -> JSONValue {
+        var members = ReportRendering.json(body, received.report, name: Self.name).members ?? []
+        if received.isKept { members.append(.init("output", .string(output))) }
+        return .object(members)
+    }
+
+    private func failure(_ error: BundleError) -> JSONValue {
+        ReportRendering.json(body, error, ExitStatus(error), report: Self.name)
+    }
+}

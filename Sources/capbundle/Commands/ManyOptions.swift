@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// For commands that work on many files at once.
+struct ManyOptions: ParsableArguments {
+    @Flag(name: .customLong("from0"), help: "Read the names from standard input, each ended by NUL (find -print0).")
+    var from0 = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How many to work on at a time.", discussion: "Default: one for each processor.", valueName: "number"))
+    var jobs: Int?
+
+    @Flag(help: "Stop at the first that fails.")
+    var failFast = false
+
+    func validate(names: [String], of noun: String) throws {
+        if from0 && !names.isEmpty { throw ValidationError("give either names or --from0, not both") }
+        if !from0 && names.isEmpty { throw ValidationError("give at least one \(noun), or --from0") }
+        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs is \(jobs), expected 1 to 1024") }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct MultipartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "multipart",
+        abstract: "Write the body of an upload: a file that curl sends as it is.",
+        discussion: """
+            Verifies the bundle on the way; trust is not asked. The same bundle gives the same body, byte for byte. \
+            Exit codes: 0, 1 or 2 as of "capbundle verify".
+
+            Example:
+              capbundle multipart cap.bundle -o body --headers headers
+              capbundle sign-request body --device-id ID | curl -X POST -T body -H @headers -H @- URL
+            """)
+
+    @Argument(help: "A bundle; - is a pipe.")
+    var file: String
+
+    @Option(name: [.short, .long], help: ArgumentHelp("The body to write, or - for a pipe.", valueName: "body"))
+    var output: String
+
+    @OptionGroup var headers: HeadersOption
+    @OptionGroup var force: ForceOption
+    @OptionGroup var format: JSONOption
+
+    func validate() throws {
+        try refuseTerminal(output, "a body")
+        if output == "-" && headers.path == "-" { throw ValidationError("only one of body and headers can be -") }
+    }
+
+    func run() throws {
+        let body = try MultipartBody.write(
+            bundle: file, to: force.place(output), headers: headers.path.map(force.place))
+        BodyRendering.remarks(output, body)
+        if format.json {
+            let json = BodyRendering.json(output, body, headers: headers.path)
+            if [output, headers.path].contains("-") { Output.tell(Output.jsonText(json)) } else { try Output.json(json) }
+        } else {
+            diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount))")
+        }
+    }
+}
+
+/// `--headers`.
+struct HeadersOption: ParsableArguments {
+    @Option(
+        name: .customLong("headers"),
+        help: ArgumentHelp(
+            "Write the Content-Type line of the request to this file.", discussion: "curl takes it with -H @FILE.",
+            valueName: "file"))
+    var path: String?
+}

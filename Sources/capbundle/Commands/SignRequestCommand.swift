@@ -1,0 +1,52 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct SignRequestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-request",
+        abstract: "Print the headers that authenticate one upload attempt.",
+        discussion: """
+            Made for this moment and this body: servers refuse headers that are some minutes old, so they are never stored. \
+            Uses up no counter.
+
+            Example:
+              capbundle sign-request body --device-id ID | curl -X POST -T body -H @headers -H @- URL
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case curl, json }
+
+    @Argument(help: "The body that is sent; - is a pipe.")
+    var body: String
+
+    @Option(help: ArgumentHelp("The id that the server gave the device.", valueName: "uuid"))
+    var deviceId: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Unix time in milliseconds.", discussion: "Default: now.", valueName: "ms"))
+    var timestamp: Int?
+
+    @Option(help: "curl: a line a header, as curl -H @- takes them; json: an object.")
+    var format: Format = .curl
+
+    @OptionGroup var key: KeyOptions
+    @OptionGroup var passphrase: PassphraseOptions
+
+    func run() throws {
+        let device = try key.file.load(passphrase.passphrase())
+        let hash = try RequestSignature.hash(BundleSource(path: body))
+        let signature = try RequestSignature(
+            body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)
+        switch format {
+        case .curl: for header in signature.headers { try Output.line("\(header.name): \(header.value)") }
+        case .json:
+            let headers = signature.headers.map { JSONValue.Member($0.name, .string($0.value)) }
+            try Output.json(
+                .members([
+                    "body_sha256": .string(hash.description), "headers": .object(headers),
+                    "key_id": .string(device.point.keyID.description),
+                ]))
+        }
+    }
+}

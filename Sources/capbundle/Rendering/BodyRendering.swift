@@ -1,0 +1,16 @@
+import CaptureBundle
+import CommandSupport
+
+/// What is said of an upload body.
+enum BodyRendering {
+    static func json(_ output: String, _ body: MultipartBody, headers: String?) -> JSONValue {
+        .members([
+            "bytes": .integer(body.byteCount), "content_type": .string(body.contentType),
+            "headers": headers.map { .string($0) }, "id": .string(body.manifest.id), "output": .string(output),
+        ])
+    }
+
+    static func remarks(_ output: String, _ body: MultipartBody) {
+        for message in body.remarks { diagnostic.warning("\(output): \(message)") }
+    }
+}

@@ -1,0 +1,38 @@
+import CaptureBundle
+import CommandSupport
+
+/// What came of packing a capture, as JSON (Spec/command-line.md section 3).
+enum PackRendering {
+    static func json(
+        _ raw: String, _ packed: Packer.Packed, output: String?, isDryRun: Bool = false, body: JSONValue? = nil
+    ) -> JSONValue {
+        .members([
+            "body": body,
+            "bytes": .integer(packed.byteCount),
+            "captured_at": .string(packed.manifest.capturedAt.description),
+            "counter": packed.counter.map { .integer(Int($0)) },
+            "dry_run": isDryRun ? .bool(true) : nil,
+            "entries": .array(packed.manifest.entries.map { .string($0.path.description) }),
+            "exit_code": .integer(0),
+            "id": .string(packed.id),
+            "key_id": .string(packed.manifest.device.keyID.description),
+            "manifest_sha256": .string(packed.manifestSHA256.description),
+            "output": output.map { .string($0) },
+            "raw": .string(raw),
+            "remarks": .array(packed.remarks.map(json)),
+        ])
+    }
+
+    /// A capture that could not be packed.
+    static func json(_ raw: String, _ error: BundleError) -> JSONValue {
+        .members([
+            "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)), "raw": .string(raw),
+        ])
+    }
+
+    private static func json(_ remark: Remark) -> JSONValue {
+        .members([
+            "file": .string(remark.file), "message": .string(remark.message), "weight": .string(remark.weight.rawValue),
+        ])
+    }
+}

@@ -1,0 +1,46 @@
+"""The request signature of Spec/upload.md section 2: Q1 and Q2, and how it is made."""
+
+import hashlib
+import re
+
+from . import base64_strict, p256
+from .canonical import MAX_SAFE_INTEGER
+from .faults import Fault, printable
+
+_DEVICE = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_TIMESTAMP = re.compile(r"0|[1-9][0-9]{0,15}")
+
+
+def message(timestamp, body):
+    """What is signed; timestamp is the header's value."""
+    return timestamp.encode("ascii") + b"|" + hashlib.sha256(body).hexdigest().encode("ascii")
+
+
+def sign(key, timestamp, body, low_s=True):
+    """The value of X-Device-Signature."""
+    return base64_strict.encode(p256.encode_der(*key.sign(message(timestamp, body), low_s)))
+
+
+def judge(point, device_id, timestamp, signature, body):
+    """The faults of three header values for a body: Q1, or Q2, or none. The point is that of the device's key."""
+    try:
+        if not _DEVICE.fullmatch(device_id):
+            raise Fault("Q1", "X-Device-Id %s" % printable(device_id))
+        if not _TIMESTAMP.fullmatch(timestamp) or int(timestamp) > MAX_SAFE_INTEGER:
+            raise Fault("Q1", "X-Device-Timestamp %s" % printable(timestamp))
+        r, s = _numbers(signature)
+        if not p256.verify(point, r, s, message(timestamp, body)):
+            raise Fault("Q2", "the signature is not of this key over this time and body")
+    except Fault as fault:
+        return [fault]
+    return []
+
+
+def _numbers(signature):
+    der = base64_strict.decode(signature)
+    if der is None:
+        raise Fault("Q1", "X-Device-Signature is not base64: %s" % printable(signature))
+    try:
+        return p256.decode_der(der)
+    except ValueError as error:
+        raise Fault("Q1", "X-Device-Signature: %s" % error) from None

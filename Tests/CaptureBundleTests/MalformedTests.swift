@@ -18,11 +18,11 @@ struct MalformedTests {
     }
 
     @Test func acceptsTheBundleThatIsChangedHere() throws {
-        #expect(try verdict(vector.bundle) == .verified)
+        #expect(try verdict(vector.content) == .verified)
     }
 
     @Test func refusesEveryFlippedBit() throws {
-        var bytes = vector.bundle
+        var bytes = vector.content
         for index in bytes.indices {
             for bit in 0..<8 {
                 bytes[index] ^= 1 << bit
@@ -34,8 +34,8 @@ struct MalformedTests {
     }
 
     @Test func refusesEveryPrefix() throws {
-        for length in vector.bundle.indices {
-            let verdict = try verdict(Array(vector.bundle[..<length]))
+        for length in vector.content.indices {
+            let verdict = try verdict(Array(vector.content[..<length]))
             if verdict != .malformed { Issue.record("\(length) bytes: \(verdict)") }
         }
     }
@@ -43,13 +43,13 @@ struct MalformedTests {
     @Test func refusesRandomChangesInTheHead() throws {
         var generator = SeededGenerator(seed: 2026)
         for round in 0..<20_000 {
-            var bytes = vector.bundle
+            var bytes = vector.content
             for _ in 0...Int.random(in: 0..<4, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)
                 bytes[index] = UInt8.random(in: 0...255, using: &generator)
             }
             let verdict = try verdict(bytes)
-            if bytes != vector.bundle && verdict == .verified { Issue.record("round \(round)") }
+            if bytes != vector.content && verdict == .verified { Issue.record("round \(round)") }
         }
     }
 }

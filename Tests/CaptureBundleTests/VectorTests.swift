@@ -6,15 +6,15 @@ import Testing
 /// Every file of Spec/Vectors, as this library judges it.
 struct VectorTests {
     @Test func thereAreVectorsForEveryPart() throws {
-        let parts = Set(try VectorFile.all().map { $0.name.prefix { $0 != "/" } })
         #expect(
-            parts == [
-                "assertion", "container", "depth", "entry", "location", "manifest", "metadata", "policy", "trust",
-                "valid",
+            try VectorFile.parts() == [
+                "assertion", "container", "depth", "entry", "location", "manifest", "metadata", "multipart", "policy",
+                "request", "trust", "valid",
             ])
+        for part in try VectorFile.parts() { #expect(try !VectorFile.all(of: part).isEmpty) }
     }
 
-    @Test(arguments: try VectorFile.all())
+    @Test(arguments: try VectorFile.bundles())
     func isJudgedAsItsHeaderSays(_ vector: VectorFile) throws {
         let trust: TrustFile
         do {
@@ -24,9 +24,46 @@ struct VectorTests {
             return
         }
         let report = try Verifier(trust: trust, policy: Self.policy(vector.arguments))
-            .verify(BundleSource(bytes: vector.bundle))
+            .verify(BundleSource(bytes: vector.content))
         #expect(report.verdict.rawValue == vector.expectedExit, "\(report.faults)")
         #expect(Set(report.faults.map(\.code.rawValue)).sorted() == vector.expectedCodes, "\(report.faults)")
+    }
+
+    @Test(arguments: try VectorFile.all(of: "multipart"))
+    func bodyIsReadAsItsHeaderSays(_ vector: VectorFile) throws {
+        guard let trust = try? TrustFile(bytes: Array(vector.trust.map { $0 + "\n" }.joined().utf8), name: "trust")
+        else {
+            #expect(vector.expectedExit == 78)
+            return
+        }
+        let folder = try TemporaryFolder()
+        let received = try BundleReceiver(trust: trust, policy: Self.policy(vector.arguments))
+            .receive(BundleSource(bytes: vector.content), to: .file(folder.path("made")))
+        #expect(received.report.verdict.rawValue == vector.expectedExit, "\(received.report.faults)")
+        #expect(
+            Set(received.report.faults.map(\.code.rawValue)).sorted() == vector.expectedCodes,
+            "\(received.report.faults)")
+        #expect(received.isKept == (vector.bundleSHA256 != nil))
+        guard received.isKept else { return }
+        #expect(try RequestSignature.hash(BundleSource(path: folder.path("made"))).description == vector.bundleSHA256)
+        _ = try MultipartBody.write(bundle: folder.path("made"), to: .file(folder.path("again")))
+        #expect(try folder.bytes("again") == vector.content)
+    }
+
+    @Test(arguments: try VectorFile.all(of: "request"))
+    func requestIsJudgedAsItsHeaderSays(_ vector: VectorFile) throws {
+        let request = try #require(vector.request)
+        let device = try DevicePoint(bytes: #require(Base64.decode(request.point)))
+        let signature = RequestSignature(
+            deviceID: request.deviceID, timestamp: request.timestamp, signature: request.signature)
+        var codes: [String] = []
+        do throws(BundleError) {
+            try signature.verify(body: RequestSignature.hash(BundleSource(bytes: vector.content)), device: device)
+        } catch {
+            codes = [error.code.rawValue]
+        }
+        #expect(codes == vector.expectedCodes)
+        #expect((vector.expectedExit == 0) == codes.isEmpty)
     }
 
     private static func policy(_ arguments: [String]) -> VerificationPolicy {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One file of Spec/Vectors: what is expected, and a bundle (Spec/Vectors/README.md).
+/// One file of Spec/Vectors: what is expected, and a bundle, an upload body or a request's body (Spec/Vectors/README.md).
 public struct VectorFile: Sendable, CustomStringConvertible {
     public struct Damaged: Error, CustomStringConvertible {
         public let description: String
@@ -12,7 +12,18 @@ public struct VectorFile: Sendable, CustomStringConvertible {
     public let expectedCodes: [String]
     public let trust: [String]
     public let arguments: [String]
-    public let bundle: [UInt8]
+    public let content: [UInt8]
+    /// `bundle-sha256` of a body whose bundle is sound.
+    public let bundleSHA256: String?
+    /// The headers of a request and the key that they are judged by.
+    public let request: Request?
+
+    public struct Request: Sendable {
+        public let point: String
+        public let deviceID: String
+        public let timestamp: String
+        public let signature: String
+    }
 
     public var description: String { name }
 
@@ -26,7 +37,12 @@ public struct VectorFile: Sendable, CustomStringConvertible {
             fields[String(line[..<colon.lowerBound]), default: []].append(String(line[colon.upperBound...]))
         }
         let known: Set<String> = ["expect-exit", "expect-code", "covers", "comment", "trust", "arguments"]
-        if let unknown = fields.keys.first(where: { !known.contains($0) }) {
+        let more: [String: Set<String>] = [
+            "multipart": ["bundle-sha256"],
+            "request": ["point", "x-device-id", "x-device-timestamp", "x-device-signature"],
+        ]
+        let allowed = known.union(more[url.deletingLastPathComponent().lastPathComponent] ?? [])
+        if let unknown = fields.keys.first(where: { !allowed.contains($0) }) {
             throw Damaged(description: "\(name): unknown key \(unknown)")
         }
         guard let exit = fields["expect-exit"]?.first.flatMap({ Int($0) }), let codes = fields["expect-code"]?.first,
@@ -36,12 +52,29 @@ public struct VectorFile: Sendable, CustomStringConvertible {
         expectedCodes = codes == "none" ? [] : codes.split(separator: ",").map(String.init).sorted()
         trust = fields["trust"] ?? []
         arguments = fields["arguments"]?.first?.split(separator: " ").map(String.init) ?? []
-        bundle = Array(bytes[end.upperBound...])
+        bundleSHA256 = fields["bundle-sha256"]?.first
+        request = fields["point"]?.first.map { point in
+            Request(
+                point: point, deviceID: fields["x-device-id"]?.first ?? "",
+                timestamp: fields["x-device-timestamp"]?.first ?? "",
+                signature: fields["x-device-signature"]?.first ?? "")
+        }
+        content = Array(bytes[end.upperBound...])
     }
 
-    /// All vectors, sorted by name.
-    public static func all() throws -> [VectorFile] {
-        let parts = try Places.vectors.children.filter(\.hasDirectoryPath)
-        return try parts.flatMap { try $0.children.map { try VectorFile($0) } }
+    private static let otherParts: Set<String> = ["multipart", "request"]
+
+    /// Names of the parts.
+    public static func parts() throws -> [String] {
+        try Places.vectors.children.filter(\.hasDirectoryPath).map(\.lastPathComponent)
+    }
+
+    /// Those that hold a bundle, sorted by name.
+    public static func bundles() throws -> [VectorFile] {
+        try parts().filter { !otherParts.contains($0) }.flatMap { try all(of: $0) }
+    }
+
+    public static func all(of part: String) throws -> [VectorFile] {
+        try Places.vectors.appending(path: part).children.map { try VectorFile($0) }
     }
 }

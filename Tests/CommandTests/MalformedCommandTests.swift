@@ -11,7 +11,7 @@ struct MalformedCommandTests {
         var generator = SeededGenerator(seed: 4)
         var names: [String] = []
         for round in 0..<400 {
-            var bytes = vector.bundle
+            var bytes = vector.content
             let index = Int.random(in: 0..<bytes.count, using: &generator)
             if round % 4 == 0 {
                 bytes.removeSubrange(index...)

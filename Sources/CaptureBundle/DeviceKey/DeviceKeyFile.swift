@@ -70,9 +70,7 @@ public struct DeviceKeyFile: Sendable {
             case .passphraseNeeded:
                 throw BundleError(
                     .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
-                    hints: [
-                        "give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE; on a terminal it is asked for"
-                    ])
+                    hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
             case .wrongPassphrase:
                 throw BundleError(.keyPassphrase, "the passphrase does not open this key", file: path)
             case .damaged:

@@ -58,7 +58,7 @@ public struct DevicePoint: Hashable, Sendable {
     /// SHA-256 of the point: the device's name everywhere.
     public let keyID: Digest
 
-    init(bytes: [UInt8]) throws(BundleError) {
+    package init(bytes: [UInt8]) throws(BundleError) {
         self.bytes = bytes
         keyID = try Digest.of(bytes)
     }

@@ -120,40 +120,43 @@ final class BodyReader: ByteStream {
             throw BundleError(
                 .bodyHeader, "a part header other than the one expected here, of the part \(part.name)")
         }
-        let delimiter = Self.crlf + Self.dashes
+        let lead = Self.crlf + Self.dashes
         let mark = boundary?.bytes ?? []
-        let (bytes, stop) = try source.read(through: mark, limit: limit + delimiter.count)
-        switch stop {
-        case .end: throw truncated("inside the part \(part.name)")
-        case .limit: throw BundleError(.bodyLimit, "the part \(part.name) has more than the \(limit) bytes allowed")
-        case .mark where bytes.suffix(delimiter.count) != delimiter[...]: throw delimiterInside(part.name)
-        case .mark:
-            return Array(bytes.dropLast(delimiter.count))
+        let (bytes, stop) = try source.read(through: mark, limit: limit + lead.count)
+        if stop == .mark && bytes.suffix(lead.count) == lead[...] { return Array(bytes.dropLast(lead.count)) }
+        // The first byte too many decides, unless it begins the delimiter.
+        if stop == .mark && bytes.count + mark.count <= limit { throw delimiterInside(part.name) }
+        if stop == .end {
+            let starts = max(0, bytes.count - lead.count - mark.count)...bytes.count
+            let mayGoOn = starts.contains { $0 <= limit && (lead + mark).starts(with: bytes[$0...]) }
+            if mayGoOn { throw truncated("inside the part \(part.name)") }
         }
+        throw BundleError(.bodyLimit, "the part \(part.name) has more than the \(limit) bytes allowed")
     }
 
     private func requireAnother(_ part: BodyPart) throws(BundleError) {
-        guard try readLineEnd() else {
-            throw BundleError(.bodyHeader, "ends where the part \(part.name) was expected")
-        }
+        _ = try readFollowing([Self.crlf], else: "ends where the part \(part.name) was expected")
     }
 
-    /// What follows a boundary: true for another part, false for the end of the body, which is read then.
-    private func readLineEnd() throws(BundleError) -> Bool {
-        let bytes = try source.read(2)
-        if bytes == Self.crlf { return true }
-        if bytes == Self.dashes {
-            let end = try source.read(2)
-            if end == Self.crlf { return false }
-            if Self.crlf.starts(with: end) { throw truncated("inside its last line") }
-        } else if bytes.count < 2, Self.crlf.starts(with: bytes) || Self.dashes.starts(with: bytes) {
-            throw truncated("after a boundary")
+    /// What follows a boundary: one of `possible`, none of which begins another.
+    private func readFollowing(_ possible: [[UInt8]], else message: String) throws(BundleError) -> [UInt8] {
+        var found: [UInt8] = []
+        while true {
+            if possible.contains(found) { return found }
+            let next = try source.read(1)
+            guard possible.contains(where: { $0.starts(with: found + next) }) else {
+                throw BundleError(.bodyHeader, message)
+            }
+            if next.isEmpty { throw truncated("after a boundary") }
+            found += next
         }
-        throw BundleError(.bodyHeader, "neither a line end nor -- after a boundary")
     }
 
     private func readPartHeader() throws(BundleError) {
-        guard try readLineEnd() else {
+        let end = Self.dashes + Self.crlf
+        let rest = manifest?.entries[next...] ?? []
+        let message = "neither a part of an entry that is still to come, nor the end, after a boundary"
+        if try readFollowing(rest.isEmpty ? [end] : [Self.crlf, end], else: message) == end {
             guard try source.isAtEnd else {
                 throw BundleError(.bodyTrailing, "bytes after its end, at offset \(source.position)")
             }
@@ -161,8 +164,6 @@ final class BodyReader: ByteStream {
             state = .ended
             return
         }
-        guard let manifest else { throw BundleError(.bodyHeader, "a part that no manifest lists") }
-        let rest = manifest.entries[next...]
         let (bytes, stop) = try source.read(through: Self.crlf + Self.crlf, limit: Self.headerLimit)
         let header = stop == .mark ? bytes + Self.crlf + Self.crlf : bytes
         guard let index = rest.firstIndex(where: { BodyPart($0).header == header }) else {
@@ -171,7 +172,7 @@ final class BodyReader: ByteStream {
             throw BundleError(
                 .bodyHeader, "a part header that is not that of an entry which the manifest lists and which is still to come")
         }
-        let entry = manifest.entries[index]
+        let entry = rest[index]
         next = index + 1
         current = entry
         if entry.path == .location { location = [] }

@@ -34,7 +34,10 @@ public struct BundleReceiver: Sendable {
         let copy = CopyingStream(reader, target)
         var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
-            report.noteBody(isSound: !report.faults.contains { $0.code.rawValue.hasPrefix("body.") })
+            let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
+            // How much of the bundle had been made then depends on how the body came.
+            if isBroken { report.bytes = 0 }
+            report.noteBody(isSound: !isBroken)
             return Received(report: report, isKept: false)
         }
         let faults = try reader.judge(report)

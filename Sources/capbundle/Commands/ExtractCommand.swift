@@ -6,6 +6,10 @@ struct ExtractCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extract",
         abstract: "Take the photo, the depth map and the rest out of a bundle.",
+        usage: """
+            capbundle extract FILE [ENTRY...] -o FOLDER [options]
+                   capbundle extract FILE ENTRY [options] > PIPE
+            """,
         discussion: """
             Nothing is released before every hash matched and the signature was good; trust is not asked. Without ENTRY all \
             of the payload comes out; manifest.json and assertion.cbor can be asked for. Exit codes: 0, 1 or 2 as of \

@@ -6,6 +6,7 @@ struct FromBodyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "from-body",
         abstract: "Put a bundle together again from an upload body, and verify it.",
+        usage: "capbundle from-body BODY -o FILE [options]",
         discussion: """
             What a receiving server does, in one pass. The bundle is written only if body, contents and signature hold; \
             exit codes are those of "capbundle verify", and with 0, 3 and 4 the bundle is there.

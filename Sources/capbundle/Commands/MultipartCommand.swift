@@ -6,6 +6,7 @@ struct MultipartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "multipart",
         abstract: "Write the body of an upload: a file that curl sends as it is.",
+        usage: "capbundle multipart FILE -o BODY [options]",
         discussion: """
             Verifies the bundle on the way; trust is not asked. The same bundle gives the same body, byte for byte. \
             Exit codes: 0, 1 or 2 as of "capbundle verify".

@@ -6,6 +6,10 @@ struct PackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
         abstract: "Pack raw captures into signed bundles.",
+        usage: """
+            capbundle pack RAW -o FILE [options]
+                   capbundle pack RAW... --out-dir DIR [options]
+            """,
         discussion: """
             RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and metadata.json. \
             A bundle appears under its name whole and synced to disk, or not at all. With --out-dir each RAW becomes \

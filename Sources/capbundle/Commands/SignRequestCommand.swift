@@ -6,6 +6,7 @@ struct SignRequestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-request",
         abstract: "Print the headers that authenticate one upload attempt.",
+        usage: "capbundle sign-request BODY --device-id UUID [options]",
         discussion: """
             Made for this moment and this body: servers refuse headers that are some minutes old, so they are never stored. \
             Uses up no counter.

@@ -7,6 +7,10 @@ struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Verify bundles: are they whole, and who vouches for the device that signed?",
+        usage: """
+            capbundle verify FILE... [options]
+                   capbundle verify --from0 [options] < NAMES
+            """,
         discussion: """
             Exit codes: 0 verified, 1 contents or signature wrong, 2 not a well-formed bundle, 3 nobody vouches for the \
             device, 4 not acceptable (revoked, outside its window, withheld, a --require not met). Of several files the \
@@ -15,7 +19,7 @@ struct VerifyCommand: ParsableCommand {
             Example:
               capbundle verify cap.bundle
               curl -s https://example.org/cap.bundle | capbundle verify --require depth -
-              find archive -name '*.bundle' -print0 | capbundle verify --from0 --json > reports.jsonl
+              find archive -type f -print0 | capbundle verify --from0 --json
             """)
 
     @Argument(help: ArgumentHelp("Bundles; - is a pipe.", valueName: "file"))

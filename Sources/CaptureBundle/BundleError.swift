@@ -37,6 +37,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 extension BundleError.Code {
     // Failures of an operation, not of a bundle. Spec/command-line.md gives each an exit code.
     public static let rawCapture = Self("raw.capture")
+    public static let noNames = Self("names.none")
     public static let rawClash = Self("raw.clash")
     public static let inputUnreadable = Self("input.unreadable")
     public static let outputExists = Self("output.exists")

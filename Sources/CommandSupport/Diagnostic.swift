@@ -5,6 +5,7 @@ package import CaptureBundle
 /// - `capbundle: error: FILE: what was found, what was expected`; then `capbundle: hint: …` lines that can be followed.
 /// - Lower case, no full stop, one line each, names the file as the user wrote it.
 /// - `warning` for what may be refused or leak, `note` for what one may want to know.
+/// - Colour marks the word `error` or `warning` on a terminal, and nothing else.
 /// - Positions never appear here. Control characters from files are made visible.
 package struct Diagnostic: Sendable {
     private let tool: String
@@ -30,7 +31,8 @@ package struct Diagnostic: Sendable {
     package func note(_ text: String) { say("note", text) }
 
     private func say(_ kind: String, _ text: String) {
-        Output.tell("\(tool): \(kind): \(Visible.text(text))")
+        let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
+        Output.tell("\(tool): \(style?.message(kind) ?? kind): \(Visible.text(text))")
     }
 }
 

@@ -44,7 +44,7 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         case .inputOutput: self = .inputOutput
         case .keyOpenToOthers, .keyPassphrase: self = .noPermission
         case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile: self = .configuration
-        case .trustName, .rawClash, .requestHeader: self = .usage
+        case .trustName, .rawClash, .noNames, .requestHeader: self = .usage
         default: self = .internalFailure
         }
     }

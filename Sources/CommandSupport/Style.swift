@@ -1,19 +1,22 @@
-package import CaptureNative
+import CaptureNative
 
 /// Colour, where a person looks and wants it: on a terminal, and never with `NO_COLOR` (no-color.org) or `TERM=dumb`.
-package enum Style: Sendable {
-    case good, bad, doubtful
+package enum Style: String, Sendable {
+    case good = "32"
+    case bad = "1;31"
+    case doubtful = "33"
 
-    private var code: String {
-        switch self {
-        case .good: "32"
-        case .bad: "1;31"
-        case .doubtful: "33"
-        }
-    }
+    /// For text on standard output.
+    package func output(_ text: String) -> String { applied(to: text, Self.isWantedOnOutput) }
 
-    package func applied(to text: String, for stream: FileHandle) -> String {
-        Self.isWanted(stream) ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+    /// For text on standard error.
+    package func message(_ text: String) -> String { applied(to: text, Self.isWantedOnErrors) }
+
+    private static let isWantedOnOutput = isWanted(.standardOutput)
+    private static let isWantedOnErrors = isWanted(.standardError)
+
+    private func applied(to text: String, _ isWanted: Bool) -> String {
+        isWanted ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
     }
 
     private static func isWanted(_ stream: FileHandle) -> Bool {

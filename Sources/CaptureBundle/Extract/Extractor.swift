@@ -154,9 +154,10 @@ private final class ExtractionFolder {
             handle = try FolderHandle(path, followsLinks: false)
         } catch {
             if error.isNoFolder || error.isLoop {
+                let isLink = FileStatus.isLink(path)
                 throw BundleError(
-                    .outputUnusable, "is a file or a symbolic link, expected a folder", file: path,
-                    hints: ["a slash at its end says that the link is meant"])
+                    .outputUnusable, "is a \(isLink ? "symbolic link" : "file"), expected a folder", file: path,
+                    hints: isLink ? ["a slash at its end says that the folder it leads to is meant"] : [])
             }
             throw .writing(path, error)
         }

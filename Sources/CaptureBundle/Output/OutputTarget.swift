@@ -14,9 +14,9 @@ final class OutputTarget {
     let handle: FileHandle
     private let destination: Destination
     private var count = 0
-    private var started = 0
-    /// The kernel is asked to begin writing after so many bytes, so that the last sync has less to wait for.
-    private static let writeBehind = 1 << 23
+    /// Takes over once there are enough bytes for a thread to be worth it.
+    private var writer: WriteBehind?
+    private static let aloneLimit = 1 << 22
 
     /// - Parameter holdsBack: whether the standard output, too, gets nothing before `commit`.
     init(_ place: OutputPlace, holdsBack: Bool = false) throws(BundleError) {
@@ -57,13 +57,14 @@ final class OutputTarget {
     }
 
     func write(_ bytes: Span<UInt8>) throws(BundleError) {
-        do throws(NativeError) { try handle.write(bytes) } catch { throw .writing(name, error) }
-        guard case .file = destination else { return }
-        count += bytes.count
-        if count - started >= Self.writeBehind {
-            handle.startWriting(from: started, count: count - started)
-            started = count
+        do throws(NativeError) {
+            if let writer { return try writer.write(bytes) }
+            try handle.write(bytes)
+        } catch {
+            throw .writing(name, error)
         }
+        count += bytes.count
+        if case .file = destination, count > Self.aloneLimit { writer = WriteBehind(handle, from: count) }
     }
 
     func write(_ bytes: [UInt8]) throws(BundleError) { try write(bytes.span) }
@@ -71,6 +72,7 @@ final class OutputTarget {
     /// Releases the bytes: synced and under their name, or on the standard output.
     func commit() throws(BundleError) {
         do throws(NativeError) {
+            try writer?.finish()
             switch destination {
             case .passing: return
             case .file(let file, let existing): try file.commit(existing)

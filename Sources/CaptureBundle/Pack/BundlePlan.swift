@@ -53,13 +53,26 @@ struct BundlePlan {
     func sign(
         _ device: DeviceKey, counter: UInt32, to target: OutputTarget, body places: Packer.BodyPlaces?
     ) throws(BundleError) -> Packer.Packed {
-        let assertion = try Assertion(signing: manifestBytes, key: device.key, counter: counter).encode()
-        try write(assertion: assertion, to: target.handle, name: target.name)
+        let assertion = try write(device, counter: counter, to: target.handle, name: target.name)
         // Both are whole before either gets its name.
         let made = try places.map { places throws(BundleError) in try makeBody(assertion: assertion, places) }
         try target.commit()
         if let made { try made.body.commit(made.target, places?.headers) }
         return try packed(counter: counter, assertion: assertion.count, body: made?.body)
+    }
+
+    /// The same, but the bundle has no name yet: `file` is still to be committed.
+    func sign(_ device: DeviceKey, counter: UInt32, writing file: FinishedFile) throws(BundleError) -> Packer.Packed {
+        let assertion = try write(device, counter: counter, to: file.file.handle, name: file.name)
+        return try packed(counter: counter, assertion: assertion.count, body: nil)
+    }
+
+    private func write(
+        _ device: DeviceKey, counter: UInt32, to sink: FileHandle, name: String
+    ) throws(BundleError) -> [UInt8] {
+        let assertion = try Assertion(signing: manifestBytes, key: device.key, counter: counter).encode()
+        try write(assertion: assertion, to: sink, name: name)
+        return assertion
     }
 
     func packed(counter: UInt32?, assertion: Int, body: MultipartBody?) throws(BundleError) -> Packer.Packed {

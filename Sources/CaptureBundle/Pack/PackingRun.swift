@@ -5,16 +5,18 @@ import Synchronization
 ///
 /// ```swift
 /// let run = try PackingRun(rawFolders, into: "bundles", packer: packer)
-/// try run.pack { raw, result in print(raw, result); return true }
+/// try run.pack { item, result in print(item.raw, result) }
 /// ```
 public struct PackingRun: Sendable {
     /// One capture and its place.
     public struct Item: Sendable {
         public let raw: String
         public let output: OutputPlace
+        let name: String
     }
 
     public let items: [Item]
+    private let folder: FolderHandle
     private let packer: Packer
 
     /// Names the bundles, `<raw name>.bundle`, and looks for clashes.
@@ -33,9 +35,9 @@ public struct PackingRun: Sendable {
                 throw BundleError(.rawClash, "\(name) would be the bundle of \(other) too", file: raw)
             }
             let path = FilePath.join(folder, name)
-            return Item(raw: raw, output: replaces ? .replacing(path) : .file(path))
+            return Item(raw: raw, output: replaces ? .replacing(path) : .file(path), name: name)
         }
-        try Self.make(folder)
+        self.folder = try Self.make(folder)
         for item in items { try item.output.examine() }
     }
 
@@ -50,10 +52,10 @@ public struct PackingRun: Sendable {
         return name + ".bundle"
     }
 
-    private static func make(_ folder: String) throws(BundleError) {
+    private static func make(_ folder: String) throws(BundleError) -> FolderHandle {
         do {
             try DirectoryHandle.create(folder, mode: 0o777)
-            _ = try FolderHandle(folder)
+            return try FolderHandle(folder)
         } catch {
             if error.isNoFolder { throw BundleError(.outputUnusable, "is no folder", file: folder) }
             throw .writing(folder, error)
@@ -64,12 +66,12 @@ public struct PackingRun: Sendable {
     ///
     /// - Parameters:
     ///   - threads: how many captures are packed at a time; nil for as many as there are processors.
-    ///   - deliver: gets what came of each capture, in their order, on this thread. False ends the run; captures that are
-    ///     being packed then are finished.
+    ///   - stopsAtFailure: whether the first capture that cannot be packed ends the run; those after it are not there then.
+    ///   - deliver: gets what came of each capture, in their order, on this thread.
     /// - Throws: those of `DeviceKeyFile`, before anything is packed. What is wrong with one capture is its result.
     public func pack(
-        threads: Int? = nil, options: RawCaptureOptions = RawCaptureOptions(),
-        deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Bool
+        threads: Int? = nil, options: RawCaptureOptions = RawCaptureOptions(), stopsAtFailure: Bool = false,
+        deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
     ) throws(BundleError) {
         guard !items.isEmpty else { return }
         let key = packer.key
@@ -77,26 +79,74 @@ public struct PackingRun: Sendable {
         let secret = try key.saltSecret(for: device)
         let first = try key.reserveCounters(items.count, for: device)
         let queue = Mutex(items.indices.makeIterator())
-        var delivered = 0
+        var group = CommitGroup(folder: folder)
         try OrderedWork.run(
             threads: threads ?? Thread.processors, next: { queue.withLock { $0.next() } },
             work: { index in
                 Self.result { () throws(BundleError) in
                     let plan = try BundlePlan(
                         RawCaptureReader.read(items[index].raw, options), device: device.point, secret: secret)
-                    let target = try OutputTarget(items[index].output)
-                    return try plan.sign(device, counter: first + UInt32(index), to: target, body: nil)
+                    let file = try FinishedFile(items[index].output, name: items[index].name, in: folder)
+                    let packed = try plan.sign(device, counter: first + UInt32(index), writing: file)
+                    return Written(packed: packed, file: file)
                 }
             },
-            deliver: { result throws(BundleError) in
-                delivered += 1
-                return try deliver(items[delivered - 1], result)
+            deliver: { written throws(BundleError) in
+                group.add(written)
+                var isLast = false
+                if case .failure = written { isLast = stopsAtFailure }
+                if group.isFull || isLast { try deliverAll(&group, deliver) }
+                return !isLast
             })
+        try deliverAll(&group, deliver)
+    }
+
+    private func deliverAll(
+        _ group: inout CommitGroup, _ deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        for (index, result) in group.commit() { try deliver(items[index], result) }
     }
 
     private static func result<Value>(
         _ body: () throws(BundleError) -> Value
     ) -> Result<Value, BundleError> {
         do { return .success(try body()) } catch { return .failure(error) }
+    }
+}
+
+/// A bundle that is whole and has no name yet.
+private struct Written: Sendable {
+    let packed: Packer.Packed
+    let file: FinishedFile
+}
+
+/// Bundles that get their names together, since each wait for the disk costs more than packing.
+private struct CommitGroup {
+    private static let size = 32
+
+    private let folder: FolderHandle
+    private var waiting: [Result<Written, BundleError>] = []
+    private var delivered = 0
+
+    init(folder: FolderHandle) { self.folder = folder }
+
+    var isFull: Bool { waiting.count >= Self.size }
+
+    mutating func add(_ written: Result<Written, BundleError>) { waiting.append(written) }
+
+    /// What came of each, with its place in the run.
+    mutating func commit() -> [(Int, Result<Packer.Packed, BundleError>)] {
+        let files = waiting.compactMap { try? $0.get().file }
+        var failures = FinishedFile.commit(files, in: folder)[...]
+        let results = waiting.enumerated().map { offset, written in
+            let result = written.flatMap { written -> Result<Packer.Packed, BundleError> in
+                if let failure = failures.popFirst() ?? nil { return .failure(failure) }
+                return .success(written.packed)
+            }
+            return (delivered + offset, result)
+        }
+        delivered += waiting.count
+        waiting = []
+        return results
     }
 }

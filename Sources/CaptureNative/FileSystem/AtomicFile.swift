@@ -1,12 +1,13 @@
 import CLinux
 package import Glibc
+import Synchronization
 
 /// A file that appears under its name whole or not at all.
 ///
 /// The bytes go to a file without a name (`O_TMPFILE`), which a crash takes with it; `commit` syncs them, links the name and
 /// syncs the folder. To replace a file, and on file systems without such files, a hidden temporary name is needed, and a
 /// kill can leave that behind: see `TemporaryName`.
-package final class AtomicFile {
+package final class AtomicFile: Sendable {
     package enum Existing: Sendable { case refuse, replace }
 
     /// How the hidden name is chosen that a file has for a moment before it replaces another.
@@ -23,7 +24,7 @@ package final class AtomicFile {
     private let folder: FolderHandle
     private let hiddenName: String
     /// The hidden name that exists now and is ours to remove; nil while the file has no name.
-    private var temporaryName: String?
+    private let temporaryName: Mutex<String?>
 
     /// - Throws: `NativeError` when the folder is missing or closed to us.
     package convenience init(
@@ -45,16 +46,16 @@ package final class AtomicFile {
         if temporaryName == .fixed { folder.remove(hiddenName) }
         if allowsUnnamed, let unnamed = try Self.openUnnamed(in: folder, mode: mode) {
             handle = unnamed
-            self.temporaryName = nil
+            self.temporaryName = Mutex(nil)
         } else {
             let name = hiddenName
             handle = try folder.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-            self.temporaryName = name
+            self.temporaryName = Mutex(name)
         }
     }
 
     deinit {
-        if let temporaryName { folder.remove(temporaryName) }
+        if let name = temporaryName.withLock(\.self) { folder.remove(name) }
     }
 
     /// Syncs the bytes, gives them their name and syncs the folder. After it returns, no power cut takes the file away.
@@ -62,27 +63,28 @@ package final class AtomicFile {
     /// - Throws: `EEXIST` when something has the name and `existing` is `.refuse`; nothing is changed then.
     package func commit(_ existing: Existing) throws(NativeError) {
         try handle.synchronize()
+        try publish(existing)
+        try folder.synchronize()
+    }
+
+    /// The middle step of `commit`, for callers that sync many files before and their folder once after.
+    package func publish(_ existing: Existing) throws(NativeError) {
+        let known = temporaryName.withLock(\.self)
         switch existing {
         case .refuse:
-            if let temporaryName {
-                try folder.renameWithoutReplacing(temporaryName, to: name)
-                self.temporaryName = nil
+            if let known {
+                try folder.renameWithoutReplacing(known, to: name)
             } else {
                 try folder.link(handle, as: name)
             }
         case .replace:
-            let hidden: String
-            if let temporaryName {
-                hidden = temporaryName
-            } else {
-                hidden = hiddenName
-                try folder.link(handle, as: hidden)
-                temporaryName = hidden
+            if known == nil {
+                try folder.link(handle, as: hiddenName)
+                temporaryName.withLock { $0 = hiddenName }
             }
-            try folder.rename(hidden, to: name)
-            temporaryName = nil
+            try folder.rename(known ?? hiddenName, to: name)
         }
-        try folder.synchronize()
+        temporaryName.withLock { $0 = nil }
     }
 
     /// Writes a small file whole, for callers that hold its lock.

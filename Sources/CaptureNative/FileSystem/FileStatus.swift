@@ -38,6 +38,11 @@ package struct FileStatus: Sendable, Hashable {
         return FileStatus(raw)
     }
 
+    package static func isLink(_ path: String) -> Bool {
+        var raw = stat()
+        return unsafe lstat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFLNK
+    }
+
     package static func exists(_ path: String) -> Bool {
         var raw = stat()
         return unsafe lstat(path, &raw) == 0

@@ -8,7 +8,7 @@ struct ExtractCommand: ParsableCommand {
         abstract: "Take the photo, the depth map and the rest out of a bundle.",
         usage: """
             capbundle extract FILE [ENTRY...] -o FOLDER [options]
-                   capbundle extract FILE ENTRY [options] > PIPE
+            capbundle extract FILE ENTRY [options] > PIPE
             """,
         discussion: """
             Nothing is released before every hash matched and the signature was good; trust is not asked. Without ENTRY all \

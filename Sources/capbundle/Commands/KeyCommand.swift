@@ -41,9 +41,8 @@ struct KeyCommand: ParsableCommand {
             let sealing = try asks ? PassphrasePrompt.askForNew() : PassphraseFile.read(passphrase.passphraseFile)
             let device = try file.create(passphrase: sealing)
             try Output.line(device.point.keyID.description)
-            diagnostic.note("the key is in \(file.path), its public half in \(file.path).pub")
-            diagnostic.note(
-                "to trust it on this machine: capbundle trust add NAME \(ShellWord.quote(file.path + ".pub"))")
+            diagnostic.note("the key is in \(file.path)")
+            diagnostic.note("to trust it here: capbundle trust add NAME \(ShellWord.quote(file.path + ".pub"))")
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CaptureBundle
 
 /// For commands that work on many files at once.
 struct ManyOptions: ParsableArguments {
@@ -12,6 +13,9 @@ struct ManyOptions: ParsableArguments {
 
     @Flag(help: "Stop at the first that fails.")
     var failFast = false
+
+    /// Nothing was asked for, which is hardly what a pipeline meant: no success.
+    static let noNames = BundleError(.noNames, "no name came; names end with NUL", file: "standard input")
 
     func validate(names: [String], of noun: String) throws {
         if from0 && !names.isEmpty { throw ValidationError("give either names or --from0, not both") }

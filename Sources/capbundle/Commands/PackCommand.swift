@@ -8,7 +8,7 @@ struct PackCommand: ParsableCommand {
         abstract: "Pack raw captures into signed bundles.",
         usage: """
             capbundle pack RAW -o FILE [options]
-                   capbundle pack RAW... --out-dir DIR [options]
+            capbundle pack RAW... --out-dir DIR [options]
             """,
         discussion: """
             RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and metadata.json. \
@@ -133,12 +133,11 @@ extension PackCommand {
         let run = try PackingRun(names(), into: folder, replaces: force.force, packer: packer)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         var counts: [ExitStatus: Int] = [:]
-        try run.pack(threads: many.jobs, options: options) { item, result throws(BundleError) in
+        try run.pack(threads: many.jobs, options: options, stopsAtFailure: many.failFast) { item, result throws(BundleError) in
             progress.clear()
             let status = try tell(item, result)
             counts[status, default: 0] += 1
             progress.advance(bytes: (try? result.get().byteCount) ?? 0)
-            return status == .success || !many.failFast
         }
         progress.clear()
         let packed = counts[.success] ?? 0
@@ -159,6 +158,7 @@ extension PackCommand {
         let list = NameList()
         var names: [String] = []
         while let name = list.next() { names.append(try name.get()) }
+        if names.isEmpty { throw ManyOptions.noNames }
         return names
     }
 

@@ -74,7 +74,8 @@ struct TrustCommand: ParsableCommand {
             let path = trust.pathToChange
             try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
             try Output.line("\(device.name) \(device.point.keyID)")
-            diagnostic.note("added to \(path); compare the key id with \"capbundle key show\" on the device")
+            diagnostic.note("added to \(path)")
+            diagnostic.note("compare the key id with \"capbundle key show\" on the device")
         }
 
         private func point() throws -> DevicePoint {

@@ -9,7 +9,7 @@ struct VerifyCommand: ParsableCommand {
         abstract: "Verify bundles: are they whole, and who vouches for the device that signed?",
         usage: """
             capbundle verify FILE... [options]
-                   capbundle verify --from0 [options] < NAMES
+            capbundle verify --from0 [options] < NAMES
             """,
         discussion: """
             Exit codes: 0 verified, 1 contents or signature wrong, 2 not a well-formed bundle, 3 nobody vouches for the \
@@ -73,6 +73,7 @@ struct VerifyCommand: ParsableCommand {
             return status == .success || !many.failFast
         }
         progress.clear()
+        if counts.isEmpty { throw ManyOptions.noNames }
         if !demands.quiet && !format.json { try Output.line(Self.summary(counts)) }
         let worst = ExitStatus.worst(counts.keys)
         if many.failFast && worst != .success { diagnostic.note("stopped at the first bundle that is not verified") }

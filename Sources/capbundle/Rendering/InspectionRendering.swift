@@ -39,7 +39,7 @@ enum InspectionRendering {
         facts.add("size", Quantity.bytes(report.bytes))
         lines += facts.lines
         lines.append("entries:")
-        lines += entries(manifest, report).lines
+        lines += entries(manifest, report)
         if let depth = manifest.depth {
             lines.append("depth map:")
             lines += depthTable(depth, inspection.depth).lines
@@ -56,13 +56,14 @@ enum InspectionRendering {
         }
     }
 
-    private static func entries(_ manifest: Manifest, _ report: VerificationReport) -> TextTable {
+    private static func entries(_ manifest: Manifest, _ report: VerificationReport) -> [String] {
         var table = TextTable()
         for (entry, status) in zip(manifest.entries, report.entries) {
             let mark = entry.isWithholdable ? "\(status.rawValue), withholdable" : status.rawValue
-            table.add(entry.path.description, Quantity.bytes(entry.size), mark, entry.sha256.description)
+            table.add(entry.path.description, Quantity.bytes(entry.size), mark)
         }
-        return table
+        // A hash on a line of its own fits a terminal of 80 columns.
+        return zip(table.lines, manifest.entries).flatMap { [$0, "    sha256 \($1.sha256)"] }
     }
 
     private static func depthTable(_ depth: DepthDescription, _ statistics: DepthStatistics?) -> TextTable {

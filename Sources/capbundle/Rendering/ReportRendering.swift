@@ -22,11 +22,12 @@ enum ReportRendering {
         let name = Visible.text(file)
         let signer = report.trustedDevice.map { ", signed by \(Visible.text($0.name)) (\($0.level.rawValue))" } ?? ""
         switch report.verdict {
-        case .verified: return "\(name): verified\(signer)"
-        case .unacceptable: return "\(name): not acceptable\(signer): \(codes(report))"
-        case .altered: return "\(name): ALTERED: \(codes(report))"
-        case .malformed: return "\(name): MALFORMED: \(codes(report))"
-        case .unknownDevice: return "\(name): sound, but the device is unknown: \(codes(report))"
+        case .verified: return "\(name): \(Style.good.output("verified"))\(signer)"
+        case .unacceptable: return "\(name): \(Style.bad.output("not acceptable"))\(signer): \(codes(report))"
+        case .altered: return "\(name): \(Style.bad.output("ALTERED")): \(codes(report))"
+        case .malformed: return "\(name): \(Style.bad.output("MALFORMED")): \(codes(report))"
+        case .unknownDevice:
+            return "\(name): sound, but \(Style.doubtful.output("the device is unknown")): \(codes(report))"
         }
     }
 
@@ -44,7 +45,7 @@ enum ReportRendering {
     private static func explanation(_ topic: String) -> String? {
         switch topic {
         case "trust": "trust: who vouches for the device is asked of sound bundles only"
-        case "counter": "the counter: whether this or a later one was seen before (a replay) is not looked up"
+        case "counter": "the counter: whether it was seen before (a replay) is not looked up"
         case "time": "the time: it is what the device claimed, no time stamp vouches for it"
         case "scene": "the scene: a signature shows which key signed, not what was before the lens"
         case "chain": "the chain: the captures before and after this one were not looked at"

@@ -1,0 +1,130 @@
+import Synchronization
+
+/// Writes to a file by a thread of its own, so that whoever makes the bytes does not wait for the disk.
+///
+/// A few pieces are on their way at a time; memory does not grow with the file.
+package final class WriteBehind {
+    private static let pieceLength = 1 << 18
+    private static let pieces = 8
+
+    private let channel: Channel
+    private var filling: [UInt8]
+
+    /// nil when the system has no thread to give.
+    package init?(_ handle: FileHandle, from offset: Int) {
+        let channel = Channel(limit: Self.pieces)
+        self.channel = channel
+        filling = channel.emptyPiece(Self.pieceLength)
+        let isStarted = Thread.start {
+            var offset = offset
+            while let piece = channel.take() {
+                do throws(NativeError) {
+                    try handle.write(piece)
+                    handle.startWriting(from: offset, count: piece.count)
+                    offset += piece.count
+                    channel.giveBack(piece, failure: nil)
+                } catch {
+                    channel.giveBack(piece, failure: error)
+                }
+            }
+        }
+        guard isStarted else { return nil }
+    }
+
+    deinit { channel.end() }
+
+    /// - Throws: what went wrong with earlier bytes; this one's failure comes with a later call.
+    package func write(_ bytes: Span<UInt8>) throws(NativeError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let taken = min(rest.count, Self.pieceLength - filling.count)
+            filling.append(copying: rest.extracting(first: taken))
+            rest = rest.extracting(droppingFirst: taken)
+            if filling.count == Self.pieceLength { try send() }
+        }
+    }
+
+    /// Returns when all bytes were handed to the kernel.
+    package func finish() throws(NativeError) {
+        if !filling.isEmpty { try send() }
+        try channel.drain()
+    }
+
+    private func send() throws(NativeError) {
+        try channel.put(filling)
+        filling = channel.emptyPiece(Self.pieceLength)
+    }
+}
+
+/// Pieces on their way to the thread, and empty ones on their way back.
+private final class Channel: Sendable {
+    private struct State {
+        var full: [[UInt8]] = []
+        var empty: [[UInt8]] = []
+        /// Pieces that were put and not given back yet.
+        var underWay = 0
+        var failure: NativeError?
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let changed = Signal()
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func emptyPiece(_ capacity: Int) -> [UInt8] {
+        if let piece = state.withLock({ $0.empty.popLast() }) { return piece }
+        var piece: [UInt8] = []
+        piece.reserveCapacity(capacity)
+        return piece
+    }
+
+    func put(_ piece: [UInt8]) throws(NativeError) {
+        let failure = changed.wait {
+            state.withLock { state -> NativeError?? in
+                if let failure = state.failure { return .some(failure) }
+                guard state.underWay < limit else { return nil }
+                state.full.append(piece)
+                state.underWay += 1
+                return .some(nil)
+            }
+        }
+        changed.raise()
+        if let failure { throw failure }
+    }
+
+    /// The next piece to write; nil after the end.
+    func take() -> [UInt8]? {
+        changed.wait {
+            state.withLock { state -> [UInt8]?? in
+                if !state.full.isEmpty { return .some(state.full.removeFirst()) }
+                return state.isEnded ? .some(nil) : nil
+            }
+        }
+    }
+
+    func giveBack(_ piece: consuming [UInt8], failure: NativeError?) {
+        var piece = consume piece
+        piece.removeAll(keepingCapacity: true)
+        let emptied = piece
+        state.withLock { state in
+            state.empty.append(emptied)
+            state.underWay -= 1
+            state.failure = state.failure ?? failure
+        }
+        changed.raise()
+    }
+
+    func drain() throws(NativeError) {
+        let failure = changed.wait {
+            state.withLock { state -> NativeError?? in state.underWay == 0 ? .some(state.failure) : nil }
+        }
+        if let failure { throw failure }
+    }
+
+    func end() {
+        state.withLock { $0.isEnded = true }
+        changed.raise()
+    }
+}

@@ -1,7 +1,7 @@
 package import CaptureNative
 
 /// Bytes that are made as they are asked for.
-protocol ByteStream: AnyObject {
+package protocol ByteStream: AnyObject {
     /// Puts the next bytes at the start of `buffer` and returns how many; 0 at the end.
     func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int
 }
@@ -64,7 +64,7 @@ public final class BundleSource {
         end = bytes.count
     }
 
-    convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
+    package convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
 
     /// Makes the next bytes available; false at the end.
     private func fill() throws(BundleError) -> Bool {

@@ -107,7 +107,11 @@ private final class ExtractionObserver: BundleObserver {
         found.insert(path)
         let name = fileName(path)
         let target: OutputTarget
-        if let folder { target = try folder.target(name) } else { target = try OutputTarget(.standardOutput, holdsBack: true) }
+        if let folder {
+            target = try folder.target(name)
+        } else {
+            target = try OutputTarget(.standardOutput, holdsBack: true)
+        }
         held.append((name, target))
         return target
     }

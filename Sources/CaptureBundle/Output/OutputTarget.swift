@@ -31,7 +31,11 @@ final class OutputTarget {
         case .file(let path), .replacing(let path):
             do {
                 let file = try AtomicFile(path: path, mode: 0o666)
-                if case .file = place { destination = .file(file, .refuse) } else { destination = .file(file, .replace) }
+                if case .file = place {
+                    destination = .file(file, .refuse)
+                } else {
+                    destination = .file(file, .replace)
+                }
                 handle = file.handle
             } catch {
                 throw .writing(path, error)

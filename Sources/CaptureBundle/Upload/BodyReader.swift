@@ -65,7 +65,8 @@ final class BodyReader: ByteStream {
     private func readHead() throws(BundleError) {
         let line = try source.read(Self.dashes.count + MultipartBoundary.length + Self.crlf.count)
         let digits = line.dropFirst(Self.dashes.count).prefix(MultipartBoundary.length)
-        guard let boundary = MultipartBoundary(Array(digits)), line.starts(with: Self.dashes), line.suffix(2) == Self.crlf[...]
+        guard let boundary = MultipartBoundary(Array(digits)), line.starts(with: Self.dashes),
+            line.suffix(2) == Self.crlf[...]
         else {
             if Self.isBeginning(line) { throw truncated("inside its first line") }
             throw BundleError(
@@ -170,7 +171,8 @@ final class BodyReader: ByteStream {
             let isBeginning = stop == .end && rest.contains { BodyPart($0).header.starts(with: header) }
             if isBeginning { throw truncated("inside the header of a part") }
             throw BundleError(
-                .bodyHeader, "a part header that is not that of an entry which the manifest lists and which is still to come")
+                .bodyHeader,
+                "a part header that is not that of an entry which the manifest lists and which is still to come")
         }
         let entry = rest[index]
         next = index + 1

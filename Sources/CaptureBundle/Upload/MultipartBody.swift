@@ -93,9 +93,12 @@ struct SeekableBundle {
         }
         let spool = try OutputTarget.spool()
         let source = BundleSource(handle: opened, name: path)
-        while try source.lend(1 << 20, to: { piece throws(BundleError) in
-            do throws(NativeError) { try spool.write(piece) } catch { throw .writing(SpoolFile.folder, error) }
-        }) > 0 {}
+        while try source.lend(
+            1 << 20,
+            to: { piece throws(BundleError) in
+                do throws(NativeError) { try spool.write(piece) } catch { throw .writing(SpoolFile.folder, error) }
+            }) > 0
+        {}
         handle = spool
     }
 
@@ -145,7 +148,8 @@ private final class BodyObserver: BundleObserver {
 
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
         // Where something of it is wrong, the verification goes on to say what, and no body is made.
-        guard let json = try signed(.metadata, manifest), let metadata = try? CaptureMetadata(CaptureMetadata.root(json))
+        guard let json = try signed(.metadata, manifest),
+            let metadata = try? CaptureMetadata(CaptureMetadata.root(json))
         else { return }
         let position = try signed(.location, manifest).flatMap { try? GeoPosition.decode($0) }
         hasPosition = position != nil

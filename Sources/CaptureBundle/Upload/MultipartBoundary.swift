@@ -1,10 +1,10 @@
 import CaptureNative
 
 /// The boundary between the parts of a body (Spec/upload.md section 1.1).
-struct MultipartBoundary: Hashable, Sendable {
-    static let prefix = Array("capture-bundle-".utf8)
+package struct MultipartBoundary: Hashable, Sendable {
+    package static let prefix = Array("capture-bundle-".utf8)
     static let digits = 40
-    static let length = prefix.count + digits
+    package static let length = prefix.count + digits
     /// n goes from 0 to 15.
     static let candidates = 16
 
@@ -29,11 +29,13 @@ struct MultipartBoundary: Hashable, Sendable {
 }
 
 /// Finds what has the form of a boundary in data that comes in pieces.
-struct BoundaryScanner {
+package struct BoundaryScanner {
     private var tail: [UInt8] = []
 
+    package init() {}
+
     /// - Parameter found: gets each occurrence: the prefix and the 40 bytes after it, whatever they are.
-    mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
+    package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
         let keep = MultipartBoundary.length - 1
         // What straddles the border: it begins in the tail and ends in the head of this piece.
         var joint = tail

@@ -48,7 +48,8 @@ public struct RequestSignature: Hashable, Sendable {
         }
         guard (0...Self.timestampLimit).contains(timestamp) else {
             throw BundleError(
-                .requestHeader, "the timestamp \(timestamp) is no time in milliseconds from 0 to \(Self.timestampLimit)")
+                .requestHeader, "the timestamp \(timestamp) is no time in milliseconds from 0 to \(Self.timestampLimit)"
+            )
         }
         let message = Self.message(timestamp: String(timestamp), body: body)
         let made = try native { () throws(NativeError) in try device.key.sign(message) }
@@ -79,9 +80,12 @@ public struct RequestSignature: Hashable, Sendable {
     /// SHA-256 of all bytes of a source.
     public static func hash(_ source: BundleSource) throws(BundleError) -> Digest {
         let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
-        while try source.lend(1 << 20, to: { piece throws(BundleError) in
-            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
-        }) > 0 {}
+        while try source.lend(
+            1 << 20,
+            to: { piece throws(BundleError) in
+                do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+            }) > 0
+        {}
         return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
     }
 

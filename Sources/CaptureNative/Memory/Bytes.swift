@@ -26,7 +26,8 @@ package enum ByteSearch {
         guard start >= 0, start <= bytes.count else { return nil }
         return unsafe bytes.withUnsafeBytes { haystack -> Int? in
             guard let base = haystack.baseAddress else { return needle.isEmpty ? 0 : nil }
-            guard let found = unsafe memmem(base + start, UInt(haystack.count - start), needle, UInt(needle.count)) else {
+            guard let found = unsafe memmem(base + start, UInt(haystack.count - start), needle, UInt(needle.count))
+            else {
                 return nil
             }
             return unsafe UnsafeRawPointer(found) - base

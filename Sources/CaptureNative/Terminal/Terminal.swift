@@ -9,7 +9,9 @@ package enum Terminal {
     ///
     /// - Returns: the line without its end; nil when there is no terminal, or the user gave it up (Ctrl-C, Ctrl-D).
     package static func readSecret(prompt: String) throws(NativeError) -> [UInt8]? {
-        guard let terminal = try? FileHandle.open("/dev/tty", O_RDWR | O_NOCTTY), terminal.isTerminal else { return nil }
+        guard let terminal = try? FileHandle.open("/dev/tty", O_RDWR | O_NOCTTY), terminal.isTerminal else {
+            return nil
+        }
         var shown = termios()
         guard unsafe tcgetattr(terminal.descriptor, &shown) == 0 else { throw .system("tcgetattr") }
         var hidden = shown

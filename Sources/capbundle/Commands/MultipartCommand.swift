@@ -37,7 +37,11 @@ struct MultipartCommand: ParsableCommand {
         BodyRendering.remarks(output, body)
         if format.json {
             let json = BodyRendering.json(output, body, headers: headers.path)
-            if [output, headers.path].contains("-") { Output.tell(Output.jsonText(json)) } else { try Output.json(json) }
+            if [output, headers.path].contains("-") {
+                Output.tell(Output.jsonText(json))
+            } else {
+                try Output.json(json)
+            }
         } else {
             diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount))")
         }

@@ -133,7 +133,8 @@ extension PackCommand {
         let run = try PackingRun(names(), into: folder, replaces: force.force, packer: packer)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         var counts: [ExitStatus: Int] = [:]
-        try run.pack(threads: many.jobs, options: options, stopsAtFailure: many.failFast) { item, result throws(BundleError) in
+        try run.pack(threads: many.jobs, options: options, stopsAtFailure: many.failFast) {
+            item, result throws(BundleError) in
             progress.clear()
             let status = try tell(item, result)
             counts[status, default: 0] += 1

@@ -1,0 +1,122 @@
+import CaptureBundle
+import CaptureNative
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// No change to an upload body is accepted, however it comes, and none makes the reader trap.
+struct BodyTests {
+    private let body: [UInt8]
+    private let receiver: BundleReceiver
+    private let folder: TemporaryFolder
+
+    init() throws {
+        let vector = try VectorFile(Places.vectors.appending(path: "multipart/multipart_minimal"))
+        body = vector.content
+        receiver = BundleReceiver(trust: try TrustFile(bytes: Array((vector.trust[0] + "\n").utf8), name: "trust"))
+        folder = try TemporaryFolder()
+    }
+
+    private func verdict(_ bytes: [UInt8]) throws -> Verdict {
+        let received = try receiver.receive(BundleSource(bytes: bytes), to: .replacing(folder.path("made")))
+        let isThere = FileManager.default.fileExists(atPath: folder.path("made"))
+        if received.isKept != isThere { Issue.record("kept \(received.isKept), there \(isThere)") }
+        if isThere { try FileManager.default.removeItem(atPath: folder.path("made")) }
+        return received.report.verdict
+    }
+
+    @Test func refusesEveryFlippedBit() throws {
+        #expect(try verdict(body) == .verified)
+        var bytes = body
+        for index in bytes.indices {
+            let bit = UInt8(1) << UInt8(index % 8)
+            bytes[index] ^= bit
+            let verdict = try verdict(bytes)
+            if verdict != .malformed && verdict != .altered { Issue.record("byte \(index): \(verdict)") }
+            bytes[index] ^= bit
+        }
+    }
+
+    @Test func refusesEveryPrefixAndEveryByteTooMany() throws {
+        for length in body.indices {
+            let verdict = try verdict(Array(body[..<length]))
+            if verdict != .malformed { Issue.record("\(length) bytes: \(verdict)") }
+        }
+        for byte in [0, 10, 13, 45] as [UInt8] { #expect(try verdict(body + [byte]) == .malformed) }
+    }
+
+    @Test func refusesRandomChanges() throws {
+        var generator = SeededGenerator(seed: 2027)
+        for round in 0..<4000 {
+            var bytes = body
+            let start = Int.random(in: 0..<bytes.count, using: &generator)
+            let end = min(bytes.count, start + Int.random(in: 0..<60, using: &generator))
+            switch round % 3 {
+            case 0: bytes.removeSubrange(start..<end)
+            case 1: bytes.insert(contentsOf: bytes[start..<end], at: start)
+            default: bytes[start] = UInt8.random(in: 0...255, using: &generator)
+            }
+            let verdict = try verdict(bytes)
+            if bytes != body && verdict == .verified { Issue.record("round \(round)") }
+        }
+    }
+
+    /// Hands bytes out a few at a time.
+    private final class Trickle: ByteStream {
+        private var rest: ArraySlice<UInt8>
+        private let step: Int
+
+        init(_ bytes: [UInt8], step: Int) {
+            rest = bytes[...]
+            self.step = step
+        }
+
+        func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+            let count = min(step, rest.count)
+            buffer.replaceSubrange(0..<count, with: rest.prefix(count))
+            rest = rest.dropFirst(count)
+            return count
+        }
+    }
+
+    @Test(arguments: [1, 2, 7, 54, 55, 56, 4096])
+    func judgesAllVectorsAlikeHoweverTheyCome(_ step: Int) throws {
+        for vector in try VectorFile.all(of: "multipart") where vector.content.count < 20_000 {
+            guard let trust = try? TrustFile(bytes: Array(vector.trust.map { $0 + "\n" }.joined().utf8), name: "trust")
+            else { continue }
+            let receiver = BundleReceiver(trust: trust)
+            let whole = try receiver.receive(BundleSource(bytes: vector.content), to: .replacing(folder.path("a")))
+            let stream = BundleSource(stream: Trickle(vector.content, step: step), name: "bundle")
+            let pieces = try receiver.receive(stream, to: .replacing(folder.path("b")))
+            #expect(whole.report.faults == pieces.report.faults, "\(vector)")
+            #expect(whole.isKept == pieces.isKept && whole.report.bytes == pieces.report.bytes, "\(vector)")
+        }
+    }
+
+    @Test func findsBoundariesAcrossPieces() throws {
+        var generator = SeededGenerator(seed: 3)
+        let mark = MultipartBoundary.prefix + [UInt8](repeating: UInt8(ascii: "0"), count: 40)
+        for _ in 0..<300 {
+            var bytes: [UInt8] = []
+            var expected = 0
+            for _ in 0..<Int.random(in: 1..<6, using: &generator) {
+                bytes += (0..<Int.random(in: 0..<90, using: &generator)).map { _ in UInt8(ascii: "c") }
+                if Bool.random(using: &generator) {
+                    bytes += mark
+                    expected += 1
+                }
+            }
+            var scanner = BoundaryScanner()
+            var found = 0
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let piece = Array(rest.prefix(Int.random(in: 1..<100, using: &generator)))
+                rest = rest.dropFirst(piece.count)
+                try scanner.scan(piece.span) { match throws(BundleError) in
+                    if match == mark { found += 1 }
+                }
+            }
+            #expect(found == expected)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CaptureBundle
+import CaptureTestSupport
+import Testing
+
+/// The examples of CaptureBundle.docc: what stands between `docs:` and `end` is what the page of that name shows, letter for
+/// letter (Tests/Documents/library.py compares them).
+struct LibraryExampleTests {
+    private let folder: TemporaryFolder
+    private let keyPath: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        keyPath = folder.path("keys/device.key")
+        try RawFolder.write(to: folder)
+    }
+
+    private func pack(_ raw: String, to bundle: String) throws -> String {
+        // docs: PackACapture
+        let key = DeviceKeyFile(path: keyPath)
+        if (try? key.publicKey()) == nil { _ = try key.create(passphrase: nil) }
+
+        let packed = try Packer(key: key).pack(raw, to: .file(bundle)) { remark in
+            print("\(remark.weight.rawValue): \(remark.file): \(remark.message)")
+        }
+        print("\(packed.id): \(packed.byteCount) bytes, counter \(packed.counter ?? 0)")
+        // end
+        return packed.id
+    }
+
+    @Test func packsAndReadsABundle() throws {
+        let bundle = folder.path("cap.bundle")
+        let id = try pack(folder.path("raw"), to: bundle)
+        let opened = folder.path("opened")
+        // docs: ReadABundle
+        let inspection = try Inspection(BundleSource(path: bundle))
+        guard inspection.report.faults.isEmpty, let manifest = inspection.report.manifest else {
+            throw inspection.report.faults[0]
+        }
+        for entry in manifest.entries { print("\(entry.path): \(entry.size) bytes, SHA-256 \(entry.sha256)") }
+
+        let extractor = Extractor(entries: ["photo.jpg", "depth.f32.gz"], asFloats: true)
+        let names = try extractor.extract(BundleSource(path: bundle), to: .folder(opened))
+        // end
+        #expect(manifest.id == id)
+        #expect(names == ["depth.f32", "photo.jpg"])
+        #expect(try folder.bytes("opened/photo.jpg") == RawFolder.photo)
+        #expect(try folder.bytes("opened/depth.f32") == RawFolder.depth)
+    }
+
+    @Test func verifiesOneBundleAndMany() throws {
+        let bundle = folder.path("cap.bundle")
+        _ = try pack(folder.path("raw"), to: bundle)
+        // docs: VerifyBundles
+        var trust = TrustFile()
+        try trust.add(TrustedDeviceLine(name: "my-rig", point: DeviceKeyFile(path: keyPath).publicKey()))
+
+        let verifier = Verifier(trust: trust, policy: VerificationPolicy(required: [.depth]))
+        let report = try verifier.verify(BundleSource(path: bundle))
+        switch report.verdict {
+        case .verified: print("sound, from \(report.trustedDevice?.name ?? "")")
+        case .unknownDevice, .unacceptable: print("sound, but \(report.faults)")
+        case .altered, .malformed: print("do not use it: \(report.faults)")
+        }
+        // end
+        #expect(report.verdict == .verified && report.trustedDevice?.name == "my-rig")
+    }
+
+    @Test func sendsAndReceives() throws {
+        let bundle = folder.path("cap.bundle")
+        _ = try pack(folder.path("raw"), to: bundle)
+        let bodyPath = folder.path("body")
+        let received = folder.path("received.bundle")
+        var trust = TrustFile()
+        try trust.add(TrustedDeviceLine(name: "my-rig", point: DeviceKeyFile(path: keyPath).publicKey()))
+        let now = 1_700_000_000_000
+        // docs: SendAndReceive
+        // The sender: a body file, made once, and headers for each attempt.
+        let body = try MultipartBody.write(bundle: bundle, to: .file(bodyPath))
+        let device = try DeviceKeyFile(path: keyPath).load(passphrase: nil)
+        let signature = try RequestSignature(
+            body: RequestSignature.hash(BundleSource(path: bodyPath)),
+            deviceID: "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c", timestamp: now, device: device)
+        let headers = [("Content-Type", body.contentType)] + signature.headers
+
+        // The server: who sent it, and is it what was signed?
+        try signature.verify(body: RequestSignature.hash(BundleSource(path: bodyPath)), device: device.point)
+        let result = try BundleReceiver(trust: trust).receive(BundleSource(path: bodyPath), to: .file(received))
+        print(result.isKept ? "kept: \(result.report.verdict)" : "refused: \(result.report.faults)")
+        // end
+        #expect(headers.count == 4 && result.isKept)
+        #expect(try folder.bytes("received.bundle") == folder.bytes("cap.bundle"))
+    }
+}

@@ -1,0 +1,37 @@
+import CaptureNative
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// Names are looked up in an open folder, and no link is followed.
+struct FolderHandleTests {
+    @Test func writesIntoTheFolderThatWasOpenedWhereverItIsMovedTo() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path("a"), withIntermediateDirectories: false)
+        let handle = try FolderHandle(folder.path("a"))
+        let file = try AtomicFile("photo", in: handle, mode: 0o600)
+        try file.handle.write([1, 2, 3])
+        try FileManager.default.moveItem(atPath: folder.path("a"), toPath: folder.path("b"))
+        try FileManager.default.createSymbolicLink(atPath: folder.path("a"), withDestinationPath: "/tmp")
+        try file.commit(.refuse)
+        #expect(try folder.bytes("b/photo") == [1, 2, 3])
+    }
+
+    @Test func refusesALinkInPlaceOfASubfolder() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(atPath: folder.path("source"), withDestinationPath: "/tmp")
+        let handle = try FolderHandle(folder.path)
+        let error = #expect(throws: NativeError.self) { try handle.subfolder("source", mode: 0o700) }
+        #expect(error.map { $0.isNoFolder || $0.isLoop } == true)
+        #expect(handle.kind(of: "source") == .other)
+        #expect(handle.kind(of: "nothing") == nil)
+    }
+
+    @Test func refusesALinkInPlaceOfTheFolderWhereAsked() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: folder.path)
+        #expect(throws: NativeError.self) { try FolderHandle(folder.path("link"), followsLinks: false) }
+        _ = try FolderHandle(folder.path("link"))
+        _ = try FolderHandle(folder.path("link") + "/", followsLinks: false)
+    }
+}

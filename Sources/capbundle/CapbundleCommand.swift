@@ -8,7 +8,7 @@ struct CapbundleCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: toolName,
-        abstract: "Pack a capture into one signed file, and verify such files.",
+        abstract: "Pack a capture into one signed file, verify such files, and send them.",
         discussion: """
             A capture is a photo, its depth map and what is known of it. Exit codes: 0 verified, 1 altered, \
             2 malformed, 3 unknown device, 4 not acceptable; 64 and above are failures of the command. \

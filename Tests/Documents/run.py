@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,34 @@ def steps(page):
                 yield command, output
 
 
+def run(command, folder, environment, groups):
+    """Runs a line as a shell of its own; what it leaves in the background goes on until the page ends."""
+    process = subprocess.Popen(
+        ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    groups.append(process.pid)
+    output, _ = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(command, process.returncode, output)
+
+
+def end(groups):
+    """Ends what the lines of a page left running."""
+    for group in groups:
+        try:
+            os.killpg(group, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+
+
 def run_page(name, tool):
+    groups = []
+    try:
+        return run_lines(name, tool, groups)
+    finally:
+        end(groups)
+
+
+def run_lines(name, tool, groups):
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
@@ -59,9 +87,7 @@ def run_page(name, tool):
         for command, expected in steps((ROOT / name).read_text()):
             if "apt-get install" in command or "git clone" in command or command.startswith(("make ", "sudo ")):
                 continue
-            done = subprocess.run(
-                ["bash", "-c", command], cwd=work, env=environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+            done = run(command, work, environment, groups)
             count += 1
             shown = done.stdout.replace(folder, "~")
             if expected is not None and formed(shown) != formed(expected):

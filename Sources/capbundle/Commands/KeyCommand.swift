@@ -16,6 +16,7 @@ struct KeyCommand: ParsableCommand {
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a device key. One that is there is never overwritten.",
+            usage: "capbundle key new [options]",
             discussion: """
                 Prints the key id. The key is not trusted by this: "capbundle trust add" does that, on every machine \
                 that verifies.

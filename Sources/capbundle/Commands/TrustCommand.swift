@@ -16,6 +16,10 @@ struct TrustCommand: ParsableCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Trust a device's key.",
+            usage: """
+                capbundle trust add NAME KEYFILE [options]
+                capbundle trust add NAME --from BUNDLE [options]
+                """,
             discussion: """
                 Compare the key id that is printed with "capbundle key show" on the device before you rely on it. \
                 With --from the key is taken out of a bundle: then that comparison is all that vouches for it.

@@ -1,14 +1,20 @@
 # `make demo` shows what the tool does, `make test` is everything that CI runs. Both install what they need.
 
-.PHONY: help build test demo format lint vectors sample clean
+.PHONY: help build test demo install bench spark-check docs-check format lint vectors sample clean
+
+PREFIX = /usr/local
 
 help:
 	@echo "make demo     build, pack the sample, verify it, change one byte and see it found"
 	@echo "make test     everything that CI runs"
 	@echo "make build    the release build: .build/release/capbundle"
+	@echo "make install  put it, its man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
+	@echo "make bench    measure it against shell scripts, bagit.py, openssl and cp, into .build/bench.txt; ONLY=word for some"
+	@echo "make docs-check   run what the documents show, check man pages and completions"
+	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make format   format the Swift code;  make lint  check it"
 	@echo "make vectors  write Spec/Vectors anew and check that every rule has one"
-	@echo "make sample   pack Samples/desk-lamp anew (its key is made for it and thrown away)"
+	@echo "make sample   pack Samples/desk-lamp anew (its key is made for it and thrown away), and its forgeries"
 
 build:
 	@.ci/dependencies build
@@ -21,6 +27,23 @@ test:
 demo: build
 	@Samples/demo.sh .build/release/capbundle
 
+install:
+	@.ci/install .build/release/capbundle $(PREFIX) $(DESTDIR)
+
+bench: build
+	@.ci/dependencies bench
+	@python=$$(.ci/environment Bench) && $$python Tests/Bench/run.py .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
+
+docs-check: build
+	@.ci/dependencies docs
+	python3 Tests/Documents/examples.py
+	/usr/bin/python3 Tests/Documents/run.py .build/release/capbundle
+	python3 Tests/Documents/installed.py .build/release/capbundle
+
+spark-check: build
+	@.ci/dependencies spark
+	@python=$$(.ci/environment Spark) && $$python Tests/Spark/check.py .build/release/capbundle
+
 format:
 	swift format format --in-place --recursive Package.swift Sources Tests
 
@@ -29,10 +52,11 @@ lint:
 
 vectors:
 	@.ci/dependencies test
-	python=$$(.ci/judges) && $$python Spec/Generator/generate.py && $$python Spec/Generator/check_coverage.py
+	python=$$(.ci/environment Judges) && $$python Spec/Generator/generate.py && $$python Spec/Generator/check_coverage.py
 
 sample: build
 	@Samples/desk-lamp/pack.sh .build/release/capbundle
+	@/usr/bin/python3 Samples/tampered/make.py
 
 clean:
 	rm -rf .build

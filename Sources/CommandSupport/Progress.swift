@@ -17,7 +17,7 @@ package final class Progress {
     package init(_ noun: String, total: Int?, isWanted: Bool) {
         self.noun = noun
         self.total = total
-        isShown = isWanted && FileHandle.standardError.isTerminal
+        isShown = isWanted && FileHandle.standardError.isTerminal && ProcessEnvironment.value("TERM") != "dumb"
     }
 
     /// One more is done.

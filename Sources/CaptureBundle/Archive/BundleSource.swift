@@ -66,6 +66,11 @@ public final class BundleSource {
 
     package convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
 
+    /// Of the file behind it; nil where there is none.
+    var status: FileStatus? {
+        if case .file(let handle) = origin { try? handle.status() } else { nil }
+    }
+
     /// Makes the next bytes available; false at the end.
     private func fill() throws(BundleError) -> Bool {
         if start < end { return true }

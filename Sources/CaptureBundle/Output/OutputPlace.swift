@@ -35,7 +35,34 @@ public enum OutputPlace: Hashable, Sendable {
         }
     }
 
+    /// Refuses places of one command that are the same, or that are its input: the second would take the first away.
+    ///
+    /// - Parameter input: a file that is being read; nil for none.
+    /// - Throws: `output.unusable`.
+    static func examine(_ places: [OutputPlace], reading input: FileStatus? = nil) throws(BundleError) {
+        var seen: [OutputPlace: String] = [:]
+        for place in places {
+            guard let path = place.path else { continue }
+            let whole = FilePath.join(FilePath.resolved(FilePath.folder(of: path)), FilePath.name(of: path))
+            if let other = seen.updateValue(path, forKey: .file(whole)) {
+                throw BundleError(.outputUnusable, "is named for two outputs", file: other)
+            }
+            if let input, input.kind == .file, let there = try? FileStatus.of(path), there.isSameFile(as: input) {
+                throw BundleError(.outputUnusable, "is the file that is being read", file: path)
+            }
+        }
+        for place in places { try place.examine() }
+    }
+
+    private var path: String? {
+        switch self {
+        case .file(let path), .replacing(let path): path
+        case .standardOutput: nil
+        }
+    }
+
     private static func refuseFolder(_ path: String) throws(BundleError) {
+        guard !path.isEmpty else { throw BundleError(.outputUnusable, "is no name for a file", file: path) }
         let isFolder = (try? FileStatus.of(path))?.kind == .folder
         guard !isFolder, !FilePath.name(of: path).isEmpty else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)

@@ -57,9 +57,7 @@ public struct Packer: Sendable {
         options: RawCaptureOptions = RawCaptureOptions(), isDryRun: Bool = false, onRemark: (Remark) -> Void = { _ in }
     ) throws(BundleError) -> Packed {
         let capture = try RawCaptureReader.read(folder, options)
-        try output.examine()
-        try body?.body.examine()
-        try body?.headers?.examine()
+        try OutputPlace.examine([output, body?.body, body?.headers].compactMap(\.self))
         let device = try key.load(passphrase)
         let plan = try BundlePlan(capture, device: device.point, secret: key.saltSecret(for: device))
         plan.remarks.forEach(onRemark)

@@ -28,7 +28,7 @@ public struct BundleReceiver: Sendable {
     /// - Throws: only when the body cannot be read or the bundle not be written (`input.unreadable`, `output.exists`,
     ///   `output.unusable`, `io.failed`); a body with faults is a result.
     public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
-        try place.examine()
+        try OutputPlace.examine([place], reading: body.status)
         let target = try OutputTarget(place, holdsBack: true)
         let reader = BodyReader(body)
         let copy = CopyingStream(reader, target)

@@ -45,9 +45,9 @@ public struct MultipartBody: Sendable {
     public static func write(
         bundle path: String, to place: OutputPlace, headers: OutputPlace? = nil
     ) throws(BundleError) -> MultipartBody {
-        try place.examine()
-        try headers?.examine()
-        let bundle = try SeekableBundle(path)
+        let bundle = try SeekableBundle(path) { status throws(BundleError) in
+            try OutputPlace.examine([place] + [headers].compactMap(\.self), reading: status)
+        }
         for n in 0..<MultipartBoundary.candidates {
             let target = try OutputTarget(place, holdsBack: true)
             let observer = BodyObserver(path, target, n: n, unsigned: try bundle.metadataEntries())
@@ -78,18 +78,23 @@ struct SeekableBundle {
     private let name: String
     private let handle: FileHandle
 
-    /// - Parameter path: anything but a plain file is spooled.
-    init(_ path: String) throws(BundleError) {
+    /// - Parameters:
+    ///   - path: anything but a plain file is spooled.
+    ///   - onOpen: told of the file before anything is read.
+    init(_ path: String, onOpen: (FileStatus) throws(BundleError) -> Void) throws(BundleError) {
         name = path
         let opened: FileHandle
+        let status: FileStatus
         do {
             opened = path == "-" ? .standardInput : try FileHandle.reading(path)
-            if path != "-", try opened.status().kind == .file {
-                handle = opened
-                return
-            }
+            status = try opened.status()
         } catch {
             throw .reading(path, error)
+        }
+        try onOpen(status)
+        if path != "-" && status.kind == .file {
+            handle = opened
+            return
         }
         let spool = try OutputTarget.spool()
         let source = BundleSource(handle: opened, name: path)

@@ -20,7 +20,9 @@ package enum DirectoryHandle {
 
     /// The names in a folder in bytewise order, without `.` and `..`.
     package static func names(in path: String) throws(NativeError) -> [String] {
-        guard let stream = unsafe opendir(path) else { throw .system("opendir") }
+        var opened = unsafe opendir(path)
+        while unsafe opened == nil && errno == EINTR { unsafe opened = opendir(path) }
+        guard let stream = unsafe opened else { throw .system("opendir") }
         defer { unsafe _ = closedir(stream) }
         var names: [String] = []
         while true {

@@ -58,6 +58,14 @@ package final class FileHandle: Sendable {
     /// Whether a person is at the other end.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
+    /// Whether bytes, or the end, come within so many milliseconds; false after a signal too.
+    package func isReadable(within milliseconds: Int32) throws(NativeError) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let count = unsafe poll(&request, 1, milliseconds)
+        guard count >= 0 || errno == EINTR else { throw .system("poll") }
+        return count > 0
+    }
+
     package func status() throws(NativeError) -> FileStatus {
         var raw = stat()
         guard unsafe fstat(descriptor, &raw) == 0 else { throw .system("fstat") }

@@ -31,6 +31,8 @@ package struct FileStatus: Sendable, Hashable {
     /// The owner is this user or root.
     package var isOurs: Bool { owner == geteuid() || owner == 0 }
 
+    package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+
     /// Follows links; throws `ENOENT` when there is nothing.
     package static func of(_ path: String) throws(NativeError) -> FileStatus {
         var raw = stat()

@@ -2,33 +2,90 @@ import Glibc
 
 /// The terminal that the process was started from, if there is one, wherever its streams go.
 package enum Terminal {
-    private static let interrupt: UInt8 = 3
-    private static let endOfInput: UInt8 = 4
-
-    /// Asks for a line without showing what is typed.
+    /// Asks for a line without showing what is typed. A signal that ends or stops the process comes into its own only when
+    /// the terminal shows again what is typed; after a stop the question is asked anew.
     ///
-    /// - Returns: the line without its end; nil when there is no terminal, or the user gave it up (Ctrl-C, Ctrl-D).
+    /// - Returns: the line without its end; nil when there is no terminal, or it was ended without a line (Ctrl-D).
     package static func readSecret(prompt: String) throws(NativeError) -> [UInt8]? {
         guard let terminal = try? FileHandle.open("/dev/tty", O_RDWR | O_NOCTTY), terminal.isTerminal else {
             return nil
         }
-        var shown = termios()
-        guard unsafe tcgetattr(terminal.descriptor, &shown) == 0 else { throw .system("tcgetattr") }
-        var hidden = shown
-        // Without ISIG, Ctrl-C comes as a character: it must not end the process while the echo is off.
-        hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        try terminal.write(Array(prompt.utf8))
-        guard unsafe tcsetattr(terminal.descriptor, TCSAFLUSH, &hidden) == 0 else { throw .system("tcsetattr") }
-        defer {
-            unsafe _ = tcsetattr(terminal.descriptor, TCSAFLUSH, &shown)
-            try? terminal.write(Array("\n".utf8))
+        while true {
+            let held = HeldSignals()
+            defer { held.release() }
+            let answer: Answer
+            do {
+                let hidden = try HiddenInput(terminal)
+                defer { hidden.end() }
+                try terminal.write(Array(prompt.utf8))
+                answer = try read(terminal, held)
+            }
+            switch answer {
+            case .line(let line): return line
+            case .signal: continue
+            }
         }
+    }
+
+    private enum Answer {
+        case line([UInt8]?)
+        case signal
+    }
+
+    private static func read(_ terminal: FileHandle, _ held: HeldSignals) throws(NativeError) -> Answer {
         var line: [UInt8] = []
         var byte: [UInt8] = [0]
-        while try terminal.readSome(into: &byte) == 1, byte[0] != UInt8(ascii: "\n") {
-            if byte[0] == interrupt || byte[0] == endOfInput { return nil }
+        while true {
+            if held.isPending { return .signal }
+            guard try terminal.isReadable(within: 100) else { continue }
+            guard try terminal.readSome(into: &byte) == 1 else { return .line(line.isEmpty ? nil : line) }
+            if byte[0] == UInt8(ascii: "\n") { return .line(line) }
             line.append(byte[0])
         }
-        return line
+    }
+}
+
+/// A terminal that does not show what is typed.
+private struct HiddenInput {
+    private let terminal: FileHandle
+    private let before: termios
+
+    init(_ terminal: FileHandle) throws(NativeError) {
+        self.terminal = terminal
+        var settings = termios()
+        guard unsafe tcgetattr(terminal.descriptor, &settings) == 0 else { throw .system("tcgetattr") }
+        before = settings
+        settings.c_lflag &= ~tcflag_t(ECHO)
+        guard unsafe tcsetattr(terminal.descriptor, TCSAFLUSH, &settings) == 0 else { throw .system("tcsetattr") }
+    }
+
+    func end() {
+        var settings = before
+        unsafe _ = tcsetattr(terminal.descriptor, TCSAFLUSH, &settings)
+        try? terminal.write(Array("\n".utf8))
+    }
+}
+
+/// Signals that wait until they are released.
+private struct HeldSignals {
+    private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+    private var before = sigset_t()
+
+    init() {
+        var set = sigset_t()
+        unsafe _ = sigemptyset(&set)
+        for number in Self.numbers { unsafe _ = sigaddset(&set, number) }
+        unsafe _ = pthread_sigmask(SIG_BLOCK, &set, &before)
+    }
+
+    var isPending: Bool {
+        var set = sigset_t()
+        guard unsafe sigpending(&set) == 0 else { return false }
+        return Self.numbers.contains { unsafe sigismember(&set, $0) == 1 }
+    }
+
+    func release() {
+        var set = before
+        unsafe _ = pthread_sigmask(SIG_SETMASK, &set, nil)
     }
 }

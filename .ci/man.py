@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Writes the man pages of a built capbundle, one a command: man.py BINARY FOLDER
+
+What they say is what `--help` says: ArgumentParser gives it as JSON (--experimental-dump-help), and the usage lines as text.
+Exit codes come from the table in Spec/command-line.md. Its own plugin, generate-manual, would build the package once
+more, run examples into one paragraph, leave out what is not ASCII, and claim "0 on success, and >0 if an error occurs".
+The date is SOURCE_DATE_EPOCH, else that of the binary.
+"""
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SECTION = 1
+CODE = re.compile(r"^\| ([0-9, ]+) \| ([^|]+) \|", re.M)
+TOKEN = re.compile(r"\[|\]|\.\.\.|[^\s\[\]]+?(?=\.\.\.|[\s\[\]]|$)")
+
+
+def escaped(text):
+    """Text for any place: a backslash is \\e, a hyphen stays one when it is copied, what is not ASCII goes by its number."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = re.sub(r"(?<=[a-z])\\-(?=[a-z])", "-", text)  # but not within words
+    return re.sub(r"[^\x00-\x7f]", lambda found: f"\\[u{ord(found[0]):04X}]", text)
+
+
+def line(text):
+    """A text line: what looks like a request is none."""
+    return ("\\&" if text[:1] in (".", "'") else "") + escaped(text)
+
+
+def argument(text):
+    """An argument of a macro: no macro itself, and one word."""
+    text = escaped(text).replace('"', "\\(dq")
+    text = "\\&" + text if re.fullmatch(r"[A-Z][a-z]|[.,:;()\[\]?!|]", text) else text
+    return f'"{text}"' if " " in text or not text else text
+
+
+def paragraph(text):
+    """Each sentence begins a line, as man pages are written."""
+    sentences = re.split(r'(?<=[.!?]) +(?=[A-Z"])', " ".join(text.split()))
+    return [line(part) for sentence in sentences for part in textwrap.wrap(sentence, 72, break_on_hyphens=False)]
+
+
+def prose(text):
+    """(what is said, the examples): paragraphs are apart by an empty line, examples are indented."""
+    said, examples = [], []
+    for block in re.split(r"\n{2,}", text.strip()):
+        if block.startswith("Example"):
+            examples += [piece[2:] for piece in block.split("\n")[1:]]
+        else:
+            said += [".Pp"] * bool(said) + paragraph(block)
+    return said, examples
+
+
+def flags(one):
+    """The names of an option, the short one first, with its value."""
+    names = sorted(one["names"], key=lambda name: name["kind"] != "short")
+    value = f" Ar {argument(one['valueName'])}" if one["kind"] == "option" else ""
+    return " , ".join("Fl " + argument(name["name"] if name["kind"] == "short" else "-" + name["name"])
+                      for name in names) + value
+
+
+def described(one):
+    """An option or an argument of the list."""
+    yield ".It Ar " + argument(one["valueName"]) if one["kind"] == "positional" else ".It " + flags(one)
+    facts = [f"values: {', '.join(one['allValues'])}"] if "allValues" in one else []
+    facts += [f"default: {one['defaultValue']}"] if "defaultValue" in one else []
+    yield from paragraph(one.get("abstract", "") + (f" ({'; '.join(facts)})" if facts else ""))
+    if "discussion" in one:
+        yield ".br"
+        yield from paragraph(one["discussion"])
+
+
+def synopsis(binary, words):
+    """The usage lines of the help."""
+    help_text = subprocess.run([binary, *words[1:], "--help"], check=True, capture_output=True, text=True).stdout
+    usage = re.search(r"^USAGE: (.*?)\n\n", help_text + "\n\n", re.M | re.S)[1]
+    name = " ".join(words)
+    for text in usage.split("\n"):
+        yield f".Nm {argument(name)}"
+        for token in TOKEN.findall(text.strip().removeprefix(name)):
+            bare = re.sub("^<(.+)>$", r"\1", token)
+            if token in "[]":
+                yield ".Oo" if token == "[" else ".Oc"
+            elif token == "...":
+                yield ".No ..."
+            elif token in "<>|":
+                yield f".No {token}"
+            elif token.startswith("-"):
+                yield f".Fl {argument(token[1:])}"
+            elif token != bare or token.isupper() or token == "options":
+                yield f".Ar {argument(bare)}"
+            else:
+                yield f".Cm {argument(token)}"
+
+
+def exit_status():
+    text = (ROOT / "Spec/command-line.md").read_text()
+    for codes, meaning in CODE.findall(text[text.index("## 2."):text.index("## 3.")]):
+        yield f".It {argument(codes.strip())}"
+        yield from paragraph(meaning.replace("`", "").strip())
+
+
+def page(binary, date, version, command, related):
+    """The lines of a page. `related` are the names of the pages to see."""
+    words = command.get("superCommands", []) + [command["commandName"]]
+    title = "-".join(words)
+    said, examples = prose(command.get("discussion", ""))
+    shown = [one for one in command.get("arguments", []) if one["shouldDisplay"]]
+    subcommands = [one for one in command.get("subcommands", []) if is_shown(one)]
+    yield f".Dd {date:%B} {date.day}, {date.year}"
+    yield f".Dt {title.upper()} {SECTION}"
+    yield f".Os capbundle {version}"
+    yield from (".Sh NAME", f".Nm {argument(title)}", f".Nd {argument(command['abstract'].rstrip('.'))}".replace('"', ""))
+    yield ".Sh SYNOPSIS"
+    yield from synopsis(binary, words)
+    yield ".Sh DESCRIPTION"
+    yield from said or paragraph(command["abstract"])
+    for heading, lists in (([], [one for one in shown if one["kind"] == "positional"]),
+                           ([".Sh OPTIONS"], [one for one in shown if one["kind"] != "positional"])):
+        if lists:
+            yield from (*heading, ".Bl -tag -width Ds")
+            for one in lists:
+                yield from described(one)
+            yield ".El"
+    if subcommands:
+        yield from (".Sh COMMANDS", ".Bl -tag -width Ds")
+        for one in subcommands:
+            yield f".It Xr {argument('-'.join([*words, one['commandName']]))} {SECTION}"
+            yield from paragraph(one["abstract"])
+        yield ".El"
+    yield ".Sh EXIT STATUS"
+    if len(words) == 1:
+        yield from (".Bl -tag -width Ds", *exit_status(), ".El")
+    else:
+        yield from ("All codes are in", f".Xr {words[0]} {SECTION} .")
+    if examples:
+        yield from (".Sh EXAMPLES", ".Bd -literal -offset indent", *map(line, examples), ".Ed")
+    yield ".Sh SEE ALSO"
+    yield from (f".Xr {argument(name)} {SECTION}{' ,' if name != related[-1] else ''}" for name in related)
+
+
+def is_shown(command):
+    return command["shouldDisplay"] and command["commandName"] != "help"
+
+
+def pages(command):
+    """(command, its words, the titles of its subcommands) of a command and of all below it."""
+    words = command.get("superCommands", []) + [command["commandName"]]
+    below = [one for one in command.get("subcommands", []) if is_shown(one)]
+    names = ["-".join([*words, one["commandName"]]) for one in below]
+    yield command, words, names
+    for one in below:
+        yield from pages(one)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: man.py BINARY FOLDER")
+    binary, folder = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+
+    def said(option):
+        return subprocess.run([binary, option], check=True, capture_output=True, text=True).stdout
+
+    dump = json.loads(said("--experimental-dump-help"))
+    if dump["serializationVersion"] != 0:
+        sys.exit(f"man.py: the help of {binary} has version {dump['serializationVersion']}, 0 is known here")
+    time = os.environ.get("SOURCE_DATE_EPOCH") or os.stat(binary).st_mtime
+    date = datetime.datetime.fromtimestamp(float(time), datetime.timezone.utc)
+    version = said("--version").strip()
+    known = list(pages(dump["command"]))
+    children = {tuple(words): names for _, words, names in known}
+    for command, words, names in known:
+        title, parent = "-".join(words), words[:-1]
+        beside = ["-".join(parent), *children[tuple(parent)]] if parent else []
+        related = sorted({*names, *beside} - {title})
+        text = "\n".join(page(binary, date, version, command, related)) + "\n"
+        (folder / f"{title}.{SECTION}").write_text(text, encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Verifies all bundles below a folder with GNU parallel and counts verdicts and codes of faults with jq:
+#   Samples/parallel.sh FOLDER [options of capbundle verify]
+#
+# On one machine `find … -print0 | capbundle verify --from0` does the same with less; parallel is for what it adds, such as
+# --sshlogin for several machines that have the same archive. Exit 0: every file below FOLDER has a verdict.
+set -eu
+
+[ $# -ge 1 ] || {
+    echo "usage: parallel.sh FOLDER [options of capbundle verify]" >&2
+    exit 64
+}
+folder=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+find "$folder" -type f -name '*.bundle' -print0 >"$work/names"
+# Of several files the worst gives the exit code, so a failure of a job says no more than that not all are sound.
+parallel -0 -X --jobs "${JOBS:-2}" capbundle verify --json --jobs 1 "$@" <"$work/names" >"$work/reports" || true
+
+jq -r '.verdict // "unreadable", (.faults // [.error] | map(.code) | unique[])' "$work/reports" | sort | uniq -c
+
+names=$(tr -dc '\0' <"$work/names" | wc -c)
+reports=$(wc -l <"$work/reports")
+if [ "$names" -ne "$reports" ]; then
+    echo "parallel.sh: $reports reports on $names files" >&2
+    exit 1
+fi

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Makes forgeries of desk-lamp.bundle, one change each; all are archives in canonical form, as an attacker would take care of.
+
+    make.py           write the four
+    make.py --check   make them again and compare
+
+photo   one bit in the middle of the photo is another.
+depth   the lower part of the depth map is a flat wall. The forged entry is as long as the true one, so that no size gives it
+        away; its gzip is made here, bit for bit, since zlib's output differs from version to version.
+time    taken 80 days earlier: changed in metadata.json and in the manifest, with the entry's hash and the id to match.
+        Everything agrees but the signature.
+key     nothing is changed, but all is signed anew with a key that the attacker made. Nothing in it is wrong, and that is
+        why a verifier has to know the device.
+
+Needs python3-cryptography, for the last one. The attacker's key comes from a seed, so that the bytes are the same each time.
+"""
+import pathlib
+import struct
+import sys
+import tarfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "Spec/Generator"))
+from bundle import assertion, base64_strict, canonical, container, depth, manifest, writer  # noqa: E402
+from bundle.p256 import Key  # noqa: E402
+
+WALL = struct.pack("<f", 1.5)
+
+
+def original():
+    """The entries behind `mimetype`, by name and in order."""
+    with tarfile.open(HERE.parent / "desk-lamp/desk-lamp.bundle", "r:") as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive.getmembers()[1:]}
+
+
+def packed(entries):
+    head, payload = list(entries.values())[:2], list(entries.items())[2:]
+    return container.pack(*head, payload)
+
+
+def photo(entries):
+    data = bytearray(entries["photo.jpg"])
+    data[len(data) // 2] ^= 1
+    return packed(entries | {"photo.jpg": bytes(data)})
+
+
+class Bits:
+    """Fixed Huffman codes of deflate (RFC 1951 section 3.2.6): codes from their highest bit, numbers from their lowest."""
+
+    def __init__(self):
+        self.text = ""
+
+    def symbol(self, value):
+        low, width, first = next(row for row in ((280, 8, 0xc0), (256, 7, 0), (144, 9, 0x190), (0, 8, 0x30)) if value >= row[0])
+        self.text += format(first + value - low, f"0{width}b")
+
+    def repeat(self, length):
+        """So many of the bytes before, again from four back."""
+        wide = max(0, (length - 3).bit_length() - 3) if length < 258 else 0
+        self.symbol(257 + 4 * wide + (length - 3 >> wide) if length < 258 else 285)
+        self.text += format(length - 3 & (1 << wide) - 1, f"0{wide}b")[::-1] if wide else ""
+        self.text += "00011"
+
+    def bytes(self):
+        text = self.text + "0" * (-len(self.text) % 8)
+        return bytes(int(text[start:start + 8][::-1], 2) for start in range(0, len(text), 8))
+
+
+def deflated(kept, wall):
+    """Two blocks: bytes that are stored, and the wall: its first sample, then repetitions."""
+    bits = Bits()
+    bits.text = "110"  # the last block, fixed codes
+    left = len(wall) - 4
+    for byte in wall[:4]:
+        bits.symbol(byte)
+    while left:
+        length = 255 if left in (259, 260) else min(left, 258)  # the shortest repetition has 3
+        bits.repeat(length)
+        left -= length
+    bits.symbol(256)
+    return b"\0" + struct.pack("<HH", len(kept), len(kept) ^ 0xffff) + kept + bits.bytes()
+
+
+def forged_depth(floats, length):
+    """A gzip member of this length; how much of the true map is kept decides."""
+    kept, member = length, b""
+    while len(member) != length:
+        kept += length - len(member) if member else -1024
+        forged = floats[:kept] + (WALL * len(floats))[kept % 4:][:len(floats) - kept]
+        member = depth.GZIP_START + b"\0\xff" + deflated(forged[:kept], forged[kept:]) + depth.gzip_trailer(forged)
+    return member
+
+
+def flattened(entries):
+    floats = (HERE.parent / "desk-lamp/raw/depth.f32").read_bytes()
+    return packed(entries | {"depth.f32.gz": forged_depth(floats, len(entries["depth.f32.gz"]))})
+
+
+def earlier(entries):
+    fields = canonical.parse(entries["manifest.json"], manifest=True)
+    data = entries["metadata.json"].replace(b"2026-03-14T", b"2025-12-24T")
+    fields["captured_at"] = fields["captured_at"].replace("2026-03-14T", "2025-12-24T")
+    next(entry for entry in fields["entries"] if entry["path"] == "metadata.json")["sha256"] = writer.sha256(data)
+    fields["id"] = manifest.compute_id(fields, base64_strict.decode(fields["device"]))
+    return packed(entries | {"manifest.json": canonical.encode(fields), "metadata.json": data})
+
+
+def resigned(entries):
+    key = Key("the attacker's key")
+    fields = canonical.parse(entries["manifest.json"], manifest=True)
+    fields["device"] = base64_strict.encode(key.point)
+    fields["id"] = manifest.compute_id(fields, key.point)
+    data = canonical.encode(fields)
+    signed = assertion.make(data, key, assertion.authenticator_data(1))
+    return packed(entries | {"manifest.json": data, "assertion.cbor": signed})
+
+
+FORGERIES = {"photo": photo, "depth": flattened, "time": earlier, "key": resigned}
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit("usage: make.py [--check]")
+    entries, different = original(), 0
+    for name, forge in FORGERIES.items():
+        path, data = HERE / f"{name}.bundle", forge(entries)
+        if not sys.argv[1:]:
+            path.write_bytes(data)
+        same = path.is_file() and path.read_bytes() == data
+        different += not same
+        print(f"{path.name}: {'same bytes' if same else 'DIFFERENT'}")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Packs a raw folder and sends it to a server, with capbundle and curl: Samples/upload.sh RAW URL DEVICE-ID
+#
+# The bundle is written beside the folder, as RAW.bundle, and stays there whatever the server says. After a failure the same
+# line sends the same capture again: what is sent is a function of the bundle, only the signature of the request is new.
+# Prints what the server answered. Exit 0: the server has taken it (202 and a capture_id); 1: it has not.
+set -eu
+
+[ $# = 3 ] || {
+    echo "usage: upload.sh RAW URL DEVICE-ID" >&2
+    exit 64
+}
+raw=${1%/} url=$2 device=$3
+bundle=$raw.bundle
+case $url in
+*/)
+    # curl would put the file's name behind it.
+    echo "upload.sh: the URL ends with a slash: $url" >&2
+    exit 64
+    ;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+if [ -e "$bundle" ]; then
+    capbundle multipart "$bundle" -o "$work/body" --headers "$work/headers"
+else
+    capbundle pack "$raw" -o "$bundle" --multipart "$work/body" --headers "$work/headers"
+fi
+capbundle sign-request "$work/body" --device-id "$device" >"$work/signature"
+
+status=$(curl --silent --show-error --connect-timeout 20 --speed-limit 1 --speed-time 60 \
+    --output "$work/answer" --write-out '%{http_code}' \
+    -X POST -T "$work/body" -H "@$work/headers" -H "@$work/signature" --url "$url") || status=none
+[ ! -s "$work/answer" ] || cat "$work/answer"
+if [ "$status" != 202 ] || ! grep -q '"capture_id"' "$work/answer"; then
+    echo "upload.sh: not taken (HTTP status: $status); $bundle is kept" >&2
+    exit 1
+fi
+echo "upload.sh: taken; $bundle is still here" >&2

@@ -1,0 +1,117 @@
+"""What the measures share: the binary, a folder with a key and captures, and how two sides are timed against each other."""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+import captures
+
+PEERS = pathlib.Path(__file__).resolve().parent / "peers"
+BAGIT = pathlib.Path(sys.executable).parent / "bagit.py"
+
+
+class Broken(Exception):
+    """A side did not do its work; the text says what it said."""
+
+
+class Bench:
+    def __init__(self, binary, folder, short):
+        self.binary, self.folder, self.short = pathlib.Path(binary).resolve(), pathlib.Path(folder).resolve(), short
+        self.key, self.trust, self.public = folder / "keys/device.key", folder / "trust", folder / "keys/device.key.pub"
+        # Nothing of the user who runs this: no key, trust file or setting from outside the folder.
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("CAPBUNDLE_")}
+        self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust), "LC_ALL": "C.UTF-8",
+                             "HOME": str(folder), "TMPDIR": str(folder)}
+        self.key.parent.mkdir(mode=0o700)
+        self.capbundle("key", "new")
+        self.capbundle("trust", "add", "bench", self.public)
+
+    def run(self, *command, code=0, **options):
+        """Runs a command that has to end with a certain exit code."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.DEVNULL)
+        done = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, env=self.environment,
+                              cwd=self.folder, **options)
+        if done.returncode != code:
+            said = done.stderr.decode(errors="replace").strip().split("\n")[0][:200]
+            words = " ".join([pathlib.Path(str(command[0])).name, *map(str, command[1:3])])
+            raise Broken(f"{words}: exit {done.returncode}, expected {code}: {said}")
+
+    def capbundle(self, *arguments, **options):
+        self.run(self.binary, *arguments, **options)
+
+    def scaled(self, number, short):
+        """A number of the real bench, or a small one where only the scripts are tried."""
+        return short if self.short else number
+
+    def raw(self, name, seed, **sizes):
+        """A raw folder, made once for each name."""
+        folder = self.folder / name
+        return folder if folder.is_dir() else captures.write_raw(folder, seed, **sizes)
+
+    def raws(self, group, count, **sizes):
+        """Raw folders group/00000 and so on; a group once made is kept, and grows."""
+        return [self.raw(f"{group}/{index:05}", index, **sizes) for index in range(count)]
+
+    def pack_all(self, raws, folder):
+        """Bundles of raw folders, under short names: thousands have to fit on one command line."""
+        folder = self.folder / folder
+        folder.mkdir()
+        for start in range(0, len(raws), 500):
+            self.capbundle("pack", *raws[start:start + 500], "--out-dir", folder)
+        for index, raw in enumerate(raws):
+            (folder / f"{raw.name}.bundle").rename(folder / f"{index:04}")
+        return [f"{folder.name}/{index:04}" for index in range(len(raws))]
+
+    def names(self, file, names):
+        """A list as --from0 reads it."""
+        (self.folder / file).write_bytes(b"".join(name.encode() + b"\0" for name in names))
+
+    def hyperfine(self, sides, runs, prepare=None, warmup=1):
+        """Seconds of each side, measured in one hyperfine run; `sides` maps names to commands, in the order of running.
+
+        No shell stands between hyperfine and a command. What was written before is synced first, so that no side pays for it.
+        """
+        os.sync()
+        result = self.folder / "hyperfine.json"
+        command = ["hyperfine", "-N", "--style", "none", "--export-json", result, "--runs", self.scaled(runs, 2),
+                   "--warmup", self.scaled(warmup, 0)]
+        if prepare:
+            command += ["--prepare", shlex.join(["sh", "-c", prepare])]
+        for name, words in sides.items():
+            command += ["--command-name", name, shlex.join(str(word) for word in words)]
+        self.run(*command)
+        measured = json.loads(result.read_text())["results"]
+        return {name: Side(one) for name, one in zip(sides, measured, strict=True)}
+
+    def peak_memory(self, command, stdin=None):
+        """MiB that a command had in use at most; `stdin` is a file that comes through a pipe."""
+        told = self.folder / "peak"
+        words = ["time", "-f", "%M", "-o", told, *command]
+        if stdin is None:
+            self.run(*words)
+        else:
+            with subprocess.Popen(["cat", stdin], stdout=subprocess.PIPE) as cat:
+                self.run(*words, stdin=cat.stdout)
+        return int(told.read_text().split()[-1]) / 1024
+
+    def remove(self, *names):
+        for name in names:
+            path = self.folder / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+class Side:
+    """What hyperfine says of one side; the median is what is compared, it minds a stray run least."""
+
+    def __init__(self, measured):
+        self.median = measured["median"]
+        self.facts = {name: measured[name] for name in ("median", "mean", "stddev", "min", "max", "user", "system")}
+        self.facts["runs"] = len(measured["times"])
+
+    def __str__(self):
+        factor, unit = (1, "s") if self.median >= 1 else (1000, "ms")
+        return f"{self.median * factor:.2f} {unit}"

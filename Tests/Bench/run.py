@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Measures a built capbundle against the tools that people would use without it: run.py BINARY [--only WORD] [--short]
+
+Every figure is a ratio of two sides that hyperfine ran in one go on the same captures, made for it from a seed. Prints a
+table, writes .build/bench.txt and .build/bench.json; exit 0 only if no limit was missed. --short tries the scripts with
+few runs and small captures, and judges nothing. Needs numpy and bagit: `make bench` sees to it.
+"""
+import argparse
+import importlib
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import results  # noqa: E402  (after the line above, so that it holds for it)
+from bench import Bench, Broken  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FAMILIES = ["measure_one", "measure_many", "measure_large"]
+CORES = 2  # what the limits are for
+ROOM, BUSY = 6 << 30, 0.5
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Benches of a capbundle binary.")
+    parser.add_argument("binary", type=pathlib.Path)
+    parser.add_argument("--only", default="", metavar="WORD", help="measures that have this word in their name")
+    parser.add_argument("--short", action="store_true", help="try the scripts; judge nothing and write nothing")
+    options = parser.parse_args()
+    if not options.binary.is_file():
+        parser.error(f"no such file: {options.binary}")
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+    measures = [one for family in FAMILIES for one in importlib.import_module(family).MEASURES if options.only in one[0]]
+    if not measures:
+        parser.error(f"no measure has {options.only} in its name")
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="capbundle-bench-") as folder:
+        folder = pathlib.Path(folder).resolve()
+        if not options.short and results.room(folder) < ROOM:
+            sys.exit(f"bench: {folder} has less than {ROOM >> 30} GiB free; set TMPDIR to a folder on a disk with more")
+        facts = results.machine(options.binary, folder)
+        if facts["file system"] in ("tmpfs", "ramfs"):
+            sys.exit(f"bench: {folder} is in memory, where a sync costs nothing; set TMPDIR to a folder on a disk")
+        if facts["load before"] > BUSY and not options.short:
+            print(f"bench: the machine is busy (load {facts['load before']}): the sides do not run at the same moment, so "
+                  "the ratios may be wrong", file=sys.stderr)
+        rig = Bench(options.binary, folder, options.short)
+        for name, measure in measures:
+            print(f"bench: {name}", file=sys.stderr, flush=True)
+            try:
+                rows += measure(rig)
+            except Broken as reason:
+                rows.append(results.Row(name, None, detail=str(reason)))
+    print(f"{results.described(facts)}\n\n{results.table(rows, not options.short)}\n\n{results.details(rows)}")
+    missed = sum(row.missed if not options.short else row.value is None for row in rows)
+    if options.short:
+        print(f"{len(rows) - missed} passed, {missed} failed")
+    elif not options.only:
+        results.store(ROOT / ".build", facts, rows)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

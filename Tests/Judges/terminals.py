@@ -1,0 +1,125 @@
+"""A terminal for the judges: a pseudo-terminal that is the tool's own, and pyte to say what a person sees on it."""
+import fcntl
+import os
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pyte
+
+from bench import Failed
+
+COLUMNS, LINES = 80, 24
+
+
+class Terminal:
+    """A run of the tool on a terminal of its own; `streams` are those that are the terminal, others are pipes."""
+
+    def __init__(self, bench, *arguments, streams="stdin stdout stderr", environment=None, columns=COLUMNS):
+        self.master, self.slave = os.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
+        self.shown = b""
+        self.screen = pyte.Screen(columns, LINES)
+        self._stream = pyte.ByteStream(self.screen)
+        named = {name: self.slave if name in streams.split() else subprocess.PIPE
+                 for name in ("stdin", "stdout", "stderr")}
+        self.process = subprocess.Popen(
+            [str(bench.binary), *map(str, arguments)], start_new_session=True, cwd=bench.folder,
+            env=bench.environment | {"TERM": "xterm-256color"} | (environment or {}), **named,
+            # /dev/tty has to be this terminal and not that of whoever runs the judges.
+            preexec_fn=lambda: fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+        os.close(self.master)
+        os.close(self.slave)
+
+    @property
+    def echoes(self):
+        return bool(termios.tcgetattr(self.slave)[3] & termios.ECHO)
+
+    def _read(self, seconds):
+        if not select.select([self.master], [], [], seconds)[0]:
+            return b""
+        piece = os.read(self.master, 65536)
+        self.shown += piece
+        self._stream.feed(piece)
+        return piece
+
+    def wait_for(self, text, seconds=20):
+        """Reads until `text` was shown after what was waited for before."""
+        end = time.monotonic() + seconds
+        while text.encode() not in self.shown:
+            if time.monotonic() > end:
+                raise Failed(f"the terminal never shows {text!r}, but {self.shown[-200:]!r}")
+            if not self._read(0.05) and self.process.poll() is not None and text.encode() not in self.shown:
+                raise Failed(f"ends with {self.process.returncode} without {text!r}: {self.shown[-200:]!r}")
+        at = self.shown.index(text.encode()) + len(text)
+        seen, self.shown = self.shown[:at], self.shown[at:]
+        return seen
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def hidden(self, seconds=20):
+        """Waits until what is typed is no longer shown."""
+        end = time.monotonic() + seconds
+        while self.echoes:
+            if time.monotonic() > end:
+                raise Failed("what is typed is shown")
+            time.sleep(0.005)
+
+    def answer(self, prompt, text):
+        """What the terminal showed up to the prompt; then types the answer to it."""
+        seen = self.wait_for(prompt)
+        self.hidden()
+        self.type(text)
+        return seen
+
+    def end(self, seconds=60):
+        """(exit code, everything that was shown since, standard output and error where they are pipes)."""
+        stop = time.monotonic() + seconds
+        piped = [stream for stream in (self.process.stdout, self.process.stderr) if stream]
+        kept = {stream: b"" for stream in piped}
+        if self.process.stdin:
+            self.process.stdin.close()
+        while self.process.poll() is None or self._read(0.02):
+            if time.monotonic() > stop:
+                raise Failed(f"goes on after {self.shown[-100:]!r}")
+            for stream in select.select([self.master, *piped], [], [], 0.05)[0]:
+                if stream == self.master:
+                    self._read(0)
+                elif piece := os.read(stream.fileno(), 65536):
+                    kept[stream] += piece
+                else:
+                    piped.remove(stream)
+        for stream in piped:
+            kept[stream] += stream.read()
+        out, err = (kept.get(stream, b"") for stream in (self.process.stdout, self.process.stderr))
+        return self.process.returncode, self.shown, out, err
+
+    @property
+    def lines(self):
+        """What stands on the screen now."""
+        return [line.rstrip() for line in self.screen.display if line.strip()]
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def interrupt(self):
+        """Ctrl-C, as the keyboard sends it."""
+        self.type("\x03")
+
+
+INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Runs Samples/spark and Samples/parallel.sh on an archive whose contents are known, and compares the counts: check.py BINARY
+
+Spark is the one of this Python's environment, on two cores of this machine. As root it runs in a network of its own that
+has nothing but the loopback interface.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[1:1] = [str(ROOT / "Tests/Outcomes"), str(ROOT / "Tests/Faults")]
+from bench import write_raw  # noqa: E402  (found by the line above)
+from outcomes import Outcomes, expect  # noqa: E402
+
+SUBMIT = pathlib.Path(sys.executable).parent / "spark-submit"
+ODD_NAMES = ["with space", "new\nline", "quote'\"`$(x)", "-dash", "\u00e9\u4e2d", "{}", "tab\t%"]
+# How many bundles of which device have which fault; what it is called is in Spec/command-line.md.
+KINDS = [
+    ("gate", 180, "verified", None), ("yard", 40, "verified", None), ("stranger", 30, "unknown-device", "trust.unknown"),
+    ("stolen", 4, "unacceptable", "trust.revoked"), ("gate", 25, "altered", "entry.sha256"),
+    ("yard", 12, "altered", "assertion.signature"), ("gate", 6, "malformed", "container.trailing"),
+    (None, 15, "malformed", "container.magic"), (None, 5, "malformed", "container.truncated"),
+]
+MISSING = 3
+
+
+class Archive:
+    """Bundles in folders, a list of their names, and what has to be found."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.folder, self.trust = binary, folder, folder / "trust"
+        self.bundles, self.names = folder / "arch ive", folder / "names"
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        (self.bin / "capbundle").symlink_to(binary)
+        self.environment = {"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
+                            "TMPDIR": str(folder)}
+        self.key_ids = {name: self.make_key(name) for name in ("gate", "yard", "stranger", "stolen")}
+        self.capbundle("trust", "revoke", "stolen", "--trust", self.trust)
+        self.verdicts, self.faults, self.devices = (collections.Counter() for _ in range(3))
+        for number, kind in enumerate(KINDS):
+            self.fill(self.bundles / f"kind{number}", number, *kind)
+
+    def capbundle(self, *words):
+        return subprocess.run([self.binary, *words], check=True, env=self.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True).stdout
+
+    def make_key(self, name):
+        key = self.folder / name / "device.key"
+        key.parent.mkdir(mode=0o700)
+        key_id = self.capbundle("key", "new", "--key", key).strip()
+        if name != "stranger":
+            self.capbundle("trust", "add", name, f"{key}.pub", "--trust", self.trust)
+        return key_id
+
+    def fill(self, folder, number, device, count, verdict, fault):
+        """Makes the bundles of one kind, spoils them, and counts them."""
+        folder.mkdir(parents=True)
+        seeded = random.Random(number)
+        if device:
+            raws = [write_raw(self.folder / f"raw{number}/{index:03}", captured_at=f"2026-03-14T09:{number:02}:00.{index:03}Z")
+                    for index in range(count)]
+            self.capbundle("pack", *raws, "--out-dir", folder, "--key", self.folder / device / "device.key")
+            self.devices[self.key_ids[device], verdict] += count
+        for index in range(count):
+            path = folder / f"{index:03}.bundle"
+            data = path.read_bytes() if device else b""
+            path.write_bytes(spoilt(data, fault, seeded))
+            if index < len(ODD_NAMES):
+                path.rename(folder / f"{ODD_NAMES[index]}.bundle")
+        self.verdicts[verdict] += count
+        if fault:
+            self.faults[fault] += count
+
+    def run(self, *command, cwd=None):
+        # Output goes to a file: a JVM writes much.
+        with open(self.folder / "said", "w+") as said:
+            code = subprocess.run([str(word) for word in command], env=self.environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE if cwd else said, stderr=said, cwd=cwd, timeout=300, text=True)
+            said.seek(0)
+            return code.returncode, code.stdout, said.read()
+
+    def spark(self, names, summary, *options):
+        self.environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+        settings = ["spark.ui.enabled=false", "spark.driver.bindAddress=127.0.0.1", "spark.driver.host=127.0.0.1"]
+        command = [SUBMIT, "--master", "local[2]", *[word for one in settings for word in ("--conf", one)],
+                   ROOT / "Samples/spark/verify_archive.py", names, summary, "--partition", "40", *options]
+        if os.geteuid() == 0 and shutil.which("unshare") and shutil.which("ip"):
+            command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
+        return self.run(*command)
+
+
+def spoilt(data, fault, seeded):
+    if fault == "container.magic":
+        return bytes([0x7f]) + seeded.randbytes(seeded.randrange(1, 5000))
+    at = {"entry.sha256": data.rfind(b"\x12\x34"),
+          "assertion.signature": data.find(b"authenticatorDataX\x25") + 17 + 2 + 36}.get(fault)  # its counter
+    if at is not None:
+        return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+    return data + b"\0" if fault == "container.trailing" else data
+
+
+def spark_counts(archive):
+    found = [os.fsencode(path) for path in archive.bundles.rglob("*.bundle")]
+    missing = [os.fsencode(archive.bundles / f"missing{index}") for index in range(MISSING)]
+    archive.names.write_bytes(b"".join(name + b"\0" for name in found + missing))
+    summary = archive.folder / "summary.json"
+    code, _, said = archive.spark(archive.names, summary, "--trust", archive.trust)
+    expect(code == 0, f"spark-submit: exit {code}: {said.strip()[-600:]}")
+    devices = collections.defaultdict(dict)
+    for (key_id, verdict), count in archive.devices.items():
+        devices[key_id][verdict] = count
+    wanted = {"bundles": len(found) + MISSING, "verdicts": archive.verdicts | {"unreadable": MISSING},
+              "faults": archive.faults | {"input.unreadable": MISSING}, "devices": devices}
+    summed = json.loads(summary.read_text())
+    expect(summed == wanted, f"the summary is {summed}, expected {wanted}")
+
+
+def spark_fails(archive):
+    """A tool that cannot do its work is no archive without bundles."""
+    (archive.folder / "broken-trust").write_text("no line of a trust file\n")
+    summary = archive.folder / "no-summary.json"
+    code, _, _ = archive.spark(archive.names, summary, "--trust", archive.folder / "broken-trust")
+    expect(code != 0 and not summary.exists(), f"a broken trust file: exit {code}, a summary: {summary.exists()}")
+
+
+def parallel_counts(archive):
+    code, out, said = archive.run(ROOT / "Samples/parallel.sh", archive.bundles, "--trust", archive.trust, cwd=archive.folder)
+    expect(code == 0, f"parallel.sh: exit {code}: {said.strip()[-300:]}")
+    found = {name: int(count) for count, name in (line.split() for line in out.splitlines())}
+    expect(found == archive.verdicts | archive.faults, f"parallel.sh counts {found}")
+
+
+def parallel_fails(archive):
+    code, _, said = archive.run(ROOT / "Samples/parallel.sh", archive.bundles, "--trust", "missing", cwd=archive.folder)
+    expect(code == 1 and "0 reports" in said, f"a missing trust file: exit {code}: {said.strip()[-300:]}")
+
+
+CHECKS = [("spark: counts of verdicts, faults and devices", spark_counts),
+          ("spark: a broken trust file fails the job", spark_fails),
+          ("parallel: counts of verdicts and faults", parallel_counts),
+          ("parallel: a missing trust file is told", parallel_fails)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks the samples for large archives.")
+    parser.add_argument("binary", type=pathlib.Path)
+    binary = parser.parse_args().binary.resolve()
+    outcomes = Outcomes()
+    with tempfile.TemporaryDirectory(prefix="capbundle-spark-") as folder:
+        archive = Archive(binary, pathlib.Path(folder).resolve())
+        for title, check in CHECKS:
+            outcomes.run(title, check, archive)
+    return outcomes.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

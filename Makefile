@@ -19,7 +19,7 @@ help:
 build:
 	@.ci/dependencies build
 	@echo "== building for release"
-	swift build -c release --product capbundle
+	swift build -c release --disable-local-rpath --product capbundle
 
 test:
 	@.ci/test

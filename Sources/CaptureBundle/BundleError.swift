@@ -31,7 +31,9 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         self.hints = hints
     }
 
-    public var description: String { [file.map { $0.isEmpty ? "\"\"" : $0 }, entry, message].compactMap(\.self).joined(separator: ": ") }
+    public var description: String {
+        [file.map { $0.isEmpty ? "\"\"" : $0 }, entry, message].compactMap(\.self).joined(separator: ": ")
+    }
 }
 
 extension BundleError.Code {

@@ -12,7 +12,7 @@ package enum CommandRunner {
             Output.exit(ExitStatus.usage.rawValue)
         }
         do {
-            var command = try root.parseAsRoot()
+            var command = try parse(root)
             try command.run()
             Output.exit(ExitStatus.success.rawValue)
         } catch let status as ExitStatus {
@@ -23,6 +23,17 @@ package enum CommandRunner {
         } catch {
             finish(root, error, tool, diagnostic)
         }
+    }
+
+    private static func parse(_ root: any ParsableCommand.Type) throws -> any ParsableCommand {
+        let arguments = CommandLine.arguments.dropFirst()
+        let chosen = root.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+        if let chosen = chosen as? any ManyNamesCommand.Type,
+            let command = try ManyNames.parse(chosen, arguments, root: root)
+        {
+            return command
+        }
+        return try root.parseAsRoot()
     }
 
     /// Help and version go to standard output; anything else that the parser throws is wrong usage.

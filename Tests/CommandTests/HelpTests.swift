@@ -8,9 +8,22 @@ struct HelpTests {
         let command: Command
     }
 
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let names: [Name]?
+
+        var words: [String] { (names ?? []).map { ($0.kind == "short" ? "-" : "--") + $0.name } }
+    }
+
     private struct Command: Decodable {
         let commandName: String
         let subcommands: [Command]?
+        let arguments: [Argument]?
 
         /// The words that name this command and those below it.
         var paths: [[String]] {
@@ -18,11 +31,14 @@ struct HelpTests {
         }
     }
 
+    private static let root: Command? = {
+        guard let dump = try? Capbundle().run("--experimental-dump-help") else { return nil }
+        return try? JSONDecoder().decode(Dump.self, from: Data(dump.standardOutput)).command
+    }()
+
     static let paths: [[String]] = {
-        guard let dump = try? Capbundle().run("--experimental-dump-help"),
-            let root = try? JSONDecoder().decode(Dump.self, from: Data(dump.standardOutput))
-        else { return [] }
-        return root.command.paths.filter { $0.last != "help" }.map { Array($0.dropFirst()) }
+        guard let root else { return [] }
+        return root.paths.filter { $0.last != "help" }.map { Array($0.dropFirst()) }
     }()
 
     @Test func knowsAllCommands() { #expect(Self.paths.count >= 17) }
@@ -36,5 +52,24 @@ struct HelpTests {
         for line in lines where line.count > 80 { Issue.record("\(line.count) columns: \(line)") }
         let example = lines.drop { $0 != "Example:" }.dropFirst().prefix { $0.hasPrefix("  ") }
         #expect(!example.isEmpty && example.contains { $0.contains((["capbundle"] + path).joined(separator: " ")) })
+    }
+
+    /// The two commands whose names do not go through ArgumentParser have to know every option that it knows: one that they
+    /// do not know is refused here with many names, and not with a few.
+    @Test(arguments: ["verify", "pack"])
+    func takesEveryOptionWithManyNamesToo(_ name: String) throws {
+        let command = try #require(Self.root?.subcommands?.first { $0.commandName == name })
+        let source = try String(
+            contentsOf: Places.root.appending(path: "Sources/capbundle/Commands/\(name.capitalized)Command.swift"),
+            encoding: .utf8)
+        let lists = source.split(separator: "ManyNamesCommand {").last.map(String.init) ?? ""
+        for argument in command.arguments ?? [] where argument.kind != "positional" {
+            for word in argument.words where !["-h", "--help", "--version"].contains(word) {
+                let list = argument.kind == "flag" ? "flags" : "valueOptions"
+                let after = try #require(lists.firstRange(of: "static let \(list)"))
+                let end = try #require(lists[after.upperBound...].firstIndex(of: "]"))
+                #expect(lists[after.upperBound..<end].contains("\"\(word)\""), "\(word) of \(name)")
+            }
+        }
     }
 }

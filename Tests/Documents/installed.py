@@ -107,7 +107,8 @@ def zsh(place):
 
 def fish(place):
     place.run("fish", "-n", place.share / "fish/vendor_completions.d/capbundle.fish")
-    for text, wanted in (("capbundle ve", "verify"), ("capbundle pack --out-", "--out-dir"), ("capbundle verify cap", "cap.bundle")):
+    for text, wanted in (("capbundle ve", "verify"), ("capbundle pack --out-", "--out-dir"),
+                         ("capbundle verify cap", "cap.bundle")):
         found = place.run("fish", "-c", "complete -C $argv[1]", text)
         expect(wanted in found, f"{text}: {wanted} is not offered")
 

@@ -77,7 +77,7 @@ package struct JSONParser {
 
     private mutating func object() throws(Failure) -> JSONValue {
         var members: [JSONValue.Member] = []
-        var names: Set<[UInt8]> = []
+        var names = SeenNames()
         skipSpace()
         if take(UInt8(ascii: "}")) { return .object([]) }
         while true {
@@ -85,7 +85,7 @@ package struct JSONParser {
             guard current == UInt8(ascii: "\"") else { throw failure("a member name in quotes was expected") }
             let start = position
             let name = try string()
-            guard names.insert(Array(name.utf8)).inserted else {
+            guard names.insert(name) else {
                 throw Failure(offset: start, message: "the name \"\(name)\" stands twice in one object")
             }
             skipSpace()
@@ -140,23 +140,43 @@ package struct JSONParser {
     }
 }
 
+/// The names of an object so far. A few are compared one by one; many, which only a hostile text has, are hashed.
+private struct SeenNames {
+    private static let few = 16
+    private var first: [String] = []
+    private var rest: Set<[UInt8]> = []
+
+    /// False when the name is there already; names are compared byte by byte.
+    mutating func insert(_ name: String) -> Bool {
+        if first.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return false }
+        if first.count < Self.few {
+            first.append(name)
+            return true
+        }
+        return rest.insert(Array(name.utf8)).inserted
+    }
+}
+
 extension JSONParser {
     private mutating func string() throws(Failure) -> String {
         position += 1
         var text: [UInt8] = []
+        var start = position
         while let byte = current {
             switch byte {
             case UInt8(ascii: "\""):
+                text += bytes[start..<position]
                 guard let string = String(validating: text, as: UTF8.self) else { throw failure("not valid UTF-8") }
                 position += 1
                 return string
             case UInt8(ascii: "\\"):
+                text += bytes[start..<position]
                 position += 1
                 text += try escape()
+                start = position
             case 0..<0x20:
                 throw failure("a control character inside a string")
             default:
-                text.append(byte)
                 position += 1
             }
         }

@@ -1,4 +1,5 @@
 import COpenSSL
+import Synchronization
 
 /// A point on P-256, ready to verify with.
 ///
@@ -15,6 +16,16 @@ package final class P256PublicKey: @unchecked Sendable {
         guard point.count == 65, point[0] == 0x04, let key = unsafe Self.load(point) else { return nil }
         self.point = point
         unsafe self.key = key
+    }
+
+    private static let last = Mutex<P256PublicKey?>(nil)
+
+    /// The key of a point, as `init(point:)`; the last one is kept, since an archive often has one device's bundles in a row.
+    package static func of(point: [UInt8]) -> P256PublicKey? {
+        if let known = last.withLock({ $0 }), known.point == point { return known }
+        let key = P256PublicKey(point: point)
+        if let key { last.withLock { $0 = key } }
+        return key
     }
 
     /// Reads a SubjectPublicKeyInfo PEM; nil when it is none, or its key is not on P-256.

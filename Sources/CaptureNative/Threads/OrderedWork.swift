@@ -62,14 +62,17 @@ private final class Line<Result: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let changed = Signal()
+    /// The next result in order is there, or the last was taken, or work came to rest.
+    private let isNext = Signal()
+    /// There is room for a result more, or nothing more is wanted.
+    private let hasRoom = Signal()
     private let window: Int
 
     init(window: Int) { self.window = window }
 
     /// A place for the next input; waits while too many results are out. nil when there is nothing more to do.
     func reserve() -> Int? {
-        changed.wait {
+        hasRoom.wait {
             state.withLock { state -> Int?? in
                 if state.isStopped || state.count != nil { return .some(nil) }
                 guard state.reserved - state.taken < window else { return nil }
@@ -90,29 +93,32 @@ private final class Line<Result: Sendable>: Sendable {
 
     func end(before place: Int) {
         state.withLock { $0.count = place }
-        changed.raise()
+        isNext.raise()
+        hasRoom.raise()
     }
 
     func put(_ result: Result, at place: Int) {
-        state.withLock { state in
+        let matters = state.withLock { state in
             state.underWay -= 1
             if !state.isStopped { state.waiting[place] = result }
+            return place == state.taken || state.isStopped
         }
-        changed.raise()
+        if matters { isNext.raise() }
     }
 
     /// The next result in order; nil after the last.
     func take() -> Result? {
-        let result = changed.wait {
-            state.withLock { state -> Result?? in
+        let (result, wasFull) = isNext.wait {
+            state.withLock { state -> (Result?, Bool)? in
                 if let result = state.waiting.removeValue(forKey: state.taken) {
+                    let wasFull = state.reserved - state.taken >= window
                     state.taken += 1
-                    return .some(result)
+                    return (result, wasFull)
                 }
-                return state.count == state.taken ? .some(nil) : nil
+                return state.count == state.taken ? (nil, false) : nil
             }
         }
-        changed.raise()
+        if wasFull { hasRoom.raise() }
         return result
     }
 
@@ -122,7 +128,7 @@ private final class Line<Result: Sendable>: Sendable {
             state.isStopped = true
             state.waiting = [:]
         }
-        changed.raise()
-        changed.wait { state.withLock { $0.underWay == 0 ? () : nil } }
+        hasRoom.raise()
+        isNext.wait { state.withLock { $0.underWay == 0 ? () : nil } }
     }
 }

@@ -21,17 +21,23 @@ struct ExtractCommand: ParsableCommand {
               capbundle extract cap.bundle depth.f32.gz --floats -o opened
             """)
 
-    @Argument(help: "A bundle; - is a pipe.")
+    @Argument(help: "A bundle; - is a pipe.", completion: .file())
     var file: String
 
-    @Argument(help: ArgumentHelp("Entries to take out.", valueName: "entry"))
+    @Argument(
+        help: ArgumentHelp("Entries to take out.", valueName: "entry"),
+        completion: .list([
+            "photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png", "manifest.json",
+            "assertion.cbor",
+        ]))
     var entries: [String] = []
 
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
             "The folder to write to, made where it is missing.",
-            discussion: "Default: standard output, for a single entry.", valueName: "folder"))
+            discussion: "Default: standard output, for a single entry.", valueName: "folder"),
+        completion: .directory)
     var output: String?
 
     @Flag(help: "Write the depth map as raw Float32 little-endian, depth.f32.")

@@ -15,10 +15,12 @@ struct FromBodyCommand: ParsableCommand {
               capbundle from-body body -o cap.bundle
             """)
 
-    @Argument(help: "An upload body; - is a pipe.")
+    @Argument(help: "An upload body; - is a pipe.", completion: .file())
     var body: String
 
-    @Option(name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"))
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"),
+        completion: .file())
     var output: String
 
     @OptionGroup var force: ForceOption

@@ -8,7 +8,8 @@ struct KeyOptions: ParsableArguments {
         name: .customLong("key"),
         help: ArgumentHelp(
             "The device key.", discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var path: String?
 
     var file: DeviceKeyFile { Environment.keyFile(path) }
@@ -19,7 +20,8 @@ struct PassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A file whose first line is the key's passphrase.", discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var passphraseFile: String?
 
     /// From the file where one is named, else from the terminal once it is needed.

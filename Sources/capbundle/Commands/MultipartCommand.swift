@@ -16,10 +16,12 @@ struct MultipartCommand: ParsableCommand {
               capbundle sign-request body --device-id ID | curl -X POST -T body -H @headers -H @- URL
             """)
 
-    @Argument(help: "A bundle; - is a pipe.")
+    @Argument(help: "A bundle; - is a pipe.", completion: .file())
     var file: String
 
-    @Option(name: [.short, .long], help: ArgumentHelp("The body to write, or - for a pipe.", valueName: "body"))
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The body to write, or - for a pipe.", valueName: "body"),
+        completion: .file())
     var output: String
 
     @OptionGroup var headers: HeadersOption
@@ -54,6 +56,6 @@ struct HeadersOption: ParsableArguments {
         name: .customLong("headers"),
         help: ArgumentHelp(
             "Write the Content-Type line of the request to this file.", discussion: "curl takes it with -H @FILE.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var path: String?
 }

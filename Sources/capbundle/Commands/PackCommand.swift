@@ -21,13 +21,16 @@ struct PackCommand: ParsableCommand {
               capbundle pack captures/* --out-dir bundles
             """)
 
-    @Argument(help: ArgumentHelp("The raw folder; with --out-dir, several.", valueName: "raw"))
+    @Argument(help: ArgumentHelp("The raw folder; with --out-dir, several.", valueName: "raw"), completion: .directory)
     var raws: [String] = []
 
-    @Option(name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"))
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"),
+        completion: .file())
     var output: String?
 
-    @Option(help: ArgumentHelp("The folder for the bundles of several captures.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder for the bundles of several captures.", valueName: "dir"), completion: .directory)
     var outDir: String?
 
     @OptionGroup var force: ForceOption
@@ -35,7 +38,9 @@ struct PackCommand: ParsableCommand {
     @Flag(help: "Check everything and say what would be packed; sign and write nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Write the upload body too.", discussion: "See capbundle multipart.", valueName: "body"))
+    @Option(
+        help: ArgumentHelp("Write the upload body too.", discussion: "See capbundle multipart.", valueName: "body"),
+        completion: .file())
     var multipart: String?
 
     @OptionGroup var headers: HeadersOption
@@ -130,7 +135,7 @@ struct PackCommand: ParsableCommand {
 
 extension PackCommand {
     private func packMany(into folder: String, _ packer: Packer) throws {
-        let run = try PackingRun(names(), into: folder, replaces: force.force, packer: packer)
+        let run = try PackingRun(allNames(), into: folder, replaces: force.force, packer: packer)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         var counts: [ExitStatus: Int] = [:]
         try run.pack(threads: many.jobs, options: options, stopsAtFailure: many.failFast) {
@@ -154,7 +159,7 @@ extension PackCommand {
     }
 
     /// All of them: clashes are looked for before any work.
-    private func names() throws(BundleError) -> [String] {
+    private func allNames() throws(BundleError) -> [String] {
         guard many.from0 else { return raws }
         let list = NameList()
         var names: [String] = []
@@ -176,5 +181,18 @@ extension PackCommand {
             if format.json { try Output.json(PackRendering.json(item.raw, error)) }
             return ExitStatus(error)
         }
+    }
+}
+
+extension PackCommand: ManyNamesCommand {
+    static let valueOptions: Set<String> = [
+        "-o", "--output", "--out-dir", "--multipart", "--headers", "--depth-size", "--location", "--jobs", "--key",
+        "--passphrase-file",
+    ]
+    static let flags: Set<String> = ["--force", "--dry-run", "--no-depth", "--from0", "--fail-fast", "--json"]
+
+    var names: [String] {
+        get { raws }
+        set { raws = newValue }
     }
 }

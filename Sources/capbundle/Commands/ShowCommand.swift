@@ -14,7 +14,7 @@ struct ShowCommand: ParsableCommand {
               capbundle show cap.bundle
             """)
 
-    @Argument(help: "A bundle; - is a pipe.")
+    @Argument(help: "A bundle; - is a pipe.", completion: .file())
     var file: String
 
     @OptionGroup var format: JSONOption

@@ -17,7 +17,7 @@ struct SignRequestCommand: ParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case curl, json }
 
-    @Argument(help: "The body that is sent; - is a pipe.")
+    @Argument(help: "The body that is sent; - is a pipe.", completion: .file())
     var body: String
 
     @Option(help: ArgumentHelp("The id that the server gave the device.", valueName: "uuid"))

@@ -32,10 +32,12 @@ struct TrustCommand: ParsableCommand {
         @Argument(help: "A name for the device: letters, digits and ._@+-")
         var name: String
 
-        @Argument(help: "The public key as PEM, or - for standard input.")
+        @Argument(help: "The public key as PEM, or - for standard input.", completion: .file())
         var keyfile: String?
 
-        @Option(name: .customLong("from"), help: ArgumentHelp("Take the key from this bundle.", valueName: "bundle"))
+        @Option(
+            name: .customLong("from"), help: ArgumentHelp("Take the key from this bundle.", valueName: "bundle"),
+            completion: .file())
         var bundle: String?
 
         @Option(help: "How the device keeps its key: software or apple-appattest.")

@@ -8,7 +8,8 @@ struct TrustOptions: ParsableArguments {
         help: ArgumentHelp(
             "The trust file.",
             discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var path: String?
 
     /// The file to change, made where it is missing.

@@ -22,7 +22,7 @@ struct VerifyCommand: ParsableCommand {
               find archive -type f -print0 | capbundle verify --from0 --json
             """)
 
-    @Argument(help: ArgumentHelp("Bundles; - is a pipe.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Bundles; - is a pipe.", valueName: "file"), completion: .file())
     var files: [String] = []
 
     @OptionGroup var demands: DemandOptions
@@ -65,7 +65,7 @@ struct VerifyCommand: ParsableCommand {
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let progress = Progress("bundle", total: many.from0 ? nil : files.count, isWanted: !demands.quiet)
         var counts: [ExitStatus: Int] = [:]
-        try verifier.verifyAll(threads: many.jobs, next: names()) { outcome throws(BundleError) in
+        try verifier.verifyAll(threads: many.jobs, next: places()) { outcome throws(BundleError) in
             progress.clear()
             let status = try tell(outcome)
             counts[status, default: 0] += 1
@@ -80,7 +80,7 @@ struct VerifyCommand: ParsableCommand {
         return worst
     }
 
-    private func names() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
+    private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
         if many.from0 {
             let list = NameList()
             return { list.next()?.map { .file($0) } }
@@ -115,5 +115,15 @@ struct VerifyCommand: ParsableCommand {
         let all = verdicts + [("unreadable", total - verdicts.reduce(0) { $0 + $1.1 })]
         let parts = all.filter { $0.1 > 0 }.map { "\(Quantity.grouped($0.1)) \($0.0)" }
         return "\(Quantity.count(total, "bundle"))\(parts.isEmpty ? "" : ": ")\(parts.joined(separator: ", "))"
+    }
+}
+
+extension VerifyCommand: ManyNamesCommand {
+    static let valueOptions: Set<String> = ["--require", "--jobs", "--trust"]
+    static let flags: Set<String> = ["--allow-withheld", "-q", "--quiet", "--from0", "--fail-fast", "--json"]
+
+    var names: [String] {
+        get { files }
+        set { files = newValue }
     }
 }

@@ -37,6 +37,7 @@ bench: build
 docs-check: build
 	@.ci/dependencies docs
 	python3 Tests/Documents/examples.py
+	python3 Tests/Documents/library.py
 	/usr/bin/python3 Tests/Documents/run.py .build/release/capbundle
 	python3 Tests/Documents/installed.py .build/release/capbundle
 

@@ -17,8 +17,10 @@ package enum Output {
 
     /// JSON whose strings cannot steer a terminal: what `Visible` shows as `\u{…}` is a JSON escape here.
     package static func jsonText(_ value: JSONValue) -> String {
+        let bytes = CanonicalJSON.encode(value)
+        if bytes.allSatisfy({ (0x20...0x7e).contains($0) }) { return String(decoding: bytes, as: UTF8.self) }
         var text = ""
-        for scalar in String(decoding: CanonicalJSON.encode(value), as: UTF8.self).unicodeScalars {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
             if Visible.isPlain(scalar) {
                 text.unicodeScalars.append(scalar)
             } else {

@@ -42,7 +42,7 @@ struct OrderedWorkTests {
                 return true
             })
         #expect(delivered == 10_000)
-        #expect(greatest <= 2 * 16 + 2)
+        #expect(greatest <= 2 * OrderedWork.windowPerThread + 2)
     }
 
     @Test func endsEarlyAndLeavesNothingUnderWay() {

@@ -5,6 +5,8 @@ struct VerificationPass {
     let reader: BundleReader
     private let observer: (any BundleObserver)?
     var report = VerificationReport()
+    /// The place after the entry that was marked last.
+    private var marked = 0
     private var outcomes: [String: VerificationReport.Check.Outcome] = [:]
 
     private static let checkNames = [
@@ -124,7 +126,13 @@ struct VerificationPass {
     }
 
     private mutating func mark(_ entry: ManifestEntry, _ status: VerificationReport.EntryStatus) {
-        guard let index = report.manifest?.entries.firstIndex(where: { $0.path == entry.path }) else { return }
-        report.entries[index] = status
+        // Entries are judged in the manifest's order, so the one that is looked for is mostly the next.
+        guard let entries = report.manifest?.entries else { return }
+        if marked >= entries.count || entries[marked].path != entry.path {
+            guard let index = entries.firstIndex(where: { $0.path == entry.path }) else { return }
+            marked = index
+        }
+        report.entries[marked] = status
+        marked += 1
     }
 }

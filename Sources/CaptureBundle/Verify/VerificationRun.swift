@@ -24,8 +24,16 @@ extension Verifier {
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         deliver: (Outcome) throws(BundleError) -> Bool
     ) throws(BundleError) {
+        try verifyAll(threads: threads, next: next, prepare: { $0 }, deliver: deliver)
+    }
+
+    /// The same, with what is made of each outcome by the thread that has it: a report can be far larger than its text.
+    package func verifyAll<Value: Sendable>(
+        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        prepare: @escaping @Sendable (Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
+    ) throws(BundleError) {
         try OrderedWork.run(
-            threads: threads ?? Thread.processors, next: next, work: outcome, deliver: deliver)
+            threads: threads ?? Thread.processors, next: next, work: { prepare(outcome($0)) }, deliver: deliver)
     }
 
     private func outcome(_ place: Result<BundleSource.Place, BundleError>) -> Outcome {

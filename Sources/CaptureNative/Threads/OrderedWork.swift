@@ -5,6 +5,8 @@ import Synchronization
 /// At most `window` results wait at a time, so memory does not grow with the number of inputs, and one slow input holds the
 /// others back rather than filling it.
 package enum OrderedWork {
+    package static let windowPerThread = 4
+
     /// - Parameters:
     ///   - threads: at least 1.
     ///   - next: the next input, nil at the end; called by one thread at a time.
@@ -16,7 +18,7 @@ package enum OrderedWork {
         threads: Int, next: @escaping @Sendable () -> Input?, work: @escaping @Sendable (Input) -> Result,
         deliver: (Result) throws(Failure) -> Bool
     ) throws(Failure) {
-        let line = Line<Result>(window: max(1, threads) * 16)
+        let line = Line<Result>(window: max(1, threads) * windowPerThread)
         let taking = Mutex(())
         let started = (0..<max(1, threads)).filter { _ in
             Thread.start {

@@ -50,9 +50,9 @@ struct VerifyCommand: ParsableCommand {
         do {
             report = try verifier.verify(BundleSource(path: file))
         } catch {
-            return try tell(.init(file: file, result: .failure(error)))
+            return try tell(.failure(error), of: file)
         }
-        guard !demands.quiet && !format.json else { return try tell(.init(file: file, result: .success(report))) }
+        guard !demands.quiet && !format.json else { return try tell(.success(report), of: file) }
         for line in ReportRendering.page(file, report) { try Output.line(line) }
         if report.verdict == .unknownDevice && file != "-" {
             diagnostic.note(
@@ -62,16 +62,27 @@ struct VerifyCommand: ParsableCommand {
         return ExitStatus(report.verdict)
     }
 
+    private func tell(
+        _ result: Result<VerificationReport, BundleError>, of file: String
+    ) throws(BundleError) -> ExitStatus {
+        let told = Told(.init(file: file, result: result), quiet: demands.quiet, json: format.json)
+        try told.say()
+        return told.status
+    }
+
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let progress = Progress("bundle", total: many.from0 ? nil : files.count, isWanted: !demands.quiet)
         var counts: [ExitStatus: Int] = [:]
-        try verifier.verifyAll(threads: many.jobs, next: places()) { outcome throws(BundleError) in
-            progress.clear()
-            let status = try tell(outcome)
-            counts[status, default: 0] += 1
-            progress.advance(bytes: (try? outcome.result.get().bytes) ?? 0)
-            return status == .success || !many.failFast
-        }
+        let (quiet, json) = (demands.quiet, format.json)
+        try verifier.verifyAll(
+            threads: many.jobs, next: places(), prepare: { Told($0, quiet: quiet, json: json) },
+            deliver: { told throws(BundleError) in
+                progress.clear()
+                try told.say()
+                counts[told.status, default: 0] += 1
+                progress.advance(bytes: told.bytes)
+                return told.status == .success || !many.failFast
+            })
         progress.clear()
         if counts.isEmpty { throw ManyOptions.noNames }
         if !demands.quiet && !format.json { try Output.line(Self.summary(counts)) }
@@ -89,32 +100,46 @@ struct VerifyCommand: ParsableCommand {
         return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file($0)) } }
     }
 
-    /// Prints the line of one of many, or the JSON of any.
-    private func tell(_ outcome: Verifier.Outcome) throws(BundleError) -> ExitStatus {
-        switch outcome.result {
-        case .failure(let error):
-            diagnostic.error(error)
-            let status = ExitStatus(error)
-            if format.json && !demands.quiet { try Output.json(ReportRendering.json(outcome.file, error, status)) }
-            return status
-        case .success(let report):
-            if !demands.quiet {
-                if format.json {
-                    try Output.json(ReportRendering.json(outcome.file, report))
-                } else {
-                    try Output.line(ReportRendering.line(outcome.file, report))
-                }
-            }
-            return ExitStatus(report.verdict)
-        }
-    }
-
     private static func summary(_ counts: [ExitStatus: Int]) -> String {
         let verdicts = Verdict.allCases.map { ($0.word, counts[ExitStatus($0)] ?? 0) }
         let total = counts.values.reduce(0, +)
         let all = verdicts + [("unreadable", total - verdicts.reduce(0) { $0 + $1.1 })]
         let parts = all.filter { $0.1 > 0 }.map { "\(Quantity.grouped($0.1)) \($0.0)" }
         return "\(Quantity.count(total, "bundle"))\(parts.isEmpty ? "" : ": ")\(parts.joined(separator: ", "))"
+    }
+}
+
+/// What is said of one bundle of many.
+private struct Told: Sendable {
+    let status: ExitStatus
+    let bytes: Int
+    private let line: String?
+    private let error: BundleError?
+
+    init(_ outcome: Verifier.Outcome, quiet: Bool, json: Bool) {
+        switch outcome.result {
+        case .failure(let failure):
+            error = failure
+            status = ExitStatus(failure)
+            bytes = 0
+            line = json && !quiet ? Output.jsonText(ReportRendering.json(outcome.file, failure, status)) : nil
+        case .success(let report):
+            error = nil
+            status = ExitStatus(report.verdict)
+            bytes = report.bytes
+            if quiet {
+                line = nil
+            } else if json {
+                line = Output.jsonText(ReportRendering.json(outcome.file, report))
+            } else {
+                line = ReportRendering.line(outcome.file, report)
+            }
+        }
+    }
+
+    func say() throws(BundleError) {
+        if let error { diagnostic.error(error) }
+        if let line { try Output.line(line) }
     }
 }
 

@@ -34,6 +34,9 @@ static inline int capture_error_reason(unsigned long code) {
     return ERR_GET_REASON(code);
 }
 
+// ERR_R_MALLOC_FAILURE is a macro with an expression in it.
+static const int capture_error_out_of_memory = ERR_R_MALLOC_FAILURE;
+
 // The SHA256_* calls are marked as deprecated in OpenSSL 3 (in favour of EVP, which allocates and looks the algorithm
 // up by name). EVP is what we use; its context is fetched once a process.
 static inline const EVP_MD *capture_sha256(void) {

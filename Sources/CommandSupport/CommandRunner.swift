@@ -6,6 +6,7 @@ import CaptureNative
 package enum CommandRunner {
     /// Ends the process.
     package static func run(_ root: any ParsableCommand.Type, tool: String) -> Never {
+        StandardStreams.holdPlaces()
         let diagnostic = Diagnostic(tool: tool)
         if let argument = ProcessEnvironment.unreadableArgument {
             diagnostic.usage("the argument \(argument) is not UTF-8", hint: "rename the file, or go through a pipe")

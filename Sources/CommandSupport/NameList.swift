@@ -17,56 +17,66 @@ package final class NameList: Sendable {
 
     /// The next name; nil at the end. Empty names are passed over.
     ///
-    /// - Returns: a failure for a name that is no UTF-8 or far too long, or when standard input cannot be read.
+    /// - Returns: a failure for a name that is no UTF-8, far too long, or cut off, or when standard input cannot be read.
     package func next() -> Result<String, BundleError>? {
         state.withLock { state in
             while true {
-                guard let bytes = Self.name(from: &state) else { return nil }
-                switch bytes {
-                case .failure(let error): return .failure(error)
-                case .success(let bytes) where bytes.isEmpty: continue
-                case .success(let bytes):
-                    if let name = String(validating: bytes, as: UTF8.self) { return .success(name) }
-                    let shown = String(decoding: bytes, as: UTF8.self)
-                    return .failure(
-                        BundleError(
-                            .inputUnreadable, "the name is not UTF-8", file: shown,
-                            hints: ["rename the file, or go through a pipe"]))
+                let bytes: [UInt8]
+                do throws(BundleError) {
+                    guard let name = try Self.name(from: &state) else { return nil }
+                    bytes = name
+                } catch {
+                    return .failure(error)
                 }
+                if bytes.isEmpty { continue }
+                if let name = String(validating: bytes, as: UTF8.self) { return .success(name) }
+                return .failure(
+                    BundleError(
+                        .inputUnreadable, "the name is not UTF-8", file: String(decoding: bytes, as: UTF8.self),
+                        hints: ["rename the file, or go through a pipe"]))
             }
         }
     }
 
-    private static func name(from state: inout State) -> Result<[UInt8], BundleError>? {
+    private static func name(from state: inout State) throws(BundleError) -> [UInt8]? {
+        var isTooLong = false
         while true {
             if let end = state.pending[state.start...].firstIndex(of: 0) {
                 let name = Array(state.pending[state.start..<end])
                 state.start = end + 1
-                return .success(name)
+                guard !isTooLong, name.count <= nameLimit else { throw wrong("a name of more than \(nameLimit) bytes") }
+                return name
             }
-            if state.isEnded || state.pending.count - state.start > nameLimit {
-                let rest = Array(state.pending[state.start...])
-                (state.pending, state.start, state.isEnded) = ([], 0, true)
-                guard rest.count <= nameLimit else {
-                    return .failure(
-                        BundleError(
-                            .inputUnreadable, "a name of more than \(nameLimit) bytes; names end with NUL",
-                            file: "standard input"))
-                }
-                return rest.isEmpty ? nil : .success(rest)
+            if state.isEnded {
+                let isCut = isTooLong || state.start < state.pending.count
+                (state.pending, state.start) = ([], 0)
+                guard isCut else { return nil }
+                // Perhaps only a part of it came, and a part of a name can be the name of something else.
+                throw wrong("the last name does not end with NUL")
             }
             state.pending.removeFirst(state.start)
             state.start = 0
-            var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            do {
-                let count = try FileHandle.standardInput.readSome(into: &buffer)
-                state.pending += buffer[..<count]
-                state.isEnded = count == 0
-            } catch {
-                state.isEnded = true
-                return .failure(
-                    BundleError(.inputOutput, "cannot be read: \(error.text)", file: "standard input"))
+            if state.pending.count > nameLimit {
+                isTooLong = true
+                state.pending = []
             }
+            try readMore(&state)
         }
+    }
+
+    private static func readMore(_ state: inout State) throws(BundleError) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        do {
+            let count = try FileHandle.standardInput.readSome(into: &buffer)
+            state.pending += buffer[..<count]
+            state.isEnded = count == 0
+        } catch {
+            (state.pending, state.start, state.isEnded) = ([], 0, true)
+            throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "standard input")
+        }
+    }
+
+    private static func wrong(_ message: String) -> BundleError {
+        BundleError(.inputUnreadable, message, file: "standard input")
     }
 }

@@ -48,7 +48,9 @@ package enum Output {
 
     package static var isTerminal: Bool { FileHandle.standardOutput.isTerminal }
 
-    package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+    /// Ends the process at once. Nothing of ours waits in a buffer, and what libraries do at a regular exit would run beside
+    /// threads that are still ending (OpenSSL frees what those free too).
+    package static func exit(_ status: Int32) -> Never { Glibc._exit(status) }
 }
 
 /// Makes text from outside safe to show: a bundle must not be able to steer a terminal.

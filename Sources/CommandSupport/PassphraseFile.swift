@@ -32,6 +32,11 @@ package enum PassphrasePrompt {
             let line = try Terminal.readSecret(prompt: Visible.text(prompt))
             return line?.isEmpty ?? true ? nil : line
         } catch {
+            if error.isTooLarge {
+                throw BundleError(
+                    .keyPassphrase, "the passphrase is longer than a terminal's line can be",
+                    hints: ["--passphrase-file FILE reads it from a file"])
+            }
             throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "the terminal")
         }
     }

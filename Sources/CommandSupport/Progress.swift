@@ -1,3 +1,4 @@
+package import CaptureBundle
 import CaptureNative
 
 /// A line on the terminal that says how far a run is; nothing anywhere else.
@@ -30,11 +31,19 @@ package final class Progress {
         show(now)
     }
 
-    /// Takes the line away, so that other text can be written.
-    package func clear() {
+    /// Takes the line away for good.
+    package func end() {
         guard isOnScreen else { return }
         Output.tell("\r\u{1b}[K", end: "")
         isOnScreen = false
+    }
+
+    /// Runs what writes to the terminal, with the line out of its way.
+    package func around(_ body: () throws(BundleError) -> Void) throws(BundleError) {
+        let wasOnScreen = isOnScreen
+        end()
+        try body()
+        if wasOnScreen { show(MonotonicClock.seconds) }
     }
 
     private func show(_ now: Double) {

@@ -6,6 +6,38 @@ package protocol ByteStream: AnyObject {
     func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int
 }
 
+/// The bytes of an open file or pipe.
+final class HandleStream: ByteStream {
+    private let handle: FileHandle
+    private let name: String
+
+    init(_ handle: FileHandle, name: String) {
+        self.handle = handle
+        self.name = name
+    }
+
+    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+        do { return try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
+    }
+}
+
+/// Hands bytes on, and shows each piece to somebody first.
+final class CopyingStream: ByteStream {
+    private let source: any ByteStream
+    private let onPiece: (Span<UInt8>) throws(BundleError) -> Void
+
+    init(_ source: any ByteStream, _ onPiece: @escaping (Span<UInt8>) throws(BundleError) -> Void) {
+        self.source = source
+        self.onPiece = onPiece
+    }
+
+    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+        let count = try source.fill(&buffer)
+        try onPiece(buffer.span.extracting(first: count))
+        return count
+    }
+}
+
 /// Where the bytes of a bundle or of an upload body come from: they are only ever read forwards, once, whether it is a file or
 /// a pipe.
 public final class BundleSource {
@@ -65,6 +97,9 @@ public final class BundleSource {
     }
 
     package convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
+
+    /// Nothing was in it, or nothing was read yet.
+    public var isEmpty: Bool { position == 0 }
 
     /// Of the file behind it; nil where there is none.
     var status: FileStatus? {

@@ -15,11 +15,18 @@ public struct DeviceKey: Sendable {
 }
 
 extension DevicePoint {
+    /// Whether the bytes are the uncompressed form of a point on P-256.
+    static func isOnCurve(_ bytes: [UInt8]) throws(BundleError) -> Bool {
+        let key = try native { () throws(NativeError) in try P256PublicKey.of(point: bytes) }
+        return key != nil
+    }
+
     /// SubjectPublicKeyInfo PEM.
     ///
     /// - Throws: `key.damaged` when the point is not on the curve.
     public func pem() throws(BundleError) -> [UInt8] {
-        guard let key = P256PublicKey(point: bytes) else { throw BundleError(.keyDamaged, "the point is not on P-256") }
+        let key = try native { () throws(NativeError) in try P256PublicKey(point: bytes) }
+        guard let key else { throw BundleError(.keyDamaged, "the point is not on P-256") }
         return try native { () throws(NativeError) in try key.pem() }
     }
 }

@@ -146,15 +146,15 @@ private final class ExtractionFolder {
     private let path: String
     private let handle: FolderHandle
     private let replaces: Bool
-    private var isMade: Bool
+    private let made: [String]
     private var subfolders: [String: FolderHandle] = [:]
+    private var madeSubfolders: [String] = []
 
     init(_ path: String, replaces: Bool) throws(BundleError) {
         self.path = path
         self.replaces = replaces
-        isMade = !FileStatus.exists(path)
         do {
-            if isMade { try DirectoryHandle.create(path, mode: 0o777) }
+            made = FileStatus.exists(path) ? [] : try DirectoryHandle.create(path, mode: 0o777)
             handle = try FolderHandle(path, followsLinks: false)
         } catch {
             if error.isNoFolder || error.isLoop {
@@ -173,8 +173,9 @@ private final class ExtractionFolder {
         guard parts.count == 2 else { return (handle, name) }
         if let known = subfolders[parts[0]] { return (known, parts[1]) }
         do {
-            let folder = try handle.subfolder(parts[0], mode: 0o777)
+            let (folder, isMade) = try handle.subfolder(parts[0], mode: 0o777)
             subfolders[parts[0]] = folder
+            if isMade { madeSubfolders.append(parts[0]) }
             return (folder, parts[1])
         } catch {
             let full = FilePath.join(path, parts[0])
@@ -211,7 +212,7 @@ private final class ExtractionFolder {
 
     /// Takes away the folders that were made for nothing; what is not empty stays.
     func removeIfMade() {
-        for name in subfolders.keys { handle.removeEmptyFolder(name) }
-        if isMade { DirectoryHandle.removeEmpty(path) }
+        for name in madeSubfolders { handle.removeEmptyFolder(name) }
+        DirectoryHandle.removeEmpty(made)
     }
 }

@@ -132,7 +132,7 @@ extension Manifest {
     private static func decodeDevice(_ fields: ManifestObject) throws(BundleError) -> DevicePoint {
         let text = try fields.text("device")
         guard let point = Base64.decode(text) else { throw fields.wrong("device", "not base64") }
-        guard P256PublicKey.of(point: point) != nil else {
+        guard try DevicePoint.isOnCurve(point) else {
             throw BundleError(.manifestDevice, "device is no uncompressed point on P-256 (\(point.count) bytes)")
         }
         return try DevicePoint(bytes: point)

@@ -16,14 +16,22 @@ struct FinishedFile: Sendable {
 
     /// Syncs the bytes of all, then gives them their names, then syncs the folder.
     ///
-    /// - Returns: for each file what went wrong with it; nil where it is on the disk under its name.
-    static func commit(_ files: [FinishedFile], in folder: FolderHandle) -> [BundleError?] {
+    /// - Parameter stopsAtFailure: whether files after one that failed get no name.
+    /// - Returns: for each file what went wrong with it; nil where it is on the disk under its name. Where it stopped, what
+    ///   comes after the first failure means nothing.
+    static func commit(
+        _ files: [FinishedFile], in folder: FolderHandle, stopsAtFailure: Bool = false
+    ) -> [BundleError?] {
+        guard !files.isEmpty else { return [] }
         for file in files { file.file.handle.startWriting(from: 0, count: 0) }
         var failures = files.map { file in
             file.failure { () throws(NativeError) in try file.file.handle.synchronize() }
         }
-        for (index, file) in files.enumerated() where failures[index] == nil {
-            failures[index] = file.failure { () throws(NativeError) in try file.file.publish(file.existing) }
+        for (index, file) in files.enumerated() {
+            if failures[index] == nil {
+                failures[index] = file.failure { () throws(NativeError) in try file.file.publish(file.existing) }
+            }
+            if failures[index] != nil && stopsAtFailure { break }
         }
         do {
             try folder.synchronize()

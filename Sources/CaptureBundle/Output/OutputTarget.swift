@@ -56,8 +56,16 @@ final class OutputTarget {
         } catch {
             throw BundleError(
                 .outputUnusable, "no temporary file can be made in it: \(error.text)", file: SpoolFile.folder,
-                hints: ["name another folder with TMPDIR"])
+                hints: [spoolHint])
         }
+    }
+
+    private static let spoolHint = "name another folder with TMPDIR"
+
+    static func spoolFailure(_ error: NativeError) -> BundleError {
+        BundleError(
+            .inputOutput, "a temporary file in it cannot be written: \(error.text)", file: SpoolFile.folder,
+            hints: [spoolHint])
     }
 
     func write(_ bytes: Span<UInt8>) throws(BundleError) {
@@ -65,6 +73,7 @@ final class OutputTarget {
             if let writer { return try writer.write(bytes) }
             try handle.write(bytes)
         } catch {
+            if case .held = destination { throw Self.spoolFailure(error) }
             throw .writing(name, error)
         }
         count += bytes.count

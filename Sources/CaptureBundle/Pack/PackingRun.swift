@@ -13,53 +13,71 @@ public struct PackingRun: Sendable {
         public let raw: String
         public let output: OutputPlace
         let name: String
+        /// What keeps it from being packed, known before any work.
+        let problem: BundleError?
     }
 
     public let items: [Item]
-    private let folder: FolderHandle
+    private let folder: String
     private let packer: Packer
 
     /// Names the bundles, `<raw name>.bundle`, and looks for clashes.
     ///
-    /// - Parameter replaces: whether bundles that are there are replaced.
-    /// - Throws: `raw.clash` when two captures have the same name, or one has none; `output.exists` for the first bundle
-    ///   that is there already; `output.unusable`. Nothing was done then.
+    /// - Parameters:
+    ///   - raws: a failure is a name that could not be read, and what comes of that capture.
+    ///   - replaces: whether bundles that are there are replaced.
+    /// - Throws: `raw.clash` when two captures have the same name; `output.exists` for the first bundle that is there
+    ///   already; `output.unusable` when the folder is none. Nothing was done then.
     public init(
-        _ raws: [String], into folder: String, replaces: Bool = false, packer: Packer
+        _ raws: [Result<String, BundleError>], into folder: String, replaces: Bool = false, packer: Packer
     ) throws(BundleError) {
         self.packer = packer
-        var owners: [String: String] = [:]
+        self.folder = folder
+        // By their bytes: Swift takes composed and decomposed letters for the same, file systems do not.
+        var owners: [[UInt8]: String] = [:]
         items = try raws.map { raw throws(BundleError) in
-            let name = try Self.bundleName(raw)
-            if let other = owners.updateValue(raw, forKey: name) {
-                throw BundleError(.rawClash, "\(name) would be the bundle of \(other) too", file: raw)
+            let item = Self.item(raw, folder, replaces: replaces)
+            if item.problem == nil, let other = owners.updateValue(item.raw, forKey: Array(item.name.utf8)) {
+                throw BundleError(.rawClash, "\(item.name) would be the bundle of \(other) too", file: item.raw)
             }
-            let path = FilePath.join(folder, name)
-            return Item(raw: raw, output: replaces ? .replacing(path) : .file(path), name: name)
+            return item
         }
-        self.folder = try Self.make(folder)
-        for item in items { try item.output.examine() }
+        guard FileStatus.exists(folder) else { return }
+        guard (try? FileStatus.of(folder))?.kind == .folder else {
+            throw BundleError(.outputUnusable, "is no folder", file: folder)
+        }
+        for item in items where item.problem == nil { try item.output.examine() }
     }
 
-    private static func bundleName(_ raw: String) throws(BundleError) -> String {
+    /// Names that are known to be names.
+    public init(_ raws: [String], into folder: String, replaces: Bool = false, packer: Packer) throws(BundleError) {
+        try self.init(raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer)
+    }
+
+    private static func item(_ raw: Result<String, BundleError>, _ folder: String, replaces: Bool) -> Item {
+        do {
+            let raw = try raw.get()
+            let name = bundleName(raw)
+            let path = FilePath.join(folder, name ?? "")
+            let place: OutputPlace = replaces ? .replacing(path) : .file(path)
+            var problem: BundleError?
+            if name == nil { problem = BundleError(.rawCapture, "has no name that a bundle could have", file: raw) }
+            if let name, name.utf8.count > FilePath.nameLimit {
+                problem = BundleError(
+                    .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: raw)
+            }
+            return Item(raw: raw, output: place, name: name ?? "", problem: problem)
+        } catch {
+            return Item(raw: error.file ?? "", output: .file(""), name: "", problem: error)
+        }
+    }
+
+    private static func bundleName(_ raw: String) -> String? {
         var path = raw
         while path.hasSuffix("/") && path != "/" { path.removeLast() }
         var name = FilePath.name(of: path)
         if [".", "..", ""].contains(name) { name = FilePath.name(of: FilePath.resolved(path)) }
-        guard !name.isEmpty, name != ".", name != ".." else {
-            throw BundleError(.rawClash, "has no name that a bundle could have", file: raw)
-        }
-        return name + ".bundle"
-    }
-
-    private static func make(_ folder: String) throws(BundleError) -> FolderHandle {
-        do {
-            try DirectoryHandle.create(folder, mode: 0o777)
-            return try FolderHandle(folder)
-        } catch {
-            if error.isNoFolder { throw BundleError(.outputUnusable, "is no folder", file: folder) }
-            throw .writing(folder, error)
-        }
+        return name.isEmpty || name == "." || name == ".." ? nil : name + ".bundle"
     }
 
     /// Packs them all. The counters are taken at once, and each capture has the one of its place.
@@ -68,7 +86,8 @@ public struct PackingRun: Sendable {
     ///   - threads: how many captures are packed at a time; nil for as many as there are processors.
     ///   - stopsAtFailure: whether the first capture that cannot be packed ends the run; those after it are not there then.
     ///   - deliver: gets what came of each capture, in their order, on this thread.
-    /// - Throws: those of `DeviceKeyFile`, before anything is packed. What is wrong with one capture is its result.
+    /// - Throws: those of `DeviceKeyFile`, before anything is packed, and `output.unusable` when the folder cannot be made.
+    ///   What is wrong with one capture is its result.
     public func pack(
         threads: Int? = nil, options: RawCaptureOptions = RawCaptureOptions(), stopsAtFailure: Bool = false,
         deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
@@ -77,34 +96,41 @@ public struct PackingRun: Sendable {
         let key = packer.key
         let device = try key.load(packer.passphrase)
         let secret = try key.saltSecret(for: device)
+        let made = try MadeFolder(folder)
+        defer { made.removeIfEmpty() }
         let first = try key.reserveCounters(items.count, for: device)
         let queue = Mutex(items.indices.makeIterator())
-        var group = CommitGroup(folder: folder)
+        // Each bundle that waits for its name is an open file.
+        let openFiles = ProcessLimits.raiseOpenFiles()
+        let threads = max(1, min(threads ?? Thread.processors, openFiles / 8))
+        var group = CommitGroup(
+            folder: made.handle, size: max(1, min(32, openFiles / 4)), stopsAtFailure: stopsAtFailure)
         try OrderedWork.run(
-            threads: threads ?? Thread.processors, next: { queue.withLock { $0.next() } },
+            threads: threads, window: threads + min(8, openFiles / 8), next: { queue.withLock { $0.next() } },
             work: { index in
                 Self.result { () throws(BundleError) in
+                    let item = items[index]
+                    if let problem = item.problem { throw problem }
                     let plan = try BundlePlan(
-                        RawCaptureReader.read(items[index].raw, options), device: device.point, secret: secret)
-                    let file = try FinishedFile(items[index].output, name: items[index].name, in: folder)
+                        RawCaptureReader.read(item.raw, options), device: device.point, secret: secret)
+                    let file = try FinishedFile(item.output, name: item.name, in: made.handle)
                     let packed = try plan.sign(device, counter: first + UInt32(index), writing: file)
                     return Written(packed: packed, file: file)
                 }
             },
             deliver: { written throws(BundleError) in
                 group.add(written)
-                var isLast = false
-                if case .failure = written { isLast = stopsAtFailure }
-                if group.isFull || isLast { try deliverAll(&group, deliver) }
-                return !isLast
+                return try group.isFull ? deliverAll(&group, deliver) : true
             })
-        try deliverAll(&group, deliver)
+        _ = try deliverAll(&group, deliver)
     }
 
+    /// False when the run is to end here.
     private func deliverAll(
         _ group: inout CommitGroup, _ deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
-    ) throws(BundleError) {
+    ) throws(BundleError) -> Bool {
         for (index, result) in group.commit() { try deliver(items[index], result) }
+        return !group.isStopped
     }
 
     private static func result<Value>(
@@ -112,6 +138,24 @@ public struct PackingRun: Sendable {
     ) -> Result<Value, BundleError> {
         do { return .success(try body()) } catch { return .failure(error) }
     }
+}
+
+/// The folder for the bundles, made where it is missing.
+private struct MadeFolder {
+    let handle: FolderHandle
+    private let made: [String]
+
+    init(_ path: String) throws(BundleError) {
+        do {
+            made = try DirectoryHandle.create(path, mode: 0o777)
+            handle = try FolderHandle(path)
+        } catch {
+            if error.isNoFolder { throw BundleError(.outputUnusable, "is no folder", file: path) }
+            throw .writing(path, error)
+        }
+    }
+
+    func removeIfEmpty() { DirectoryHandle.removeEmpty(made) }
 }
 
 /// A bundle that is whole and has no name yet.
@@ -122,28 +166,39 @@ private struct Written: Sendable {
 
 /// Bundles that get their names together, since each wait for the disk costs more than packing.
 private struct CommitGroup {
-    private static let size = 32
-
     private let folder: FolderHandle
+    private let size: Int
+    private let stopsAtFailure: Bool
     private var waiting: [Result<Written, BundleError>] = []
     private var delivered = 0
+    private(set) var isStopped = false
 
-    init(folder: FolderHandle) { self.folder = folder }
+    init(folder: FolderHandle, size: Int, stopsAtFailure: Bool) {
+        self.folder = folder
+        self.size = size
+        self.stopsAtFailure = stopsAtFailure
+    }
 
-    var isFull: Bool { waiting.count >= Self.size }
+    var isFull: Bool {
+        if stopsAtFailure, case .failure = waiting.last { return true }
+        return waiting.count >= size
+    }
 
     mutating func add(_ written: Result<Written, BundleError>) { waiting.append(written) }
 
-    /// What came of each, with its place in the run.
+    /// What came of each, with its place in the run; where the run stops, only up to the first failure.
     mutating func commit() -> [(Int, Result<Packer.Packed, BundleError>)] {
+        guard !isStopped else { return [] }
         let files = waiting.compactMap { try? $0.get().file }
-        var failures = FinishedFile.commit(files, in: folder)[...]
-        let results = waiting.enumerated().map { offset, written in
+        var outcomes = FinishedFile.commit(files, in: folder, stopsAtFailure: stopsAtFailure)[...]
+        var results: [(Int, Result<Packer.Packed, BundleError>)] = []
+        for (offset, written) in waiting.enumerated() where !isStopped {
             let result = written.flatMap { written -> Result<Packer.Packed, BundleError> in
-                if let failure = failures.popFirst() ?? nil { return .failure(failure) }
+                if let failure = outcomes.popFirst() ?? nil { return .failure(failure) }
                 return .success(written.packed)
             }
-            return (delivered + offset, result)
+            results.append((delivered + offset, result))
+            if case .failure = result { isStopped = stopsAtFailure }
         }
         delivered += waiting.count
         waiting = []

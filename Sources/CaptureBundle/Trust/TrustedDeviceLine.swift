@@ -71,7 +71,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         else {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")
         }
-        guard let bytes = Base64.decode(fields[fields.count - 1]), P256PublicKey(point: bytes) != nil else {
+        guard let bytes = Base64.decode(fields[fields.count - 1]), try DevicePoint.isOnCurve(bytes) else {
             throw BundleError(.trustFile, "the key is not base64 of an uncompressed point on P-256")
         }
         guard Self.isName(fields[0]) else { throw BundleError(.trustFile, "\(fields[0]) is no device name") }

@@ -1,7 +1,7 @@
 import CaptureNative
 
 extension BundleError.Code {
-    static let bodyTruncated = Self("body.truncated")
+    public static let bodyTruncated = Self("body.truncated")
     static let bodyBoundary = Self("body.boundary")
     static let bodyHeader = Self("body.header")
     static let bodyLimit = Self("body.limit")

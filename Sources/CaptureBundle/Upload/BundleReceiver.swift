@@ -31,7 +31,7 @@ public struct BundleReceiver: Sendable {
         try OutputPlace.examine([place], reading: body.status)
         let target = try OutputTarget(place, holdsBack: true)
         let reader = BodyReader(body)
-        let copy = CopyingStream(reader, target)
+        let copy = CopyingStream(reader) { piece throws(BundleError) in try target.write(piece) }
         var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
             let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
@@ -55,22 +55,5 @@ public struct BundleReceiver: Sendable {
 extension VerificationReport {
     fileprivate mutating func noteBody(isSound: Bool) {
         checks.insert(Check(name: "body", outcome: isSound ? .passed : .failed), at: 0)
-    }
-}
-
-/// Writes down what it hands on.
-private final class CopyingStream: ByteStream {
-    private let source: any ByteStream
-    private let target: OutputTarget
-
-    init(_ source: any ByteStream, _ target: OutputTarget) {
-        self.source = source
-        self.target = target
-    }
-
-    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
-        let count = try source.fill(&buffer)
-        try target.write(buffer.span.extracting(first: count))
-        return count
     }
 }

@@ -69,7 +69,10 @@ public struct MultipartBody: Sendable {
     }
 
     static func noBoundary(_ file: String) -> BundleError {
-        BundleError(.internalFailure, "every boundary that its manifest gives stands in one of its parts", file: file)
+        BundleError(
+            .outputUnusable,
+            "this bundle cannot be sent: every boundary that its manifest gives stands in one of its parts",
+            file: file)
     }
 }
 
@@ -97,13 +100,12 @@ struct SeekableBundle {
             return
         }
         let spool = try OutputTarget.spool()
-        let source = BundleSource(handle: opened, name: path)
-        while try source.lend(
-            1 << 20,
-            to: { piece throws(BundleError) in
-                do throws(NativeError) { try spool.write(piece) } catch { throw .writing(SpoolFile.folder, error) }
-            }) > 0
-        {}
+        // Verified as it comes, so that what is no sound bundle is not taken in: a pipe may never end.
+        let copy = CopyingStream(HandleStream(opened, name: path)) { piece throws(BundleError) in
+            do throws(NativeError) { try spool.write(piece) } catch { throw OutputTarget.spoolFailure(error) }
+        }
+        let source = BundleSource(stream: copy, name: path)
+        try Verifier.soundness.verify(BundleReader(source), observer: nil).requireSound(path)
         handle = spool
     }
 

@@ -34,7 +34,7 @@ package struct BoundaryScanner {
 
     package init() {}
 
-    /// - Parameter found: gets each occurrence: the prefix and the 40 bytes after it, whatever they are.
+    /// - Parameter found: gets each occurrence, 55 bytes.
     package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
         let keep = MultipartBoundary.length - 1
         // What straddles the border: it begins in the tail and ends in the head of this piece.
@@ -56,10 +56,21 @@ package struct BoundaryScanner {
         var start = 0
         while let offset = ByteSearch.first(MultipartBoundary.prefix, in: bytes, from: start), offset < border {
             guard offset + MultipartBoundary.length <= bytes.count else { return }
+            start = offset + 1
+            let digits = bytes.extracting(
+                (offset + MultipartBoundary.prefix.count)..<(offset + MultipartBoundary.length))
+            guard isHex(digits) else { continue }
             var match: [UInt8] = []
             match.append(copying: bytes.extracting(offset..<(offset + MultipartBoundary.length)))
             try found(match)
-            start = offset + 1
         }
+    }
+
+    private static func isHex(_ digits: Span<UInt8>) -> Bool {
+        for index in 0..<digits.count {
+            let digit = digits[index]
+            guard EntryPath.isAlphanumeric(digit), digit <= UInt8(ascii: "f") else { return false }
+        }
+        return true
     }
 }

@@ -70,7 +70,7 @@ public struct RequestSignature: Hashable, Sendable {
             guard let der = Base64.decode(signature), let parsed = try ECDSASignature(der: der) else {
                 throw BundleError(.requestHeader, "X-Device-Signature is not the base64 of a DER signature")
             }
-            return try P256PublicKey(point: device.bytes)?.verifies(parsed, message: message) ?? false
+            return try P256PublicKey.of(point: device.bytes)?.verifies(parsed, message: message) ?? false
         }
         guard isGood else {
             throw BundleError(.requestSignature, "the signature does not verify under the device's key for this body")

@@ -78,7 +78,9 @@ struct VerificationPass {
             report.faults += faults.map { BundleError($0.code, $0.message, entry: "assertion.cbor") }
             outcomes["assertion"] = faults.isEmpty ? .passed : .failed
             let clientData = SigningInput.clientData(manifest: head.manifest)
-            let key = P256PublicKey.of(point: manifest.device.bytes)
+            let key = try native { () throws(NativeError) in
+                try P256PublicKey.of(point: manifest.device.bytes)
+            }
             guard let key, try assertion.verifies(clientData: clientData, key: key) else {
                 outcomes["signature"] = .failed
                 report.faults.append(

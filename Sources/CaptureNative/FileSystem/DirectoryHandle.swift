@@ -3,20 +3,42 @@ package import Glibc
 /// An open folder: made, listed and synchronised.
 package enum DirectoryHandle {
     /// Makes the folder and what is missing above it; what is made is private to the user when `mode` is 0700.
-    package static func create(_ path: String, mode: mode_t) throws(NativeError) {
-        if unsafe mkdir(path, mode) == 0 { return try FolderHandle(FilePath.folder(of: path)).synchronize() }
-        switch errno {
-        case EEXIST: return
-        case ENOENT where FilePath.folder(of: path) != path:
-            try create(FilePath.folder(of: path), mode: mode)
-            guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw .system("mkdir") }
-            try FolderHandle(FilePath.folder(of: path)).synchronize()
-        default: throw .system("mkdir")
+    ///
+    /// - Returns: the folders that were made, the outermost first.
+    /// - Throws: nothing that was made stays then.
+    @discardableResult
+    package static func create(_ path: String, mode: mode_t) throws(NativeError) -> [String] {
+        var made: [String] = []
+        do {
+            try create(path, mode: mode, &made)
+        } catch {
+            removeEmpty(made)
+            throw error
         }
+        return made
     }
 
-    /// Removes a folder if nothing is in it.
-    package static func removeEmpty(_ path: String) { unsafe _ = rmdir(path) }
+    private static func create(_ path: String, mode: mode_t, _ made: inout [String]) throws(NativeError) {
+        if unsafe mkdir(path, mode) != 0 {
+            switch errno {
+            case EEXIST: return
+            case ENOENT where FilePath.folder(of: path) != path:
+                try create(FilePath.folder(of: path), mode: mode, &made)
+                guard unsafe mkdir(path, mode) == 0 else {
+                    if errno == EEXIST { return }
+                    throw .system("mkdir")
+                }
+            default: throw .system("mkdir")
+            }
+        }
+        made.append(path)
+        try FolderHandle(FilePath.folder(of: path)).synchronize()
+    }
+
+    /// Removes those of the folders that `create` made in which nothing is.
+    package static func removeEmpty(_ made: [String]) {
+        for path in made.reversed() { unsafe _ = rmdir(path) }
+    }
 
     /// The names in a folder in bytewise order, without `.` and `..`.
     package static func names(in path: String) throws(NativeError) -> [String] {

@@ -13,13 +13,13 @@ package final class FolderHandle: Sendable {
     private init(_ handle: FileHandle) { self.handle = handle }
 
     /// The folder `name` in this one, made where it is missing; a symbolic link of that name is refused (`ENOTDIR`).
-    package func subfolder(_ name: String, mode: mode_t) throws(NativeError) -> FolderHandle {
-        if unsafe mkdirat(handle.descriptor, name, mode) == 0 {
-            try synchronize()
-        } else if errno != EEXIST {
-            throw .system("mkdir")
-        }
-        return FolderHandle(try open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+    ///
+    /// - Returns: also whether it was made now.
+    package func subfolder(_ name: String, mode: mode_t) throws(NativeError) -> (folder: FolderHandle, isMade: Bool) {
+        let isMade = unsafe mkdirat(handle.descriptor, name, mode) == 0
+        guard isMade || errno == EEXIST else { throw .system("mkdir") }
+        if isMade { try synchronize() }
+        return (FolderHandle(try open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)), isMade)
     }
 
     package func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {

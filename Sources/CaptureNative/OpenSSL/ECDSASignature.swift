@@ -34,7 +34,7 @@ package struct ECDSASignature: Hashable, Sendable {
             return unsafe d2i_ECDSA_SIG(nil, &cursor, source.count)
         }
         guard let parsed = unsafe parsed else {
-            _ = OpenSSLErrorQueue.drain("d2i_ECDSA_SIG")
+            try OpenSSLErrorQueue.drainRefusal("d2i_ECDSA_SIG")
             return nil
         }
         defer { unsafe ECDSA_SIG_free(parsed) }

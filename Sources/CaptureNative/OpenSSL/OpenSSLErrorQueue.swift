@@ -14,6 +14,19 @@ enum OpenSSLErrorQueue {
         return NativeError(origin: .openSSL, call: call, code: capture_error_reason(newest), text: text)
     }
 
+    /// Empties the queue after a call that refused its input; a call that failed for want of memory refused nothing.
+    static func drainRefusal(_ call: String) throws(NativeError) {
+        while true {
+            let code = ERR_get_error()
+            if code == 0 { return }
+            guard capture_error_reason(code) != capture_error_out_of_memory else {
+                _ = drain(call)
+                throw NativeError(
+                    origin: .openSSL, call: call, code: capture_error_out_of_memory, text: "out of memory")
+            }
+        }
+    }
+
     static func require(_ condition: Bool, _ call: String) throws(NativeError) {
         if !condition { throw drain(call) }
     }

@@ -21,7 +21,7 @@ package final class P256PrivateKey: @unchecked Sendable {
 
     /// Takes over `key`.
     private init?(owning key: OpaquePointer) {
-        guard let point = unsafe P256Point.of(key), let publicKey = P256PublicKey(point: point) else {
+        guard let point = unsafe P256Point.of(key), let publicKey = try? P256PublicKey(point: point) else {
             unsafe EVP_PKEY_free(key)
             return nil
         }

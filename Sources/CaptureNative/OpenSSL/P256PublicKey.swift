@@ -12,18 +12,40 @@ package final class P256PublicKey: @unchecked Sendable {
     private let key: OpaquePointer
 
     /// nil when the bytes are not 65 that begin with 0x04, or the point is not on the curve.
-    package init?(point: [UInt8]) {
-        guard point.count == 65, point[0] == 0x04, let key = unsafe Self.load(point) else { return nil }
+    ///
+    /// - Throws: when OpenSSL cannot work, which says nothing about the point.
+    package init?(point: [UInt8]) throws(NativeError) {
+        guard point.count == 65, point[0] == 0x04 else { return nil }
+        guard let key = unsafe Self.load(point) else {
+            try OpenSSLErrorQueue.drainRefusal("EVP_PKEY_fromdata")
+            // A point that nobody can refuse shows whether this one was refused.
+            guard let known = unsafe Self.load(Self.generator) else {
+                throw OpenSSLErrorQueue.drain("EVP_PKEY_fromdata")
+            }
+            unsafe EVP_PKEY_free(known)
+            return nil
+        }
         self.point = point
         unsafe self.key = key
     }
 
+    /// The base point G of P-256 (SEC 2 section 2.4.2).
+    private static let generator: [UInt8] = [
+        0x04, 0x6b, 0x17, 0xd1, 0xf2, 0xe1, 0x2c, 0x42, 0x47, 0xf8, 0xbc, 0xe6, 0xe5, 0x63, 0xa4, 0x40, 0xf2, 0x77,
+        0x03,
+        0x7d, 0x81, 0x2d, 0xeb, 0x33, 0xa0, 0xf4, 0xa1, 0x39, 0x45, 0xd8, 0x98, 0xc2, 0x96, 0x4f, 0xe3, 0x42, 0xe2,
+        0xfe,
+        0x1a, 0x7f, 0x9b, 0x8e, 0xe7, 0xeb, 0x4a, 0x7c, 0x0f, 0x9e, 0x16, 0x2b, 0xce, 0x33, 0x57, 0x6b, 0x31, 0x5e,
+        0xce,
+        0xcb, 0xb6, 0x40, 0x68, 0x37, 0xbf, 0x51, 0xf5,
+    ]
+
     private static let last = Mutex<P256PublicKey?>(nil)
 
     /// The key of a point, as `init(point:)`; the last one is kept, since an archive often has one device's bundles in a row.
-    package static func of(point: [UInt8]) -> P256PublicKey? {
+    package static func of(point: [UInt8]) throws(NativeError) -> P256PublicKey? {
         if let known = last.withLock({ $0 }), known.point == point { return known }
-        let key = P256PublicKey(point: point)
+        let key = try P256PublicKey(point: point)
         if let key { last.withLock { $0 = key } }
         return key
     }
@@ -41,7 +63,7 @@ package final class P256PublicKey: @unchecked Sendable {
         }
         defer { unsafe EVP_PKEY_free(key) }
         guard let point = unsafe P256Point.of(key) else { return nil }
-        self.init(point: point)
+        try self.init(point: point)
     }
 
     deinit { unsafe EVP_PKEY_free(key) }
@@ -61,8 +83,11 @@ package final class P256PublicKey: @unchecked Sendable {
         try OpenSSLErrorQueue.require(ready == 1, "EVP_DigestVerifyInit")
         let der = signature.der
         let verdict = unsafe EVP_DigestVerify(context, der, der.count, message, message.count)
-        if verdict != 1 { _ = OpenSSLErrorQueue.drain("EVP_DigestVerify") }
-        return verdict == 1
+        if verdict == 1 { return true }
+        try OpenSSLErrorQueue.drainRefusal("EVP_DigestVerify")
+        // Below zero is a failure of the call; r and s are in range, so nothing in them can cause one.
+        guard verdict == 0 else { throw OpenSSLErrorQueue.drain("EVP_DigestVerify") }
+        return false
     }
 
     private static func load(_ point: [UInt8]) -> OpaquePointer? {
@@ -80,10 +105,7 @@ package final class P256PublicKey: @unchecked Sendable {
         guard
             unsafe EVP_PKEY_fromdata_init(context) == 1,
             unsafe EVP_PKEY_fromdata(context, &key, capture_public_key_selection, parameters) == 1
-        else {
-            _ = OpenSSLErrorQueue.drain("EVP_PKEY_fromdata")
-            return nil
-        }
+        else { return nil }
         return unsafe key
     }
 }

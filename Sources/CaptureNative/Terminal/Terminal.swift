@@ -6,6 +6,7 @@ package enum Terminal {
     /// the terminal shows again what is typed; after a stop the question is asked anew.
     ///
     /// - Returns: the line without its end; nil when there is no terminal, or it was ended without a line (Ctrl-D).
+    /// - Throws: `EFBIG` for a line that a terminal may have cut short.
     package static func readSecret(prompt: String) throws(NativeError) -> [UInt8]? {
         guard let terminal = try? FileHandle.open("/dev/tty", O_RDWR | O_NOCTTY), terminal.isTerminal else {
             return nil
@@ -41,6 +42,8 @@ package enum Terminal {
             guard try terminal.readSome(into: &byte) == 1 else { return .line(line.isEmpty ? nil : line) }
             if byte[0] == UInt8(ascii: "\n") { return .line(line) }
             line.append(byte[0])
+            // A terminal keeps no more of a line (termios(3), canonical mode) and does not say what it drops.
+            if line.count >= 4095 { throw .system("read", EFBIG) }
         }
     }
 }

@@ -5,20 +5,22 @@ import Synchronization
 /// At most `window` results wait at a time, so memory does not grow with the number of inputs, and one slow input holds the
 /// others back rather than filling it.
 package enum OrderedWork {
-    package static let windowPerThread = 4
+    package static let windowPerThread = 2
 
     /// - Parameters:
     ///   - threads: at least 1.
+    ///   - window: how many results may be made and not delivered yet; at least one a thread.
     ///   - next: the next input, nil at the end; called by one thread at a time.
     ///   - work: called by several threads at once.
     ///   - deliver: called on the calling thread, in the order of the inputs. False ends the work early: what was begun
     ///     is finished and dropped.
     /// - Throws: what `deliver` throws. No work is under way when this returns; a thread may still wait for `next`.
     package static func run<Input: Sendable, Result: Sendable, Failure: Error>(
-        threads: Int, next: @escaping @Sendable () -> Input?, work: @escaping @Sendable (Input) -> Result,
+        threads: Int, window: Int? = nil, next: @escaping @Sendable () -> Input?,
+        work: @escaping @Sendable (Input) -> Result,
         deliver: (Result) throws(Failure) -> Bool
     ) throws(Failure) {
-        let line = Line<Result>(window: max(1, threads) * windowPerThread)
+        let line = Line<Result>(window: max(1, threads, window ?? threads * windowPerThread))
         let taking = Mutex(())
         let started = (0..<max(1, threads)).filter { _ in
             Thread.start {

@@ -9,6 +9,7 @@ struct PackCommand: ParsableCommand {
         usage: """
             capbundle pack RAW -o FILE [options]
             capbundle pack RAW... --out-dir DIR [options]
+            capbundle pack --from0 --out-dir DIR [options] < NAMES
             """,
         discussion: """
             RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and metadata.json. \
@@ -69,7 +70,10 @@ struct PackCommand: ParsableCommand {
     }
 
     private func validateOne() throws {
-        guard raws.count == 1 else { throw ValidationError("several captures need --out-dir DIR") }
+        guard raws.count == 1 else {
+            throw ValidationError(
+                many.from0 ? "--from0 goes with --out-dir DIR" : "several captures need --out-dir DIR")
+        }
         guard dryRun || output != nil else { throw ValidationError("missing expected argument '--output <file>'") }
         if headers.path != nil && multipart == nil { throw ValidationError("--headers goes with --multipart BODY") }
         let places = [output, multipart, headers.path].compactMap(\.self)
@@ -137,15 +141,21 @@ extension PackCommand {
     private func packMany(into folder: String, _ packer: Packer) throws {
         let run = try PackingRun(allNames(), into: folder, replaces: force.force, packer: packer)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
+        defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         try run.pack(threads: many.jobs, options: options, stopsAtFailure: many.failFast) {
             item, result throws(BundleError) in
-            progress.clear()
-            let status = try tell(item, result)
+            var status = ExitStatus.success
+            let isQuiet = (try? result.get().remarks.isEmpty) ?? false
+            if isQuiet && !(format.json && Output.isTerminal) {
+                status = try tell(item, result)
+            } else {
+                try progress.around { () throws(BundleError) in status = try tell(item, result) }
+            }
             counts[status, default: 0] += 1
             progress.advance(bytes: (try? result.get().byteCount) ?? 0)
         }
-        progress.clear()
+        progress.end()
         let packed = counts[.success] ?? 0
         let done = counts.values.reduce(0, +)
         if !format.json {
@@ -159,11 +169,11 @@ extension PackCommand {
     }
 
     /// All of them: clashes are looked for before any work.
-    private func allNames() throws(BundleError) -> [String] {
-        guard many.from0 else { return raws }
+    private func allNames() throws(BundleError) -> [Result<String, BundleError>] {
+        guard many.from0 else { return raws.map { .success($0) } }
         let list = NameList()
-        var names: [String] = []
-        while let name = list.next() { names.append(try name.get()) }
+        var names: [Result<String, BundleError>] = []
+        while let name = list.next() { names.append(name) }
         if names.isEmpty { throw ManyOptions.noNames }
         return names
     }

@@ -36,7 +36,10 @@ struct SignRequestCommand: ParsableCommand {
 
     func run() throws {
         let device = try key.file.load(passphrase.passphrase())
-        let hash = try RequestSignature.hash(BundleSource(path: body))
+        let source = try BundleSource(path: body)
+        let hash = try RequestSignature.hash(source)
+        // A pipeline whose first part failed must not end with a good signature over nothing.
+        if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, which no upload body is", file: body) }
         let signature = try RequestSignature(
             body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)
         switch format {

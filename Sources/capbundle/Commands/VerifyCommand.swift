@@ -72,22 +72,28 @@ struct VerifyCommand: ParsableCommand {
 
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let progress = Progress("bundle", total: many.from0 ? nil : files.count, isWanted: !demands.quiet)
+        defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         let (quiet, json) = (demands.quiet, format.json)
         try verifier.verifyAll(
             threads: many.jobs, next: places(), prepare: { Told($0, quiet: quiet, json: json) },
             deliver: { told throws(BundleError) in
-                progress.clear()
-                try told.say()
+                if told.error == nil && !Output.isTerminal {
+                    try told.say()
+                } else {
+                    try progress.around { () throws(BundleError) in try told.say() }
+                }
                 counts[told.status, default: 0] += 1
                 progress.advance(bytes: told.bytes)
                 return told.status == .success || !many.failFast
             })
-        progress.clear()
+        progress.end()
         if counts.isEmpty { throw ManyOptions.noNames }
         if !demands.quiet && !format.json { try Output.line(Self.summary(counts)) }
         let worst = ExitStatus.worst(counts.keys)
-        if many.failFast && worst != .success { diagnostic.note("stopped at the first bundle that is not verified") }
+        if many.failFast && worst != .success && !demands.quiet {
+            diagnostic.note("stopped at the first bundle that is not verified")
+        }
         return worst
     }
 
@@ -114,7 +120,7 @@ private struct Told: Sendable {
     let status: ExitStatus
     let bytes: Int
     private let line: String?
-    private let error: BundleError?
+    let error: BundleError?
 
     init(_ outcome: Verifier.Outcome, quiet: Bool, json: Bool) {
         switch outcome.result {

@@ -48,7 +48,9 @@ def openssl_verifies(bench):
         headers = _sign(bench, body.path)
         expect(_verified(bench, headers, body.path, bench.public), f"{name}: openssl refuses the signature")
         expect(headers["X-Device-Id"] == DEVICE, f"{name}: another device id")
-    for length in (0, 1, 4096, 1_000_003):
+    empty = bench.capbundle("sign-request", bench.write("no-body", b""), "--device-id", DEVICE, expected=None)
+    expect(empty.returncode == 2 and not empty.stdout, f"an empty body: exit {empty.returncode}, or a signature")
+    for length in (1, 4096, 1_000_003):
         path = bench.write("any-body", bytes(range(251)) * (length // 251) + b"x" * (length % 251))
         expect(_verified(bench, _sign(bench, path), path, bench.public), f"{length} bytes: openssl refuses")
 

@@ -28,6 +28,8 @@ package enum CommandRunner {
 
     private static func parse(_ root: any ParsableCommand.Type) throws -> any ParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
+        // Asked last, since a cast looks through every conformance of the program.
+        guard arguments.count > ManyNames.enough else { return try root.parseAsRoot() }
         let chosen = root.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         if let chosen = chosen as? any ManyNamesCommand.Type,
             let command = try ManyNames.parse(chosen, arguments, root: root)

@@ -12,7 +12,7 @@ package protocol ManyNamesCommand: ParsableCommand {
 
 enum ManyNames {
     /// Fewer are left to ArgumentParser.
-    private static let enough = 64
+    static let enough = 64
     /// What is left in for it, so that it sees that there are several.
     private static let kept = 2
 
@@ -22,7 +22,7 @@ enum ManyNames {
     static func parse(
         _ type: any ManyNamesCommand.Type, _ arguments: ArraySlice<String>, root: any ParsableCommand.Type
     ) throws -> (any ParsableCommand)? {
-        guard arguments.count > enough, let (names, rest) = split(arguments.dropFirst(), type) else { return nil }
+        guard let (names, rest) = split(arguments.dropFirst(), type) else { return nil }
         guard names.count > enough else { return nil }
         let few = Array(arguments.prefix(1)) + rest + ["--"] + names.prefix(kept)
         guard var command = try root.parseAsRoot(few) as? any ManyNamesCommand else { return nil }

@@ -6,6 +6,7 @@ struct CapbundleCommand: ParsableCommand {
     static let version = "0.1.0"
     static let toolName = "capbundle"
 
+    // Every command below says its name: ArgumentParser would make one from the type's, for all of them at each start.
     static let configuration = CommandConfiguration(
         commandName: toolName,
         abstract: "Pack a capture into one signed file, verify such files, and send them.",

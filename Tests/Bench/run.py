@@ -30,6 +30,7 @@ def main():
     options = parser.parse_args()
     if not options.binary.is_file():
         parser.error(f"no such file: {options.binary}")
+    os.sync()  # what a build has just written must not go to the disk beside the measures
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     measures = [one for family in FAMILIES for one in importlib.import_module(family).MEASURES if options.only in one[0]]
     if not measures:

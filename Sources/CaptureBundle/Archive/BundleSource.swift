@@ -60,7 +60,7 @@ public final class BundleSource {
         self.origin = origin
         self.name = name
         switch origin {
-        case .file, .stream: buffer = [UInt8](repeating: 0, count: 1 << 17)
+        case .file, .stream: buffer = [UInt8](repeating: 0, count: 1 << 16)
         case .memory: buffer = []
         }
     }

@@ -36,8 +36,7 @@ package final class DepthMapReader {
     private var phase = Phase.header
     private var pending: [UInt8] = []
     // Lent to a local while it is written, so that it is never copied.
-    private var output: [UInt8]
-    private static let outputLimit = 1 << 18
+    private var output = [UInt8](repeating: 0, count: 1 << 16)
     /// zlib stopped because the output was full; it may hold more without any further input.
     private var mayHoldOutput = false
     package private(set) var inflatedBytes = 0
@@ -45,8 +44,6 @@ package final class DepthMapReader {
 
     package init(size: DepthSize) throws(BundleError) {
         expectedBytes = size.byteCount
-        // A usual depth map is inflated in one go, which spares zlib its window; a byte more shows a map that is too long.
-        output = [UInt8](repeating: 0, count: min(size.byteCount + 1, Self.outputLimit))
         inflater = try native { () throws(NativeError) in try Inflater() }
         hasher = try native { () throws(NativeError) in try SHA256Hasher() }
     }

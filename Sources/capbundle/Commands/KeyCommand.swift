@@ -15,6 +15,7 @@ struct KeyCommand: ParsableCommand {
 
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "new",
             abstract: "Make a device key. One that is there is never overwritten.",
             usage: "capbundle key new [options]",
             discussion: """
@@ -49,6 +50,7 @@ struct KeyCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Print the key id and the counter.",
             discussion: """
                 Needs no passphrase.
@@ -80,6 +82,7 @@ struct KeyCommand: ParsableCommand {
 
     struct Public: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "public",
             abstract: "Print the public key, as PEM or as a JSON Web Key.",
             discussion: """
                 This is what others need to trust the device. Needs no passphrase. The kid of a JSON Web Key is the key id.
@@ -107,6 +110,7 @@ struct KeyCommand: ParsableCommand {
 
     struct Recover: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "recover",
             abstract: "Make the key's state anew after it was lost or damaged.",
             discussion: """
                 The counter must never be used twice, so give the highest one that this key ever signed with, or more: \

@@ -15,6 +15,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Trust a device's key.",
             usage: """
                 capbundle trust add NAME KEYFILE [options]
@@ -107,6 +108,7 @@ struct TrustCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Print the devices of the trust file.",
             discussion: """
                 Example:
@@ -133,6 +135,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Refuse everything that a device ever signed.",
             discussion: """
                 The key stays in the file, marked as revoked; bundles that it signed answer 4 from now on, old ones too, \

@@ -89,7 +89,11 @@ final class BodyReader: ByteStream {
             try scanner.scan(data.span) { match throws(BundleError) in note(match) }
         }
         // A malformed manifest ends the reading: whoever reads the bundle says so, and asks for nothing after it.
-        self.manifest = try? Manifest.decode(manifest)
+        do {
+            self.manifest = try Manifest.decode(manifest)
+        } catch {
+            guard error.verdict != nil else { throw error }
+        }
     }
 
     private func note(_ match: [UInt8]) {

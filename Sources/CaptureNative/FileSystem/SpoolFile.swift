@@ -4,6 +4,7 @@ import Glibc
 package enum SpoolFile {
     /// A file that has no name any more, in `TMPDIR` or `/tmp`: nobody else can open it, and it goes with the process.
     package static func open() throws(NativeError) -> FileHandle {
+        // mkstemp(3) puts letters of its own in place of the six X.
         var name = Array(FilePath.join(folder, "capbundle.XXXXXX").utf8CString)
         let descriptor = unsafe name.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let template = buffer.baseAddress else { return -1 }

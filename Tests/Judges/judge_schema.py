@@ -72,6 +72,34 @@ def pack_report(bench):
     _validate(schema, result.stdout, "pack --json")
 
 
+def pack_reports_with_body_and_of_many(bench):
+    schema, folder = validator(SCHEMAS["pack"]), bench.scratch("json-many")
+    result = bench.capbundle("pack", SAMPLE, "-o", folder / "a", "--multipart", folder / "body", "--headers",
+                             folder / "headers", "--json")
+    expect("body" in json.loads(result.stdout), "pack --multipart --json does not tell of the body")
+    _validate(schema, result.stdout, "pack --multipart --json")
+    result = bench.capbundle("pack", SAMPLE, folder / "none", "--out-dir", folder / "out", "--json", expected=(66,))
+    expect(len(documents(result.stdout)) == 2, "pack --out-dir --json: not a line a capture")
+    _validate(schema, result.stdout, "pack --out-dir --json")
+
+
+def from_body_reports(bench):
+    schema, folder = validator(SCHEMAS["verify"]), bench.scratch("json-body")
+    body = folder / "body"
+    bench.capbundle("multipart", bench.pack().path, "-o", body)
+    data = body.read_bytes()
+    cases = {"sound": (data, 0), "cut": (data[:900], 2), "altered": (data[:-200] + b"?" + data[-199:], 1), "no body": (b"x", 2)}
+    for name, (bytes_, code) in cases.items():
+        body.write_bytes(bytes_)
+        result = bench.capbundle("from-body", body, "-o", folder / "made", "--json", "--force", expected=(code,))
+        report = json.loads(result.stdout)
+        expect(report["report"] == "capture-bundle/from-body/1", f"{name}: the report calls itself something else")
+        expect(("output" in report) == (code == 0), f"{name}: output is told of wrongly")
+        _validate(schema, result.stdout, f"from-body --json of {name}")
+    result = bench.capbundle("from-body", folder / "none", "-o", folder / "x", "--json", expected=(66,))
+    _validate(schema, result.stdout, "from-body --json of nothing")
+
+
 def schemas_are_schemas(bench):
     found = sorted(SPEC.glob("*.schema.json"))
     if not found:
@@ -87,4 +115,6 @@ JUDGES = [
     ("jsonschema: every Spec/*.schema.json is a schema", schemas_are_schemas),
     ("jsonschema: verify --json keeps to verify-report.schema.json for every verdict", verify_reports),
     ("jsonschema: pack --json keeps to pack-report.schema.json", pack_report),
+    ("jsonschema: so it does with a body, and of many captures", pack_reports_with_body_and_of_many),
+    ("jsonschema: from-body --json keeps to verify-report.schema.json for every verdict", from_body_reports),
 ]

@@ -17,6 +17,17 @@ struct FolderHandleTests {
         #expect(try folder.bytes("b/photo") == [1, 2, 3])
     }
 
+    @Test(arguments: ["", "/", "//"])
+    func makesFoldersWhoseHoldersAreTheOnesThatAreSynced(_ end: String) throws {
+        let folder = try TemporaryFolder()
+        #expect(try DirectoryHandle.create(folder.path("a") + end, mode: 0o700) == [folder.path("a")])
+        let made = try DirectoryHandle.create(folder.path("b/c") + end, mode: 0o700)
+        #expect(made == [folder.path("b"), folder.path("b/c")])
+        #expect(try DirectoryHandle.create(folder.path("b/c") + end, mode: 0o700).isEmpty)
+        DirectoryHandle.removeEmpty(made)
+        #expect(try DirectoryHandle.names(in: folder.path) == ["a"])
+    }
+
     @Test func refusesALinkInPlaceOfASubfolder() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(atPath: folder.path("source"), withDestinationPath: "/tmp")

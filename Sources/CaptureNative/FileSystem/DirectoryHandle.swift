@@ -9,6 +9,9 @@ package enum DirectoryHandle {
     @discardableResult
     package static func create(_ path: String, mode: mode_t) throws(NativeError) -> [String] {
         var made: [String] = []
+        // With a slash at the end, the folder that holds the name would be taken for the new one itself, and not be synced.
+        var path = path
+        while path.hasSuffix("/") && path != "/" { path.removeLast() }
         do {
             try create(path, mode: mode, &made)
         } catch {

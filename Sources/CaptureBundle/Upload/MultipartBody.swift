@@ -41,7 +41,7 @@ public struct MultipartBody: Sendable {
     ///   - path: a bundle, or `-` for the standard input, which is spooled to a temporary file without a name.
     ///   - headers: where the request's `Content-Type` line goes; nil for nowhere.
     /// - Throws: the worst fault of a bundle that is not sound; `input.unreadable`, `output.exists`, `output.unusable`,
-    ///   `io.failed`. Nothing is left behind then.
+    ///   `io.failed`. Nothing is left behind then, but a whole body whose headers could not be written after it.
     public static func write(
         bundle path: String, to place: OutputPlace, headers: OutputPlace? = nil
     ) throws(BundleError) -> MultipartBody {

@@ -22,16 +22,27 @@ let staticStandardLibrary: [LinkerSetting] = [
     ])
 ]
 
+/// GRDB brings Foundation, whose parts the static library does not name by itself either.
+let staticFoundation: [LinkerSetting] = [
+    .unsafeFlags([
+        "-lFoundation", "-lFoundationInternationalization", "-lFoundationEssentials", "-l_FoundationICU",
+        "-lCoreFoundation", "-lswiftDispatch", "-ldispatch", "-lBlocksRuntime", "-lstdc++",
+    ])
+]
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
     name: "capture-bundle",
     products: [
         .library(name: "CaptureBundle", targets: ["CaptureBundle"]),
+        .library(name: "CaptureQueue", targets: ["CaptureQueue"]),
         .executable(name: "capbundle", targets: ["capbundle"]),
+        .executable(name: "capqueue", targets: ["capqueue"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(name: "CLinux"),
@@ -46,6 +57,10 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CaptureBundle", dependencies: ["CaptureNative"], swiftSettings: strict),
         .target(
+            name: "CaptureQueue",
+            dependencies: ["CaptureBundle", "CaptureNative", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
+        .target(
             name: "CommandSupport",
             dependencies: ["CaptureNative", "CaptureBundle", argumentParser],
             swiftSettings: strict),
@@ -54,6 +69,17 @@ let package = Package(
             dependencies: ["CaptureBundle", "CommandSupport", argumentParser],
             swiftSettings: strict,
             linkerSettings: staticStandardLibrary),
+        .executableTarget(
+            name: "capqueue",
+            dependencies: ["CaptureQueue", "CaptureBundle", "CommandSupport", argumentParser],
+            swiftSettings: strict,
+            linkerSettings: staticStandardLibrary + staticFoundation),
+        .executableTarget(
+            name: "capqueue-bench",
+            dependencies: ["CaptureQueue"],
+            path: "Tests/QueueBench",
+            swiftSettings: strict,
+            linkerSettings: staticStandardLibrary + staticFoundation),
 
         .target(
             name: "CaptureTestSupport",
@@ -67,6 +93,11 @@ let package = Package(
         .testTarget(
             name: "CaptureBundleTests",
             dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CaptureQueueTests",
+            dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative", "CaptureTestSupport"],
+            exclude: ["Databases"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

@@ -1,4 +1,4 @@
-import CaptureNative
+package import CaptureNative
 
 /// The one error of this library, and one finding of a verification.
 ///
@@ -59,19 +59,19 @@ extension BundleError.Code {
 
 extension BundleError {
     /// A call that can only fail when memory runs out or a library is broken.
-    static func unexpected(_ error: NativeError) -> BundleError {
+    package static func unexpected(_ error: NativeError) -> BundleError {
         BundleError(.internalFailure, "\(error.origin.rawValue): \(error)")
     }
 
     /// A file that could not be opened or read.
-    static func reading(_ path: String, _ error: NativeError) -> BundleError {
+    package static func reading(_ path: String, _ error: NativeError) -> BundleError {
         if error.isMissing { return BundleError(.inputUnreadable, "no such file or folder", file: path) }
         let code: Code = error.isInputOutput && error.call == "read" ? .inputOutput : .inputUnreadable
         return BundleError(code, "cannot be read: \(error.text)", file: path)
     }
 
     /// A file that could not be made or written.
-    static func writing(_ path: String, _ error: NativeError) -> BundleError {
+    package static func writing(_ path: String, _ error: NativeError) -> BundleError {
         if error.isExisting { return .exists(path) }
         let opening = ["open", "linkat", "link", "rename", "access", "mkdir"].contains(error.call)
         if opening && error.isUncreatable {

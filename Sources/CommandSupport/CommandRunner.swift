@@ -5,7 +5,11 @@ import CaptureNative
 /// Parses and runs a tool, and is the one place where errors become words and exit codes.
 package enum CommandRunner {
     /// Ends the process.
-    package static func run(_ root: any ParsableCommand.Type, tool: String) -> Never {
+    ///
+    /// - Parameter failure: tells errors of a library that this one does not know; nil for those that are not its own.
+    package static func run(
+        _ root: any ParsableCommand.Type, tool: String, failure: (any Error) -> CommandFailure? = { _ in nil }
+    ) -> Never {
         StandardStreams.holdPlaces()
         let diagnostic = Diagnostic(tool: tool)
         if let argument = ProcessEnvironment.unreadableArgument {
@@ -22,6 +26,10 @@ package enum CommandRunner {
             diagnostic.error(error)
             Output.exit(ExitStatus(error).rawValue)
         } catch {
+            if let failure = failure(error) {
+                diagnostic.error(failure)
+                Output.exit(failure.status.rawValue)
+            }
             finish(root, error, tool, diagnostic)
         }
     }

@@ -17,6 +17,11 @@ package struct Diagnostic: Sendable {
         for hint in error.hints { say("hint", hint) }
     }
 
+    package func error(_ failure: CommandFailure) {
+        say("error", failure.message)
+        for hint in failure.hints { say("hint", hint) }
+    }
+
     package func usage(_ message: String, hint: String) {
         say("error", message)
         say("hint", hint)
@@ -33,6 +38,29 @@ package struct Diagnostic: Sendable {
     private func say(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
         Output.tell("\(tool): \(style?.message(kind) ?? kind): \(Visible.text(text))")
+    }
+}
+
+/// An error in words, with the exit code that it gives.
+package struct CommandFailure: Sendable {
+    package let code: String
+    package let message: String
+    package let hints: [String]
+    package let status: ExitStatus
+
+    package init(code: String, message: String, hints: [String], status: ExitStatus) {
+        self.code = code
+        self.message = message
+        self.hints = hints
+        self.status = status
+    }
+
+    package init(_ error: BundleError) {
+        self.init(code: error.code.rawValue, message: error.description, hints: error.hints, status: ExitStatus(error))
+    }
+
+    package var json: JSONValue {
+        .members(["code": .string(code), "message": .string(message)])
     }
 }
 

@@ -7,6 +7,12 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
     case malformed = 2
     case unknownDevice = 3
     case unacceptable = 4
+    case queueBusy = 10
+    case queueNewer = 11
+    case limit = 12
+    case overMark = 13
+    case failedForGood = 14
+    case workLeft = 15
     case usage = 64
     case rawCapture = 65
     case noInput = 66
@@ -18,8 +24,9 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
 
     /// For several files: the worst wins, in this order.
     private static let bySeverity: [ExitStatus] = [
-        .internalFailure, .inputOutput, .cannotCreate, .noPermission, .configuration, .noInput, .rawCapture,
-        .malformed, .altered, .unknownDevice, .unacceptable,
+        .internalFailure, .inputOutput, .cannotCreate, .noPermission, .configuration, .queueNewer, .queueBusy,
+        .limit, .noInput, .rawCapture, .usage, .malformed, .altered, .unknownDevice, .unacceptable, .failedForGood, .overMark,
+        .workLeft,
     ]
 
     package init(_ verdict: Verdict) {

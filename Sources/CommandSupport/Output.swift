@@ -48,6 +48,9 @@ package enum Output {
 
     package static var isTerminal: Bool { FileHandle.standardOutput.isTerminal }
 
+    /// How wide the terminal is; nil when standard output is none.
+    package static var columns: Int? { isTerminal ? FileHandle.standardOutput.columns ?? 80 : nil }
+
     /// Ends the process at once. Nothing of ours waits in a buffer, and what libraries do at a regular exit would run beside
     /// threads that are still ending (OpenSSL frees what those free too).
     package static func exit(_ status: Int32) -> Never { Glibc._exit(status) }

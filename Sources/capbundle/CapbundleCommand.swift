@@ -29,3 +29,5 @@ struct CapbundleCommand: ParsableCommand {
 
     static func main() { CommandRunner.run(Self.self, tool: toolName) }
 }
+
+let diagnostic = Diagnostic(tool: CapbundleCommand.toolName)

@@ -4,8 +4,10 @@ import os
 import pathlib
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
+import time
 
 import captures
 
@@ -22,7 +24,8 @@ class Bench:
         self.binary, self.folder, self.short = pathlib.Path(binary).resolve(), pathlib.Path(folder).resolve(), short
         self.key, self.trust, self.public = folder / "keys/device.key", folder / "trust", folder / "keys/device.key.pub"
         # Nothing of the user who runs this: no key, trust file or setting from outside the folder.
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("CAPBUNDLE_")}
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith(("CAPBUNDLE_", "CAPQUEUE_", "XDG_"))}
         self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust), "LC_ALL": "C.UTF-8",
                              "HOME": str(folder), "TMPDIR": str(folder)}
         self.key.parent.mkdir(mode=0o700)
@@ -42,6 +45,13 @@ class Bench:
 
     def capbundle(self, *arguments, **options):
         self.run(self.binary, *arguments, **options)
+
+    def beside(self, name):
+        """Another program of the same build."""
+        program = self.binary.with_name(name)
+        if not program.is_file():
+            raise Broken(f"{name} was not built beside {self.binary.name}")
+        return program
 
     def scaled(self, number, short):
         """A number of the real bench, or a small one where only the scripts are tried."""
@@ -87,6 +97,32 @@ class Bench:
         measured = json.loads(result.read_text())["results"]
         return {name: Side(one) for name, one in zip(sides, measured, strict=True)}
 
+    def alternate(self, sides, runs, warmup=1):
+        """Seconds of each side where a run changes what the next one finds, so that hyperfine cannot repeat it: the sides
+        take turns, and so does who begins. `sides` maps names to functions that take the number of the turn, from 0, do
+        their work once and give the seconds that it took."""
+        warmup = self.scaled(warmup, 0)
+        times = {name: [] for name in sides}
+        for turn in range(warmup + self.scaled(runs, 1)):
+            for name in list(sides) if turn % 2 == 0 else reversed(sides):
+                times[name].append(sides[name](turn))
+        return {name: Side.of(all_times[warmup:]) for name, all_times in times.items()}
+
+    def timed(self, *command):
+        """Seconds that a command takes. What was written before is synced first, so that this side does not pay for it."""
+        os.sync()
+        begin = time.perf_counter()
+        self.run(*command)
+        return time.perf_counter() - begin
+
+    def told(self, *command):
+        """What a benchmark program says of itself in a line of JSON: it leaves its own start out of its seconds."""
+        os.sync()
+        answer = self.folder / "told"
+        with open(answer, "wb") as file:
+            self.run(*command, stdout=file)
+        return json.loads(answer.read_text())
+
     def peak_memory(self, command, stdin=None):
         """MiB that a command had in use at most; `stdin` is a file that comes through a pipe."""
         told = self.folder / "peak"
@@ -105,13 +141,19 @@ class Bench:
 
 
 class Side:
-    """What hyperfine says of one side; the median is what is compared, it minds a stray run least."""
+    """What is known of one side, by the names that hyperfine gives; the median is compared, it minds a stray run least."""
 
     def __init__(self, measured):
         self.median = measured["median"]
-        self.facts = {name: measured[name] for name in ("median", "mean", "stddev", "min", "max", "user", "system")}
+        self.facts = {name: measured[name] for name in ("median", "mean", "stddev", "min", "max", "user", "system")
+                      if name in measured}
         self.facts["runs"] = len(measured["times"])
 
+    @classmethod
+    def of(cls, times):
+        return cls({"times": times, "median": statistics.median(times), "mean": statistics.fmean(times),
+                    "stddev": statistics.pstdev(times), "min": min(times), "max": max(times)})
+
     def __str__(self):
-        factor, unit = (1, "s") if self.median >= 1 else (1000, "ms")
+        factor, unit = (1, "s") if self.median >= 1 else (1000, "ms") if self.median >= 1e-3 else (1e6, "µs")
         return f"{self.median * factor:.2f} {unit}"

@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shutil
+import sqlite3
 import subprocess
 
 HEADINGS = ("measure", "ratio", "must reach", "aim", "verdict")
@@ -21,7 +22,7 @@ class Row:
     aim: float | None = None
     unit: str = ""
     detail: str = ""
-    runs: dict = dataclasses.field(default_factory=dict)  # what hyperfine said of each side
+    runs: dict = dataclasses.field(default_factory=dict)  # what was measured of each side
 
     @property
     def missed(self):
@@ -66,11 +67,13 @@ def machine(binary, folder):
     with open("/proc/cpuinfo") as file:
         model = re.search(r"^(?:model name|Model)\s*: (.*)", file.read(), re.M)
     kind = first_line("stat", "-f", "-c", "%T", str(folder))
-    tools = {"capbundle": (str(binary), "--version"), "openssl": ("openssl", "version"), "gzip": ("gzip", "--version"),
+    tools = {"capbundle": (str(binary), "--version"), "capqueue": (str(binary.with_name("capqueue")), "--version"),
+             "openssl": ("openssl", "version"), "gzip": ("gzip", "--version"),
              "tar": ("tar", "--version"), "sha256sum": ("sha256sum", "--version"), "sh": ("readlink", "-f", "/bin/sh"),
-             "hyperfine": ("hyperfine", "--version")}
+             "rm": ("rm", "--version"), "hyperfine": ("hyperfine", "--version")}
     versions = {name: first_line(*command) for name, command in tools.items()} | {
-        name: importlib.metadata.version(name) for name in ("bagit", "numpy")} | {"python": platform.python_version()}
+        name: importlib.metadata.version(name) for name in ("bagit", "numpy", "persist-queue")} | {
+        "python": platform.python_version(), "python's SQLite": sqlite3.sqlite_version}
     return {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "cpu": model[1] if model else platform.machine(), "cores": len(os.sched_getaffinity(0)),
             "memory": f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2 ** 30:.0f} GiB",

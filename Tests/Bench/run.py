@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures a built capbundle against the tools that people would use without it: run.py BINARY [--only WORD] [--short]
 
-Every figure is a ratio of two sides that hyperfine ran in one go on the same captures, made for it from a seed. Prints a
-table, writes .build/bench.txt and .build/bench.json; exit 0 only if no limit was missed. --short tries the scripts with
-few runs and small captures, and judges nothing. Needs numpy and bagit: `make bench` sees to it.
+capqueue and capqueue-bench are looked for beside it. Every figure is a ratio of two sides that ran in one go (by hyperfine,
+or in turns) on the same captures, made for it from a seed. Prints a table, writes .build/bench.txt and .build/bench.json;
+exit 0 only if no limit was missed. --short tries the scripts with few runs and small captures, and judges nothing. Needs
+what requirements.txt lists: `make bench` sees to it.
 """
 import argparse
 import importlib
@@ -17,13 +18,13 @@ import results  # noqa: E402  (after the line above, so that it holds for it)
 from bench import Bench, Broken  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FAMILIES = ["measure_one", "measure_many", "measure_large"]
+FAMILIES = ["measure_one", "measure_many", "measure_large", "measure_queue", "measure_rows"]
 CORES = 2  # what the limits are for
-ROOM, BUSY = 6 << 30, 0.5
+ROOM, BUSY = 10 << 30, 0.5
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Benches of a capbundle binary.")
+    parser = argparse.ArgumentParser(description="Benches of capbundle and capqueue.")
     parser.add_argument("binary", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="WORD", help="measures that have this word in their name")
     parser.add_argument("--short", action="store_true", help="try the scripts; judge nothing and write nothing")

@@ -7,31 +7,31 @@ package protocol ByteStream: AnyObject {
 }
 
 /// The bytes of an open file or pipe.
-final class HandleStream: ByteStream {
+package final class HandleStream: ByteStream {
     private let handle: FileHandle
     private let name: String
 
-    init(_ handle: FileHandle, name: String) {
+    package init(_ handle: FileHandle, name: String) {
         self.handle = handle
         self.name = name
     }
 
-    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+    package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
         do { return try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
     }
 }
 
 /// Hands bytes on, and shows each piece to somebody first.
-final class CopyingStream: ByteStream {
+package final class CopyingStream: ByteStream {
     private let source: any ByteStream
     private let onPiece: (Span<UInt8>) throws(BundleError) -> Void
 
-    init(_ source: any ByteStream, _ onPiece: @escaping (Span<UInt8>) throws(BundleError) -> Void) {
+    package init(_ source: any ByteStream, _ onPiece: @escaping (Span<UInt8>) throws(BundleError) -> Void) {
         self.source = source
         self.onPiece = onPiece
     }
 
-    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+    package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
         let count = try source.fill(&buffer)
         try onPiece(buffer.span.extracting(first: count))
         return count

@@ -5,7 +5,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     public let bytes: [UInt8]
 
     /// - Parameter bytes: exactly 32.
-    init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// nil unless `hex` is 64 lower-case hex digits.
     public init?(hex: String) {

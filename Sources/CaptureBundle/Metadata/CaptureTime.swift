@@ -11,6 +11,9 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     /// nil unless `text` matches the grammar of section 6 and is a moment of the years 1 to 9999 in UTC too.
     public init?(_ text: String) { self.init(text, rounding: .down) }
 
+    /// nil outside the years 1 to 9999.
+    public init?(milliseconds: Int) { self.init(checked: milliseconds) }
+
     enum Rounding { case down, up }
 
     init?(_ text: String, rounding: Rounding) {

@@ -2,7 +2,7 @@ extension VerificationReport {
     /// Refuses a bundle whose contents or signature are wrong, or that is none. Trust is not asked.
     ///
     /// - Throws: the worst fault.
-    func requireSound(_ file: String) throws(BundleError) {
+    package func requireSound(_ file: String) throws(BundleError) {
         for verdict in [Verdict.malformed, .altered] {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
             throw BundleError(

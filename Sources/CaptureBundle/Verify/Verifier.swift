@@ -1,7 +1,7 @@
 import CaptureNative
 
 extension BundleError.Code {
-    static let entrySHA256 = Self("entry.sha256")
+    package static let entrySHA256 = Self("entry.sha256")
 }
 
 /// Verifies bundles, in one pass each and in constant memory (Spec/capture-bundle.md section 11).

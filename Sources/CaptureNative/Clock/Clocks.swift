@@ -1,6 +1,6 @@
 import Glibc
 
-/// Clocks, for display and for stamps; nothing is decided by them.
+/// For display.
 package enum MonotonicClock {
     /// Seconds since some moment; never goes back.
     package static var seconds: Double {
@@ -17,4 +17,21 @@ package enum WallClock {
         unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
         return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
+}
+
+/// The time since this machine started, time asleep included, and the name of that start.
+package enum BootClock {
+    /// Milliseconds since the start.
+    package static var milliseconds: Int {
+        var time = timespec()
+        unsafe _ = clock_gettime(CLOCK_BOOTTIME, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+
+    /// A new one at each start (random(4)); empty where the system does not say.
+    package static let identity: String = {
+        guard let file = try? FileHandle.reading("/proc/sys/kernel/random/boot_id") else { return "" }
+        let bytes = (try? file.readAll(limit: 256)) ?? []
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }()
 }

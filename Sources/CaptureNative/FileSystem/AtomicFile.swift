@@ -44,7 +44,7 @@ package final class AtomicFile: Sendable {
         self.folder = folder
         hiddenName = Self.hiddenName(for: name, temporaryName)
         if temporaryName == .fixed { folder.remove(hiddenName) }
-        if allowsUnnamed, let unnamed = try Self.openUnnamed(in: folder, mode: mode) {
+        if allowsUnnamed, let unnamed = try folder.openUnnamed(mode: mode) {
             handle = unnamed
             self.temporaryName = Mutex(nil)
         } else {
@@ -94,15 +94,6 @@ package final class AtomicFile: Sendable {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
         try file.commit(existing)
-    }
-
-    private static func openUnnamed(in folder: FolderHandle, mode: mode_t) throws(NativeError) -> FileHandle? {
-        guard unsafe access("/proc/self/fd", X_OK) == 0 else { return nil }
-        do {
-            return try folder.open(".", O_RDWR | O_DIRECTORY | capture_unnamed_file, mode: mode)
-        } catch  where error.isErrno(EOPNOTSUPP, EISDIR, ENOENT, EINVAL) {
-            return nil
-        }
     }
 
     private static func hiddenName(for name: String, _ kind: TemporaryName) -> String {

@@ -21,6 +21,8 @@ extension NativeError {
     package var isTooLarge: Bool { isErrno(EFBIG) }
     /// Something is already there under that name.
     package var isExisting: Bool { isErrno(EEXIST) }
+    /// There is no room for more, on the disk or for this user.
+    package var isDiskFull: Bool { isErrno(ENOSPC, EDQUOT) }
     /// The file may not be opened by this user.
     package var isForbidden: Bool { isErrno(EACCES, EPERM) }
     /// The target cannot be made: no such folder, no permission, a folder where a file should be, a read-only disk.

@@ -55,6 +55,14 @@ package final class FileHandle: Sendable {
         }
     }
 
+    /// Flags for a file that must not be there yet.
+    package static let newFile = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+    /// Flags for a plain file that is there; others are opened too, and not waited for.
+    package static let existingFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+
+    /// Locks the file for as long as it is open; false where somebody else holds it.
+    package func lockIfFree() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
     /// Whether a person is at the other end.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -131,6 +139,21 @@ package final class FileHandle: Sendable {
     /// Has the kernel begin to write what came last, so that `synchronize` has less to wait for. Not a promise.
     package func startWriting(from offset: Int, count: Int) {
         _ = sync_file_range(descriptor, Int64(offset), Int64(count), capture_start_writing)
+    }
+
+    /// Makes this empty file share the blocks of another; false where the file system cannot.
+    package func clone(_ source: FileHandle) -> Bool { capture_clone(descriptor, source.descriptor) == 0 }
+
+    /// Has the kernel forget what it holds of the file in memory, so that reading it asks the disk. Not a promise.
+    package func dropCache() { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
+
+    /// Says that the file is read from start to end. Not a promise.
+    package func expectReading() { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+
+    /// Gives the file real blocks for so many bytes.
+    package func allocate(_ count: Int) throws(NativeError) {
+        let code = posix_fallocate(descriptor, 0, count)
+        guard code == 0 else { throw .system("posix_fallocate", code) }
     }
 
     /// Columns of the terminal; nil when it is none, or does not say.

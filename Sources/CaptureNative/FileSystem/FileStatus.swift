@@ -2,7 +2,7 @@ import Glibc
 
 /// What `stat` says of a file, as far as it is needed here.
 package struct FileStatus: Sendable, Hashable {
-    package enum Kind: Sendable { case file, folder, pipe, other }
+    package enum Kind: Sendable { case file, folder, pipe, link, other }
 
     package let kind: Kind
     package let size: Int
@@ -11,12 +11,16 @@ package struct FileStatus: Sendable, Hashable {
     package let owner: UInt32
     package let device: UInt64
     package let inode: UInt64
+    /// When the bytes, and when anything at all of the file was changed last: nanoseconds since 1970.
+    package let modified: Int
+    package let changed: Int
 
     init(_ raw: stat) {
         switch raw.st_mode & S_IFMT {
         case S_IFREG: kind = .file
         case S_IFDIR: kind = .folder
         case S_IFIFO: kind = .pipe
+        case S_IFLNK: kind = .link
         default: kind = .other
         }
         size = Int(raw.st_size)
@@ -24,12 +28,17 @@ package struct FileStatus: Sendable, Hashable {
         owner = raw.st_uid
         device = UInt64(raw.st_dev)
         inode = UInt64(raw.st_ino)
+        modified = raw.st_mtim.tv_sec * 1_000_000_000 + raw.st_mtim.tv_nsec
+        changed = raw.st_ctim.tv_sec * 1_000_000_000 + raw.st_ctim.tv_nsec
     }
 
     /// Anyone but the owner may read or write it.
     package var isOpenToOthers: Bool { mode & 0o077 != 0 }
     /// The owner is this user or root.
     package var isOurs: Bool { owner == geteuid() || owner == 0 }
+
+    /// The owner is this user, and not even root.
+    package var isThisUsers: Bool { owner == geteuid() }
 
     package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 
@@ -39,6 +48,16 @@ package struct FileStatus: Sendable, Hashable {
         guard unsafe stat(path, &raw) == 0 else { throw .system("stat") }
         return FileStatus(raw)
     }
+
+    /// Of the name itself, be it a link; throws `ENOENT` when there is nothing.
+    package static func ofName(_ path: String) throws(NativeError) -> FileStatus {
+        var raw = stat()
+        guard unsafe lstat(path, &raw) == 0 else { throw .system("lstat") }
+        return FileStatus(raw)
+    }
+
+    /// Others than the owner may change it.
+    package var isWritableByOthers: Bool { mode & 0o022 != 0 }
 
     package static func isLink(_ path: String) -> Bool {
         var raw = stat()

@@ -18,3 +18,25 @@ package enum SpoolFile {
 
     package static var folder: String { ProcessEnvironment.value("TMPDIR") ?? "/tmp" }
 }
+
+/// A folder of our own below `TMPDIR` or `/tmp`, which nobody else can look into.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+
+    package init() throws(NativeError) {
+        // mkdtemp(3) puts letters of its own in place of the six X.
+        var name = Array(FilePath.join(SpoolFile.folder, "capqueue.XXXXXX").utf8CString)
+        let made = unsafe name.withUnsafeMutableBufferPointer { buffer -> String? in
+            guard let template = buffer.baseAddress, let made = unsafe mkdtemp(template) else { return nil }
+            return unsafe String(cString: made)
+        }
+        guard let made else { throw .system("mkdtemp") }
+        path = made
+    }
+
+    /// Removes it and the files in it.
+    package func remove() {
+        for name in (try? DirectoryHandle.names(in: path)) ?? [] { unsafe _ = unlink(FilePath.join(path, name)) }
+        unsafe _ = rmdir(path)
+    }
+}

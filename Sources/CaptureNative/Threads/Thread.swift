@@ -66,6 +66,21 @@ package final class Signal: @unchecked Sendable {
         }
     }
 
+    /// The same, for at most so many milliseconds; nil when they are over.
+    package func wait<Value>(milliseconds: Int, _ check: () -> Value?) -> Value? {
+        var deadline = timespec()
+        unsafe _ = clock_gettime(CLOCK_REALTIME, &deadline)
+        let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
+        deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
+        deadline.tv_nsec = nanoseconds % 1_000_000_000
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let value = check() { return value }
+            if unsafe pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return check() }
+        }
+    }
+
     /// Says that something has changed; to be called after the change.
     package func raise() {
         unsafe pthread_mutex_lock(mutex)

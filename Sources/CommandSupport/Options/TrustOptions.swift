@@ -1,8 +1,9 @@
-import ArgumentParser
-import CommandSupport
+package import ArgumentParser
 
 /// `--trust`.
-struct TrustOptions: ParsableArguments {
+package struct TrustOptions: ParsableArguments {
+    package init() {}
+
     @Option(
         name: .customLong("trust"),
         help: ArgumentHelp(
@@ -10,8 +11,8 @@ struct TrustOptions: ParsableArguments {
             discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
             valueName: "file"),
         completion: .file())
-    var path: String?
+    package var path: String?
 
     /// The file to change, made where it is missing.
-    var pathToChange: String { Environment.explicitTrustPath(path) ?? Environment.usualTrustPath }
+    package var pathToChange: String { Environment.explicitTrustPath(path) ?? Environment.usualTrustPath }
 }

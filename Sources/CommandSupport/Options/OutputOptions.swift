@@ -1,21 +1,30 @@
 import ArgumentParser
-import CaptureBundle
-import CommandSupport
+package import CaptureBundle
 
 /// `--force`, and where a file goes.
-struct ForceOption: ParsableArguments {
+package struct ForceOption: ParsableArguments {
+    package init() {}
+
     @Flag(help: "Replace what is there.")
-    var force = false
+    package var force = false
 
     /// - Parameter path: `-` is the standard output.
-    func place(_ path: String) -> OutputPlace {
+    package func place(_ path: String) -> OutputPlace {
         path == "-" ? .standardOutput : force ? .replacing(path) : .file(path)
     }
 }
 
 /// Refuses to print bytes that are not for people.
-func refuseTerminal(_ path: String, _ what: String) throws {
+package func refuseTerminal(_ path: String, _ what: String) throws {
     if path == "-" && Output.isTerminal {
         throw ValidationError("\(what) is not written to a terminal; give a file to -o, or pipe the output")
     }
+}
+
+/// `--json`.
+package struct JSONOption: ParsableArguments {
+    package init() {}
+
+    @Flag(help: "Print JSON instead of text.")
+    package var json = false
 }

@@ -1,0 +1,24 @@
+/// What the headers of a bundle claim, for those who want to know quickly which one it may be. Nothing is hashed but the
+/// manifest, and no signature is checked.
+package struct UnverifiedHead: Sendable {
+    package let manifest: Manifest
+    package let manifestSHA256: Digest
+    /// Payload entries that have a header, in their order.
+    package let present: [EntryPath]
+
+    /// - Throws: `container.…` and `manifest.…` for what is no bundle.
+    package init(_ source: BundleSource) throws(BundleError) {
+        let reader = BundleReader(source)
+        let head = try reader.readHead()
+        manifest = try Manifest.decode(head.manifest)
+        manifestSHA256 = try Digest.of(head.manifest)
+        var present: [EntryPath] = []
+        while let header = reader.nextHeader() {
+            guard let entry = manifest.entries.first(where: { $0.path.description == header.name }), reader.skipData() else {
+                throw BundleError(.containerUnlisted, "not listed in the manifest", entry: header.name)
+            }
+            present.append(entry.path)
+        }
+        self.present = present
+    }
+}

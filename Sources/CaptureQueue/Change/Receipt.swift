@@ -1,0 +1,65 @@
+import CaptureBundle
+import CaptureNative
+import Foundation
+import GRDB
+
+/// What proves that a destination has a bundle.
+enum Receipt {
+    static let sizeLimit = 1 << 20
+
+    /// Whether the text names the bundle: its SHA-256 stands in it as 64 hex digits of their own.
+    static func names(_ sha256: Digest, _ text: String) -> Bool {
+        text.lowercased().split { !$0.isHexDigit || !$0.isASCII }.contains { $0 == sha256.description }
+    }
+}
+
+extension UploadQueue {
+    /// Notes that a capture was sent by other means, such as curl or rclone; its retention starts.
+    ///
+    /// - Parameters:
+    ///   - receipt: text that names the bundle's SHA-256; kept whole.
+    ///   - destination: needed where several deliveries wait.
+    /// - Throws: `id.…`, `receipt.mismatch`, `state.refused`, `destination.unknown`.
+    @discardableResult
+    public func markUploaded(_ id: String, receipt: String, destination: String? = nil) throws -> CaptureRecord {
+        guard receipt.utf8.count <= Receipt.sizeLimit else {
+            throw QueueError(.receiptMismatch, "the receipt is longer than \(Receipt.sizeLimit) bytes", of: id)
+        }
+        return try store.write { db in
+            let record = try db.capture(named: id)
+            guard Receipt.names(record.sha256, receipt) else {
+                throw QueueError(
+                    .receiptMismatch, "the receipt does not name this bundle; expected its SHA-256, \(record.sha256)",
+                    of: record.id)
+            }
+            let delivery = try Self.delivery(of: record, to: destination, db)
+            let now = try clock.stamp(db)
+            guard
+                try db.apply(
+                    .record, to: delivery, at: now, .init(cause: "receipt given by the user", completion: (now, receipt)))
+            else {
+                throw QueueError(.stateRefused, "is \(delivery.state.rawValue) already", of: record.id)
+            }
+            return try CaptureRecord.one(db, sequence: record.sequence) ?? record
+        }
+    }
+
+    private static func delivery(of record: CaptureRecord, to name: String?, _ db: Database) throws -> DeliveryRecord {
+        if let name {
+            _ = try db.destination(name)
+            guard let found = record.deliveries.first(where: { $0.destination == name }) else {
+                throw QueueError(.stateRefused, "has no delivery to \(name)", of: record.id)
+            }
+            return found
+        }
+        let open = record.deliveries.filter { $0.state != .completed }
+        if open.count == 1 { return open[0] }
+        guard let first = open.first ?? record.deliveries.first else { throw QueueError.corruptRecord("a capture without deliveries") }
+        if open.count > 1 {
+            throw QueueError(
+                .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,
+                hints: ["--dest NAME says which"])
+        }
+        return first
+    }
+}

@@ -1,0 +1,124 @@
+import CaptureBundle
+import GRDB
+
+/// What users do to captures by their own decision.
+public enum UserChange: String, Sendable, CaseIterable {
+    case hold, release, cancel, retry
+
+    var event: DeliveryEvent {
+        switch self {
+        case .hold: .hold
+        case .release: .release
+        case .cancel: .cancel
+        case .retry: .retry
+        }
+    }
+
+    /// States of a capture in which one of its deliveries may allow it: what a filter looks through.
+    var candidates: [DeliveryState] {
+        // A capture of several deliveries shows the most concerning one, which can hide any other.
+        DeliveryState.allCases.filter { $0 != .completed || self == .hold && false }
+    }
+}
+
+/// How a change is made.
+public struct ChangeOptions: Sendable {
+    /// Whether `retry` counts attempts from 0 again.
+    public var resetsAttempts = false
+    /// Whether nothing is changed.
+    public var isDryRun = false
+    /// Only deliveries to this destination.
+    public var destination: String?
+
+    public init() {}
+}
+
+extension UploadQueue {
+    /// Changes one capture.
+    ///
+    /// - Returns: its id.
+    /// - Throws: `id.…`; `state.refused` when no delivery of it allows the change; `bytes.absent` for a retry without bytes.
+    @discardableResult
+    public func change(_ change: UserChange, _ id: String, _ options: ChangeOptions = ChangeOptions()) throws -> String {
+        if options.isDryRun {
+            return try store.read { db in
+                let record = try db.capture(named: id)
+                guard !Self.allowing(change, record, options).isEmpty else { throw Self.refusal(change, record) }
+                return record.id
+            }
+        }
+        return try store.write { db in
+            let record = try db.capture(named: id)
+            guard try apply(change, record, options, db) else { throw Self.refusal(change, record) }
+            return record.id
+        }
+    }
+
+    /// Changes all captures of a filter that allow it, in steps of 500 that each are a transaction.
+    ///
+    /// - Parameter deliver: gets the id of each that was changed, once that is on the disk.
+    public func change(
+        _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions = ChangeOptions(),
+        deliver: (String) throws -> Void
+    ) throws {
+        var filter = filter
+        if filter.states.isEmpty { filter.states = change.candidates }
+        var before = Int.max
+        while true {
+            let (ids, last, count) = try options.isDryRun
+                ? store.read { try step(change, filter, options, before: before, $0) }
+                : store.write { try step(change, filter, options, before: before, $0) }
+            for id in ids { try deliver(id) }
+            guard let last, count == Self.page else { return }
+            before = last
+        }
+    }
+
+    private func step(
+        _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
+    ) throws -> (ids: [String], last: Int?, count: Int) {
+        let records = try db.captures(filter, before: before, limit: Self.page)
+        let changed = try records.filter { record in
+            options.isDryRun
+                ? !Self.allowing(change, record, options).isEmpty : try apply(change, record, options, db)
+        }
+        return (changed.map(\.id), records.last?.sequence, records.count)
+    }
+
+    /// Deliveries that the change moves.
+    private static func allowing(
+        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions
+    ) -> [DeliveryRecord] {
+        record.deliveries.filter { delivery in
+            guard options.destination == nil || delivery.destination == options.destination else { return false }
+            // What was let go cannot be sent.
+            if change == .retry || change == .release, !record.holding.hasBytes { return false }
+            return DeliveryStateMachine.next(delivery.state, change.event) != nil
+        }
+    }
+
+    private func apply(
+        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, _ db: Database
+    ) throws -> Bool {
+        let deliveries = Self.allowing(change, record, options)
+        guard !deliveries.isEmpty else { return false }
+        let now = try clock.stamp(db)
+        for delivery in deliveries {
+            var details = Database.DeliveryChange(cause: "by the user")
+            if change == .retry || change == .release { details.due = max(now, record.notBefore ?? now) }
+            // What was ordered to wait keeps its place, what is tried again now stands behind what waited.
+            if change == .retry && options.resetsAttempts { details.attempts = 0 }
+            _ = try db.apply(change.event, to: delivery, at: now, details)
+        }
+        return true
+    }
+
+    private static func refusal(_ change: UserChange, _ record: CaptureRecord) -> QueueError {
+        if change == .retry || change == .release, !record.holding.hasBytes, record.state != .completed {
+            return QueueError(
+                .bytesAbsent, "its bytes are \(record.holding.rawValue)", of: record.id, hints: ["push the bundle again"])
+        }
+        return QueueError(
+            .stateRefused, "is \(record.state.rawValue), which \(change.rawValue) does not change", of: record.id)
+    }
+}

@@ -1,0 +1,116 @@
+public import CaptureBundle
+import CaptureNative
+import Synchronization
+
+extension UploadQueue {
+    /// Looks through a folder and all below it for bundles that the queue does not hold, and takes them in.
+    ///
+    /// Symbolic links are not followed; the queue's own folder is left out. What is held is told by its headers alone, so a second sweep
+    /// reads little.
+    ///
+    /// - Parameters:
+    ///   - packing: how raw captures are packed on the way; nil leaves them alone.
+    ///   - deliver: gets what came of each that was not held.
+    /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
+    public func adopt(
+        _ path: String, options: PushOptions = PushOptions(), packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
+        deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
+    ) throws {
+        do throws(NativeError) {
+            guard try FileStatus.of(path).kind == .folder else {
+                throw NativeError(origin: .system, call: "opendir", code: 0, text: "not a folder")
+            }
+        } catch {
+            throw BundleError.reading(path, error)
+        }
+        let walk = FolderWalk(path, leavesOut: folder.path)
+        let unreadable = Mutex<[BundleError]>([])
+        let rawFolders = Mutex<[String]>([])
+        let isHeld = { @Sendable (identity: Digest) throws -> Bool in
+            try self.store.read { try CaptureRecord.one($0, identity: identity) } != nil
+        }
+        try push(
+            next: {
+                while let found = walk.next() {
+                    switch found {
+                    case .failure(let error): unreadable.withLock { $0.append(error) }
+                    case .success(.rawCapture(let path)): if packing != nil { rawFolders.withLock { $0.append(path) } }
+                    case .success(.file(let path)):
+                        guard let identity = BundlePeek.identity(of: path) else { continue }
+                        if (try? isHeld(identity)) != true { return .success(.file(path)) }
+                    }
+                }
+                return nil
+            }, options: options, deliver: deliver)
+        for error in unreadable.withLock(\.self) { try deliver(error.file ?? path, .failure(error)) }
+        guard let packing else { return }
+        for raw in rawFolders.withLock(\.self) {
+            guard let result = adopt(raw: raw, options, packing, isHeld: isHeld) else { continue }
+            try deliver(raw, result)
+        }
+    }
+
+    /// - Returns: nil for what is held.
+    private func adopt(
+        raw: String, _ options: PushOptions, _ packing: (packer: Packer, raw: RawCaptureOptions),
+        isHeld: (Digest) throws -> Bool
+    ) -> Result<Pushed, any Error>? {
+        do {
+            // The manifest is the same each time, so a dry run tells whether the queue has it.
+            let planned = try packing.packer.pack(raw, to: .standardOutput, options: packing.raw, isDryRun: true)
+            let identity = try Digest.identity(
+                manifestSHA256: planned.manifestSHA256, present: planned.manifest.entries.map(\.path))
+            if try isHeld(identity) { return nil }
+            let room = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
+            defer { room.remove() }
+            let bundle = FilePath.join(room.path, "packed.bundle")
+            _ = try packing.packer.pack(raw, to: .file(bundle), options: packing.raw)
+            return .success(try push(bundle, options))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Files and raw captures below a folder, in bytewise order of their paths.
+final class FolderWalk: Sendable {
+    enum Found: Sendable {
+        case file(String)
+        /// A folder with a photo and metadata.
+        case rawCapture(String)
+    }
+
+    private let waiting: Mutex<[String]>
+    private let leftOut: String
+
+    /// - Parameter leavesOut: a folder that is not looked into.
+    init(_ path: String, leavesOut: String) {
+        waiting = Mutex([path])
+        leftOut = FilePath.resolved(leavesOut)
+    }
+
+    /// nil at the end. A folder that cannot be read is a failure, and the walk goes on.
+    func next() -> Result<Found, BundleError>? {
+        waiting.withLock { waiting in
+            while let path = waiting.popLast() {
+                do throws(NativeError) {
+                    let status = try FileStatus.ofName(path)
+                    if status.kind == .file { return .success(.file(path)) }
+                    // The folder that the user named may be a link.
+                    guard status.kind == .folder || waiting.isEmpty && status.kind == .link else { continue }
+                    guard FilePath.resolved(path) != leftOut else { continue }
+                    let names = try DirectoryHandle.names(in: path)
+                    waiting += names.reversed().map { FilePath.join(path, $0) }
+                    if names.contains("photo.jpg") && names.contains("metadata.json") {
+                        return .success(.rawCapture(path))
+                    }
+                } catch  where error.isMissing {
+                    continue
+                } catch {
+                    return .failure(.reading(path, error))
+                }
+            }
+            return nil
+        }
+    }
+}

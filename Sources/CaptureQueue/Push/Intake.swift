@@ -1,0 +1,184 @@
+import CaptureBundle
+import CaptureNative
+
+/// Takes bundles in, one at a time and by several threads: verified, hashed, and on the disk, but without a name yet.
+struct Intake: Sendable {
+    let queue: UploadQueue
+    let options: PushOptions
+    let memory: QueueClock.Memory
+    let limits: PushLimits
+    private let verifier: Verifier
+
+    init(_ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits) {
+        self.queue = queue
+        self.options = options
+        self.memory = memory
+        self.limits = limits
+        verifier = Verifier(trust: options.trust, policy: VerificationPolicy())
+    }
+
+    /// Reads a bundle once: what is verified is what is stored.
+    ///
+    /// - Throws: the verdict on a bad bundle; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
+    func take(_ place: BundleSource.Place) throws -> Arrival {
+        let (handle, name) = try open(place)
+        let status = try onFile(name) { () throws(NativeError) in try handle.status() }
+        let size = status.kind == .file ? status.size : 0
+        try limits.examine(size: options.isByReference ? 0 : size, of: place, isHeld: { try isHeld(name) })
+        let file = options.isByReference ? nil : try openIncoming()
+        let (report, sha256) = try read(handle, name, size: size, into: file)
+        let facts = try BundleFacts(report, sha256, name)
+        var arrival = Arrival(name: name, facts: facts, file: file)
+        if case .file(let path) = place {
+            arrival.source = .init(path: path, status: status)
+            if options.isByReference { arrival.reference = FilePath.resolved(path) }
+        }
+        if let file { try synchronize(file) }
+        try writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(facts.bundleID) })
+        return arrival
+    }
+
+    /// Writes what is known beside the bundle.
+    func writeSidecar(_ arrival: inout Arrival, id: String) throws {
+        let sidecar = Sidecar(
+            id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
+            manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
+            capturedAt: arrival.facts.capturedAt, pushedAt: CaptureTime(milliseconds: queue.clock.read(memory).stamp)
+                ?? arrival.facts.capturedAt, priority: options.priority,
+            notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: options.session,
+            destinations: options.destinations, reference: arrival.reference)
+        let file = try openIncoming()
+        do throws(NativeError) { try file.handle.write(sidecar.encoded) } catch { throw Self.full(queue.folder, error) }
+        try synchronize(file)
+        arrival.sidecar = (id, file)
+    }
+
+    private func open(_ place: BundleSource.Place) throws(BundleError) -> (FileHandle, String) {
+        guard case .file(let path) = place else {
+            if options.isByReference {
+                throw BundleError(.inputUnreadable, "is a pipe; --reference needs a file", file: "-")
+            }
+            return (.standardInput, "-")
+        }
+        do {
+            guard let handle = try FileHandle.readingPlainFile(path) else {
+                throw BundleError(.inputUnreadable, "is no plain file", file: path)
+            }
+            return (handle, path)
+        } catch let error as BundleError {
+            throw error
+        } catch let error as NativeError {
+            throw .reading(path, error)
+        } catch {
+            throw BundleError(.inputUnreadable, "cannot be read", file: path)
+        }
+    }
+
+    private func openIncoming() throws -> IncomingFile {
+        do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw Self.withHint(error) }
+    }
+
+    private func synchronize(_ file: IncomingFile) throws {
+        do throws(NativeError) { try file.handle.synchronize() } catch { throw Self.full(queue.folder, error) }
+    }
+
+    /// Where only a full disk stands in the way, there is one more thing that the user can do.
+    static func full(_ folder: QueueFolder, _ error: NativeError) -> QueueError {
+        withHint(.file(folder.spool, error))
+    }
+
+    static func withHint(_ error: QueueError) -> QueueError {
+        guard error.isDiskFull else { return error }
+        var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints)
+        hinted.isDiskFull = true
+        return hinted
+    }
+
+    private static let fullHints = [
+        "free some space, with capqueue prune for example, and push again",
+        "--reference keeps the bundle where it is and stores its hash alone",
+    ]
+
+    private func isHeld(_ path: String) throws -> Bool {
+        guard let identity = BundlePeek.identity(of: path) else { return false }
+        return try queue.store.read { try CaptureRecord.one($0, identity: identity)?.holding.hasBytes ?? false }
+    }
+
+    private func read(
+        _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
+    ) throws -> (VerificationReport, Digest) {
+        // Shared blocks are copied by nobody; what is verified then is the copy.
+        let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
+        if isCloned, let file { try onFile(queue.folder.incoming) { () throws(NativeError) in try file.handle.seekToStart() } }
+        let from = isCloned ? file?.handle ?? handle : handle
+        from.expectReading()
+        let hasher = try onFile(name) { () throws(NativeError) in try SHA256Hasher() }
+        var written = 0
+        let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
+            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+            guard let file, !isCloned else { return }
+            written += piece.count
+            do throws(NativeError) { try file.handle.write(piece) } catch {
+                throw BundleError(
+                    .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool,
+                    hints: error.isDiskFull ? Self.fullHints : [])
+            }
+        }
+        let report = try verifier.verify(BundleSource(stream: stream, name: name))
+        try report.requireSound(name)
+        if options.requiresTrust, let fault = report.faults.first {
+            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
+        }
+        if let file { file.handle.startWriting(from: 0, count: 0) }
+        return (report, Digest(bytes: try onFile(name) { () throws(NativeError) in try hasher.finish() }))
+    }
+}
+
+/// What a bundle says of itself, as far as the queue keeps it.
+struct BundleFacts: Hashable, Sendable {
+    let bundleID: String
+    let identity: Digest
+    let sha256: Digest
+    let manifestSHA256: Digest
+    let byteCount: Int
+    let capturedAt: CaptureTime
+    let device: Digest
+    let verdict: Verdict
+
+    /// - Throws: the verdict on a bundle that is not sound.
+    init(_ report: VerificationReport, _ sha256: Digest, _ name: String) throws {
+        try report.requireSound(name)
+        guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {
+            throw QueueError(.corruptRecord, "a sound bundle without a manifest", of: name)
+        }
+        let withheld = Set(report.withheld)
+        bundleID = manifest.id
+        identity = try .identity(
+            manifestSHA256: manifestSHA256, present: manifest.entries.map(\.path).filter { !withheld.contains($0) })
+        self.sha256 = sha256
+        self.manifestSHA256 = manifestSHA256
+        byteCount = report.bytes
+        capturedAt = manifest.capturedAt
+        device = manifest.device.keyID
+        verdict = report.verdict
+    }
+}
+
+/// A bundle that is verified and synced, and has no name in the spool yet.
+struct Arrival: Sendable {
+    /// The user's own file.
+    struct Source: Sendable {
+        let path: String
+        /// When it was opened.
+        let status: FileStatus
+    }
+
+    let name: String
+    let facts: BundleFacts
+    /// nil by reference.
+    let file: IncomingFile?
+    /// With the id that it names.
+    var sidecar: (id: String, file: IncomingFile)?
+    var source: Source?
+    var reference: String?
+}

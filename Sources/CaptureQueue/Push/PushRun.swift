@@ -1,0 +1,85 @@
+public import CaptureBundle
+import CaptureNative
+import GRDB
+
+extension UploadQueue {
+    /// Pushes one bundle.
+    ///
+    /// - Parameter path: a file; `-` is the standard input.
+    /// - Returns: once bytes, folders and row are on the disk.
+    /// - Throws: the verdict on a bad bundle, and what `push(threads:next:options:deliver:)` says.
+    public func push(_ path: String, _ options: PushOptions = PushOptions()) throws -> Pushed {
+        let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
+        let run = try startPush(options)
+        let group = PushGroup(self, options, run.limits)
+        let arrival = try run.take(place)
+        guard let result = group.commit([.success(arrival)]).first else {
+            throw QueueError(.corruptRecord, "nothing came of a push", of: path)
+        }
+        return try result.get()
+    }
+
+    /// Pushes many bundles by several threads. Up to 500 share a transaction, and are told once it is on the disk.
+    ///
+    /// - Parameters:
+    ///   - threads: how many are read at a time; nil for twice as many as there are processors, since they wait for the disk.
+    ///   - next: the next bundle, nil after the last; called by one thread at a time.
+    ///   - deliver: gets what came of each, in the order of the bundles, on this thread.
+    /// - Throws: `destination.unknown`, `session.ended`, `name.invalid`, before anything is read; what `deliver` throws. What is
+    ///   wrong with one bundle is its result.
+    public func push(
+        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        options: PushOptions = PushOptions(),
+        deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
+    ) throws {
+        let run = try startPush(options)
+        let group = PushGroup(self, options, run.limits)
+        // Bundle and sidecar are open files until they have their names.
+        let openFiles = ProcessLimits.raiseOpenFiles()
+        let threads = max(1, min(threads ?? max(4, Thread.processors * 2), openFiles / 16))
+        let window = threads + min(8, openFiles / 16)
+        let size = max(1, min(500, (openFiles - 24) / 2 - 2 * window))
+        var waiting: [(file: String, result: Result<Arrival, any Error>)] = []
+        func deliverAll() throws {
+            let results = group.commit(waiting.map(\.result))
+            let files = waiting.map(\.file)
+            waiting = []
+            for (file, result) in zip(files, results) { try deliver(file, result) }
+        }
+        try OrderedWork.run(
+            threads: threads, window: window, next: next,
+            work: { (place: Result<BundleSource.Place, BundleError>) -> (String, Result<Arrival, any Error>) in
+                switch place {
+                case .success(let place): return (place.name, Result { try run.take(place) })
+                case .failure(let error): return (error.file ?? "", .failure(error))
+                }
+            },
+            deliver: { (arrival: (String, Result<Arrival, any Error>)) throws(any Error) -> Bool in
+                waiting.append((arrival.0, arrival.1))
+                if waiting.count >= size { try deliverAll() }
+                return true
+            })
+        try deliverAll()
+    }
+
+    private func startPush(_ options: PushOptions) throws -> Intake {
+        guard Priority.range.contains(options.priority) else {
+            throw QueueError(.valueInvalid, "is \(options.priority), expected -10 to 10", of: "priority")
+        }
+        if let session = options.session { try QueueName.require(session, "a session") }
+        return try store.read { db in
+            for name in options.destinations { _ = try db.destination(name) }
+            if let session = options.session, !options.reopensSession {
+                let ended = try db.integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session])
+                if ended != nil {
+                    throw QueueError(
+                        .sessionEnded, "the session has ended", of: session, hints: ["--reopen opens it again"])
+                }
+            }
+            let used = try db.integer("SELECT bytes FROM usage") ?? 0
+            return Intake(
+                self, options, memory: try clock.read(db).memory,
+                limits: PushLimits(folder, try QueueSettings(db), used: used))
+        }
+    }
+}

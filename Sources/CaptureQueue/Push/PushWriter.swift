@@ -1,0 +1,145 @@
+import CaptureBundle
+import CaptureNative
+import Foundation
+import GRDB
+
+/// Writes the rows of pushed bundles, inside one transaction.
+struct PushWriter {
+    private let db: Database
+    private let queue: UploadQueue
+    private let options: PushOptions
+    private let now: Int
+    private let session: Int?
+    private let destinations: [Int]
+    private let usedBefore: Int
+
+    init(_ db: Database, _ queue: UploadQueue, _ options: PushOptions) throws {
+        self.db = db
+        self.queue = queue
+        self.options = options
+        let now = try queue.clock.stamp(db)
+        self.now = now
+        session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
+        destinations = try options.destinations.map { try db.destination($0) }
+        usedBefore = try db.integer("SELECT bytes FROM usage") ?? 0
+    }
+
+    /// When a new delivery is due.
+    private var due: Int { max(now, options.notBefore ?? now) }
+
+    /// - Parameters:
+    ///   - known: the row as it was before this call; nil when there was none.
+    ///   - needsBytes: whether its bytes are to be those that came.
+    func write(_ arrival: Arrival, _ known: CaptureRecord?, needsBytes: Bool) throws -> Pushed {
+        let record = try known ?? CaptureRecord.one(db, identity: arrival.facts.identity)
+        guard let record else { return try insert(arrival) }
+        return try pushAgain(arrival, record, needsBytes: needsBytes)
+    }
+
+    private func insert(_ arrival: Arrival) throws -> Pushed {
+        let facts = arrival.facts
+        guard let id = arrival.sidecar?.id else { throw QueueError(.corruptRecord, "no id for a push", of: arrival.name) }
+        try db.insertCapture(
+            CaptureRow(
+                id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
+                notBefore: options.notBefore, holding: arrival.reference == nil ? .spool : .reference,
+                reference: arrival.reference),
+            destinations: destinations, due: due, at: now)
+        var notes: [String] = []
+        if let reference = arrival.reference {
+            notes.append("the queue does not hold these bytes, only their hash: keep \(reference) until it is uploaded")
+        }
+        return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, notes)
+    }
+
+    private func pushAgain(_ arrival: Arrival, _ record: CaptureRecord, needsBytes: Bool) throws -> Pushed {
+        var notes: [String] = []
+        var outcome = Pushed.Outcome.heldAlready
+        if needsBytes {
+            try takeBytes(arrival, record)
+            outcome = [.removed, .removing, .reference].contains(record.holding) ? .stored : .restored
+        }
+        try addDeliveries(record, &notes)
+        for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
+            if delivery.state == .quarantined && needsBytes {
+                _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "pushed again", due: due))
+            } else if delivery.state == .cancelled {
+                _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", due: due, attempts: 0))
+                notes.append("it was cancelled and waits again")
+            }
+        }
+        try db.refreshState(ofCapture: record.sequence)
+        if options.session != nil && record.session != options.session {
+            notes.append("it stays in \(record.session.map { "session \($0)" } ?? "no session")")
+        }
+        let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
+        if outcome == .heldAlready { notes.insert(Self.note(after), at: 0) }
+        return pushed(arrival, record.id, outcome, after.sha256, after.byteCount, notes)
+    }
+
+    private static func note(_ record: CaptureRecord) -> String {
+        switch record.state {
+        case .completed where record.holding == .removed: "it was uploaded, and its bytes were let go since"
+        case .completed: "it was uploaded already"
+        case .permanentlyFailed, .conflict: "the queue holds it already, and it failed for good: capqueue retry \(record.id)"
+        default: "the queue holds it already"
+        }
+    }
+
+    /// Makes the row name the bytes that came.
+    private func takeBytes(_ arrival: Arrival, _ record: CaptureRecord) throws {
+        try db.run(
+            "UPDATE captures SET sha256 = ?, bytes = ?, holding = ?, reference = ?, removed_at = NULL WHERE seq = ?",
+            [
+                arrival.facts.sha256.data, arrival.facts.byteCount,
+                arrival.reference == nil ? Holding.spool.rawValue : Holding.reference.rawValue, arrival.reference,
+                record.sequence,
+            ])
+    }
+
+    private func addDeliveries(_ record: CaptureRecord, _ notes: inout [String]) throws {
+        for (name, destination) in zip(options.destinations, destinations)
+        where !record.deliveries.contains(where: { $0.destination == name }) {
+            try db.addDelivery(
+                ofCapture: record.sequence, to: destination, priority: options.priority, due: due, at: now,
+                cause: "pushed again")
+            notes.append("it goes to \(name), too")
+        }
+    }
+
+    private func pushed(
+        _ arrival: Arrival, _ id: String, _ outcome: Pushed.Outcome, _ sha256: Digest, _ byteCount: Int, _ notes: [String]
+    ) -> Pushed {
+        Pushed(
+            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict, notes: notes,
+            quotaWarning: nil)
+    }
+
+    /// Puts the warning, if one is due, to the last of them.
+    func finish(_ results: [Result<Pushed, any Error>]) throws -> [Result<Pushed, any Error>] {
+        let used = try db.integer("SELECT bytes FROM usage") ?? 0
+        let mark = try options.warnAt ?? QueueSettings(db).warnAt
+        guard used > mark else { return results }
+        let warned = try db.integer("SELECT warned_at FROM clock")
+        guard usedBefore <= mark || warned.map({ now - $0 >= 3_600_000 || $0 > now }) ?? true else { return results }
+        guard let last = results.lastIndex(where: { (try? $0.get()) != nil }) else { return results }
+        try db.run("UPDATE clock SET warned_at = ?", [now])
+        var results = results
+        results[last] = results[last].map { $0.with(QuotaWarning(usedBytes: used, warnAt: mark)) }
+        return results
+    }
+}
+
+extension Pushed {
+    func with(_ warning: QuotaWarning) -> Pushed {
+        Pushed(
+            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict, notes: notes,
+            quotaWarning: warning)
+    }
+
+    func adding(note: String) -> Pushed {
+        Pushed(
+            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict, notes: notes + [note],
+            quotaWarning: quotaWarning)
+    }
+}

@@ -1,0 +1,113 @@
+/// What a queue is told to do, kept in its database (Spec/capqueue.md, `config`).
+public struct QueueSettings: Hashable, Sendable {
+    /// How long uploaded bytes are kept.
+    public var retention: Duration = .seconds(7 * 86_400)
+    /// Bytes in the spool from which on `push` warns.
+    public var warnAt = 500_000_000
+    /// Bytes in the spool that `push` does not go beyond; nil for no limit.
+    public var limit: Int?
+    /// Bytes that `push` leaves free on the disk; nil for no floor.
+    public var freeFloor: Int?
+
+    public init() {}
+
+    /// A setting, as users name it.
+    public enum Name: String, Sendable, CaseIterable {
+        case retention
+        case warnAt = "warn-at"
+        case limit
+        case freeFloor = "free-floor"
+    }
+
+    /// The value as users write it.
+    public func text(_ name: Name) -> String {
+        switch name {
+        case .retention: QueueAge(retention).text
+        case .warnAt: ByteSize.text(warnAt)
+        case .limit: limit.map(ByteSize.text) ?? "none"
+        case .freeFloor: freeFloor.map(ByteSize.text) ?? "none"
+        }
+    }
+
+    /// - Throws: `value.invalid`.
+    public mutating func set(_ name: Name, _ text: String) throws(QueueError) {
+        switch name {
+        case .retention: retention = try QueueAge.parse(text, of: name.rawValue).duration
+        case .warnAt: warnAt = try ByteSize.parse(text, of: name.rawValue)
+        case .limit: limit = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
+        case .freeFloor: freeFloor = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
+        }
+    }
+}
+
+/// A stretch of time as users write it: `7d`, `90s`.
+public struct QueueAge: Hashable, Sendable {
+    public let milliseconds: Int
+
+    public init(milliseconds: Int) { self.milliseconds = milliseconds }
+
+    init(_ duration: Duration) { milliseconds = Int(duration.components.seconds) * 1000 }
+
+    var duration: Duration { .milliseconds(milliseconds) }
+
+    private static let units: [(letter: String, seconds: Int)] = [
+        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
+    ]
+
+    public init?(_ text: String) {
+        guard let unit = Self.units.first(where: { text.hasSuffix($0.letter) }) else { return nil }
+        // A thousand years: more is a slip, and nothing overflows below it.
+        guard let count = WholeNumber.parse(text.dropLast()), count <= 31_557_600_000 / unit.seconds else { return nil }
+        milliseconds = count * unit.seconds * 1000
+    }
+
+    static func parse(_ text: String, of name: String) throws(QueueError) -> QueueAge {
+        guard let age = QueueAge(text) else {
+            throw QueueError(.valueInvalid, "\(text) is no time, expected for example 7d, 12h or 90s", of: name)
+        }
+        return age
+    }
+
+    public var text: String {
+        let seconds = milliseconds / 1000
+        // Weeks are read and not written: nobody says 2w for 14d.
+        let unit = Self.units.dropFirst().first { seconds % $0.seconds == 0 && seconds >= $0.seconds } ?? ("s", 1)
+        return "\(seconds / unit.seconds)\(unit.letter)"
+    }
+}
+
+/// A number of bytes as users write it: `500MB`, `2GiB`, `1000`.
+public enum ByteSize {
+    private static let units: [(name: String, bytes: Int)] = [
+        ("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000), ("TiB", 1 << 40),
+        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
+    ]
+
+    public static func bytes(_ text: String) -> Int? {
+        let unit = units.first { text.hasSuffix($0.name) } ?? ("", 1)
+        guard let count = WholeNumber.parse(text.dropLast(unit.name.count)) else { return nil }
+        let (bytes, overflows) = count.multipliedReportingOverflow(by: unit.bytes)
+        return overflows || bytes > 1 << 53 ? nil : bytes
+    }
+
+    static func parse(_ text: String, of name: String) throws(QueueError) -> Int {
+        guard let bytes = bytes(text) else {
+            throw QueueError(.valueInvalid, "\(text) is no size, expected for example 500MB, 2GiB or none", of: name)
+        }
+        return bytes
+    }
+
+    /// The shortest form that says exactly as much.
+    public static func text(_ bytes: Int) -> String {
+        let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 } ?? ("B", 1)
+        return "\(bytes / unit.bytes)\(unit.name)"
+    }
+}
+
+enum WholeNumber {
+    /// nil for anything but 1 to 18 digits.
+    static func parse(_ text: some StringProtocol) -> Int? {
+        guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text)
+    }
+}

@@ -1,0 +1,69 @@
+import CaptureBundle
+import CaptureNative
+
+/// Looks at the bytes of one capture.
+struct BytesCheck: Sendable {
+    enum Fault: Sendable {
+        case wrong(CheckFinding.Kind, String)
+        /// The disk does not give them; nothing is known of them then.
+        case unreadable(QueueError)
+    }
+
+    struct Verdict: Sendable {
+        var fault: Fault?
+        var lacksSidecar = false
+        var bytesRead = 0
+    }
+
+    private let folder: QueueFolder
+    private let spool: Spool
+
+    init(_ folder: QueueFolder, _ spool: Spool) {
+        self.folder = folder
+        self.spool = spool
+    }
+
+    /// - Parameter reads: whether the bytes are hashed; otherwise only their number is compared.
+    func judge(_ record: CaptureRecord, reads: Bool) -> Verdict {
+        var verdict = Verdict()
+        do throws(QueueError) {
+            switch record.holding {
+            case .spool:
+                verdict.fault = try spoolFault(record, reads: reads, &verdict.bytesRead)
+                verdict.lacksSidecar = !FileStatus.exists(folder.sidecarPath(record.sha256))
+            case .reference: verdict.fault = try sourceFault(record, reads: reads, &verdict.bytesRead)
+            case .removing, .removed, .quarantined, .missing: break
+            }
+        } catch {
+            verdict.fault = .unreadable(error)
+        }
+        return verdict
+    }
+
+    private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
+        let path = folder.bundlePath(record.sha256)
+        guard FileStatus.exists(path) else { return .wrong(.missing, "the file is gone") }
+        guard let status = try spool.bundleStatus(record.sha256) else {
+            return .wrong(.damaged, "is no plain file")
+        }
+        guard status.size == record.byteCount else {
+            return .wrong(.damaged, "has \(status.size) bytes, \(record.byteCount) were pushed")
+        }
+        guard reads else { return nil }
+        guard let handle = try spool.open(record.sha256) else { return .wrong(.missing, "the file is gone") }
+        bytesRead += status.size
+        let found = try SpoolReader.hash(handle, path)
+        return found == record.sha256 ? nil : .wrong(.damaged, "SHA-256 is \(found)")
+    }
+
+    private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
+        guard let path = record.reference else { return nil }
+        guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is gone") }
+        guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file is another one now") }
+        guard reads else { return nil }
+        let handle = try onFile(path) { () throws(NativeError) in try FileHandle.reading(path) }
+        bytesRead += record.byteCount
+        return try SpoolReader.hash(handle, path) == record.sha256
+            ? nil : .wrong(.source, "the user's file holds other bytes now")
+    }
+}

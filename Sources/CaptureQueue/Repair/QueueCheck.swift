@@ -1,0 +1,214 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+import Synchronization
+
+/// How a queue is checked.
+public struct CheckOptions: Sendable {
+    /// The share of stored bundles whose bytes are read and hashed: 0 to 1.
+    public var readShare = 0.0
+    /// Whether stray files are adopted and sidecars written anew.
+    public var isRepairing = false
+    /// Whether nothing is changed, not even for damage.
+    public var isDryRun = false
+    /// Chooses what is read.
+    public var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+
+    public init() {}
+}
+
+/// Something that `check` came upon.
+public struct CheckFinding: Hashable, Sendable {
+    public enum Kind: String, Sendable {
+        /// Stored bytes that are not those that were pushed.
+        case damaged
+        /// No file, and it was not the queue that deleted it.
+        case missing
+        /// A capture by reference whose file is gone or changed.
+        case source
+        /// A file in the spool that no row names.
+        case stray
+        /// No sidecar beside a bundle.
+        case sidecar
+        /// A deletion that was cut short; the next `prune` ends it.
+        case interrupted
+        /// A temporary file of a push that was killed.
+        case leftover
+    }
+
+    public let kind: Kind
+    public let id: String?
+    public let path: String
+    public let message: String
+    /// Whether it is well again.
+    public let isRepaired: Bool
+}
+
+/// What a check looked at.
+public struct CheckResult: Hashable, Sendable {
+    public internal(set) var captures = 0
+    public internal(set) var files = 0
+    public internal(set) var bytesRead = 0
+    /// Findings that were not repaired, by kind.
+    public internal(set) var open: [CheckFinding.Kind: Int] = [:]
+}
+
+extension UploadQueue {
+    /// Compares rows, files and hashes (Spec/queue.md section 11). Damage is set aside, never deleted.
+    ///
+    /// - Throws: `queue.damaged` when the database is.
+    public func check(
+        _ options: CheckOptions = CheckOptions(), deliver: (CheckFinding) throws -> Void
+    ) throws -> CheckResult {
+        var check = QueueCheck(self, options)
+        try check.examineDatabase()
+        try check.examineIncoming(deliver)
+        try check.examineRows(deliver)
+        try check.examineFiles(deliver)
+        return check.result
+    }
+}
+
+struct QueueCheck {
+    private let queue: UploadQueue
+    private var options: CheckOptions
+    private(set) var result = CheckResult()
+
+    init(_ queue: UploadQueue, _ options: CheckOptions) {
+        self.queue = queue
+        self.options = options
+        if queue.isReadOnly { self.options.isDryRun = true }
+    }
+
+    private var isRepairing: Bool { options.isRepairing && !options.isDryRun }
+
+    func examineDatabase() throws {
+        let found = try queue.store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(3)") }
+        guard found == ["ok"] else {
+            throw QueueError(
+                .damaged, "the database is damaged", of: queue.folder.database, hints: [QueueError.salvageHint])
+        }
+    }
+
+    mutating func examineIncoming(_ deliver: (CheckFinding) throws -> Void) throws {
+        for name in try queue.spool.sweepIncoming(isDryRun: options.isDryRun) {
+            try tell(
+                .leftover, nil, FilePath.join(queue.folder.incoming, name), "left by a push that was killed",
+                isRepaired: !options.isDryRun, deliver)
+        }
+    }
+
+    // MARK: - Rows
+
+    mutating func examineRows(_ deliver: (CheckFinding) throws -> Void) throws {
+        var after = 0
+        while true {
+            let records = try queue.store.read {
+                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, UploadQueue.page])
+            }
+            guard let last = records.last else { return }
+            after = last.sequence
+            let chosen = records.map { _ in Double.random(in: 0..<1, using: &options.generator) < options.readShare }
+            let work = Mutex(zip(records, chosen).makeIterator())
+            let folder = queue.folder
+            let spool = queue.spool
+            try OrderedWork.run(
+                threads: options.readShare > 0 ? Thread.processors : 1, next: { work.withLock { $0.next() } },
+                work: { pair in (pair.0, BytesCheck(folder, spool).judge(pair.0, reads: pair.1)) },
+                deliver: { (item: (CaptureRecord, BytesCheck.Verdict)) throws(any Error) -> Bool in
+                    try take(item.0, item.1, deliver)
+                    return true
+                })
+        }
+    }
+
+    private mutating func take(
+        _ record: CaptureRecord, _ verdict: BytesCheck.Verdict, _ deliver: (CheckFinding) throws -> Void
+    ) throws {
+        result.captures += 1
+        result.bytesRead += verdict.bytesRead
+        switch verdict.fault {
+        case nil: break
+        case .unreadable(let error): throw error
+        case .wrong(let kind, let message): try settle(record, kind, message, deliver)
+        }
+        if record.holding == .removing {
+            let path = queue.folder.bundlePath(record.sha256)
+            try tell(.interrupted, record.id, path, "its deletion was cut short; prune ends it", isRepaired: false, deliver)
+        }
+        if verdict.lacksSidecar && verdict.fault == nil {
+            if isRepairing { try SidecarRepair(queue).write(record) }
+            let path = queue.folder.sidecarPath(record.sha256)
+            try tell(.sidecar, record.id, path, "no sidecar, which salvage would need", isRepaired: isRepairing, deliver)
+        }
+    }
+
+    /// Looks again with the turn to write, since a push or a prune may have changed it meanwhile, and sets it aside.
+    private mutating func settle(
+        _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void
+    ) throws {
+        let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+        if options.isDryRun {
+            guard try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) })?.holding == record.holding
+            else { return }
+            return try tell(kind, record.id, path, message, isRepaired: false, deliver)
+        }
+        let aside = try queue.store.turn { turn -> String?? in
+            let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
+            guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
+            return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
+        }
+        guard let aside else { return }
+        let place = aside.map { "; set aside as \($0)" } ?? ""
+        try tell(kind, record.id, path, message + place, isRepaired: false, deliver)
+    }
+
+    // MARK: - Files
+
+    mutating func examineFiles(_ deliver: (CheckFinding) throws -> Void) throws {
+        for shard in try queue.spool.shards() {
+            for name in try queue.spool.names(inShard: shard) { try examine(name, in: shard, deliver) }
+        }
+    }
+
+    private mutating func examine(_ name: String, in shard: String, _ deliver: (CheckFinding) throws -> Void) throws {
+        result.files += 1
+        let path = FilePath.join(FilePath.join(queue.folder.spool, shard), name)
+        let stem = String(name.prefix { $0 != "." })
+        guard let sha256 = Digest(hex: stem), QueueFolder.shard(sha256) == shard,
+            name == "\(stem).bundle" || name == "\(stem).json"
+        else {
+            return try tell(.stray, nil, path, "is no name that the queue gives", isRepaired: false, deliver)
+        }
+        if try isNamed(sha256, isBundle: name.hasSuffix(".bundle")) { return }
+        let stray = StrayFile(queue, sha256)
+        let isRepaired: Bool
+        let message: String
+        if name.hasSuffix(".json") {
+            guard !FileStatus.exists(queue.folder.bundlePath(sha256)) else { return }
+            (isRepaired, message) = (try isRepairing && stray.removeSidecar(), "a sidecar without a bundle")
+        } else {
+            guard try queue.store.turnOrRead(isDryRun: options.isDryRun, { try !isNamed(sha256, isBundle: true) }) else {
+                return
+            }
+            message = "no row names this bundle; a push may have been killed"
+            isRepaired = try isRepairing && stray.adopt()
+        }
+        try tell(.stray, nil, path, message, isRepaired: isRepaired, deliver)
+    }
+
+    private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
+        let places = isBundle ? "('spool', 'removing')" : "('spool', 'removing', 'reference')"
+        return try queue.store.read {
+            try $0.integer("SELECT 1 FROM captures WHERE sha256 = ? AND holding IN \(places)", [sha256.data]) != nil
+        }
+    }
+
+    private mutating func tell(
+        _ kind: CheckFinding.Kind, _ id: String?, _ path: String, _ message: String, isRepaired: Bool,
+        _ deliver: (CheckFinding) throws -> Void
+    ) throws {
+        if !isRepaired { result.open[kind, default: 0] += 1 }
+        try deliver(CheckFinding(kind: kind, id: id, path: path, message: message, isRepaired: isRepaired))
+    }
+}

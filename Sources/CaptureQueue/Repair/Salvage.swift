@@ -1,0 +1,180 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+import Synchronization
+
+/// What a salvage found.
+public struct SalvageResult: Hashable, Sendable {
+    public internal(set) var captures = 0
+    /// Files that are no sound bundle, or not the one of their name; they were set aside.
+    public internal(set) var damaged: [String] = []
+    /// Where the old database is now; nil where there was none.
+    public internal(set) var oldDatabase: String?
+}
+
+extension UploadQueue {
+    /// Builds the database of a queue anew from its spool. The old one is kept under another name.
+    ///
+    /// - Parameters:
+    ///   - releases: whether what is found waits to be sent; otherwise it is held, since nobody knows what was cancelled.
+    ///   - deliver: gets the id of each capture.
+    /// - Throws: `queue.missing`, `queue.open`, `queue.busy`, `io.failed`. The old database is in its place then.
+    public static func salvage(
+        _ folder: QueueFolder, releases: Bool, clock: QueueClock = .system, deliver: (String) throws -> Void
+    ) throws -> SalvageResult {
+        try folder.examine()
+        guard try folder.exists || Spool(folder: folder).holdsBundles() else { throw folder.missing }
+        let locks = try [folder.lock, folder.runLock].map { path in
+            guard let lock = try onFile(path, { () throws(NativeError) in try FileLock.take(path, milliseconds: 60_000) })
+            else { throw QueueError(.busy, "another process is at work in the queue", of: folder.path) }
+            return lock
+        }
+        defer { locks.forEach { $0.release() } }
+        return try QueueStore.converting(folder) {
+            try Salvage(folder, releases: releases, clock).run(deliver)
+        }
+    }
+}
+
+struct Salvage {
+    private let folder: QueueFolder
+    private let releases: Bool
+    private let clock: QueueClock
+    private let spool: Spool
+
+    init(_ folder: QueueFolder, releases: Bool, _ clock: QueueClock) {
+        self.folder = folder
+        self.releases = releases
+        self.clock = clock
+        spool = Spool(folder: folder)
+    }
+
+    private var newDatabase: String { folder.database + ".new" }
+
+    /// One capture that the spool knows of.
+    private struct Found: Sendable {
+        let sha256: Digest
+        let sidecar: Sidecar?
+        let hasBundle: Bool
+    }
+
+    func run(_ deliver: (String) throws -> Void) throws -> SalvageResult {
+        try removeLeftovers()
+        var result = SalvageResult()
+        let database = try QueueStore.connect(newDatabase)
+        try Schema.migrator.migrate(database)
+        try database.write { try SettingsCopy.restore(from: folder, into: $0) }
+        var batch: [(Found, BundleFacts)] = []
+        let work = Mutex(try everything().makeIterator())
+        let spool = spool
+        try OrderedWork.run(
+            threads: Thread.processors, next: { work.withLock { $0.next() } },
+            work: { found in (found, Result { try Self.facts(found, spool) }) },
+            deliver: { (item: (Found, Result<BundleFacts?, any Error>)) throws(any Error) -> Bool in
+                guard let facts = try item.1.get() else {
+                    if let aside = try spool.quarantine(item.0.sha256) { result.damaged.append(aside) }
+                    return true
+                }
+                batch.append((item.0, facts))
+                if batch.count == 500 { try write(&batch, to: database, &result, deliver) }
+                return true
+            })
+        try write(&batch, to: database, &result, deliver)
+        try database.close()
+        result.oldDatabase = try replaceDatabase()
+        return result
+    }
+
+    /// Everything in the spool, in the order in which it was pushed.
+    private func everything() throws -> [Found] {
+        var found: [Found] = []
+        for shard in try spool.shards() {
+            let names = Set(try spool.names(inShard: shard))
+            for stem in Set(names.compactMap { $0.split(separator: ".").first.map(String.init) }) {
+                guard let sha256 = Digest(hex: stem), QueueFolder.shard(sha256) == shard else { continue }
+                let sidecar = names.contains("\(stem).json") ? StoredBundle.sidecar(sha256, folder) : nil
+                let hasBundle = names.contains("\(stem).bundle")
+                if hasBundle || sidecar?.reference != nil {
+                    found.append(Found(sha256: sha256, sidecar: sidecar, hasBundle: hasBundle))
+                }
+            }
+        }
+        return found.sorted {
+            ($0.sidecar?.pushedAt.milliseconds ?? .max, $0.sha256.description)
+                < ($1.sidecar?.pushedAt.milliseconds ?? .max, $1.sha256.description)
+        }
+    }
+
+    /// - Returns: nil for what is damaged.
+    private static func facts(_ found: Found, _ spool: Spool) throws -> BundleFacts? {
+        if found.hasBundle { return try StoredBundle.facts(found.sha256, spool) }
+        // By reference: the user's file is looked at when it is sent, or by check.
+        guard let sidecar = found.sidecar, let path = sidecar.reference,
+            let handle = try? FileHandle.readingPlainFile(path),
+            try SpoolReader.hash(handle, path) == found.sha256
+        else { return nil }
+        try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
+        let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path))
+        return try? BundleFacts(report, found.sha256, path)
+    }
+
+    private func write(
+        _ batch: inout [(Found, BundleFacts)], to database: DatabaseQueue, _ result: inout SalvageResult,
+        _ deliver: (String) throws -> Void
+    ) throws {
+        let ids = try database.write { db in try batch.compactMap { try insert($0, $1, db) } }
+        batch = []
+        for id in ids { try deliver(id) }
+        result.captures += ids.count
+    }
+
+    private func insert(_ found: Found, _ facts: BundleFacts, _ db: Database) throws -> String? {
+        // A twin that was pushed again after its bytes were damaged lies there twice; the first to be pushed is it.
+        guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
+        let now = try clock.stamp(db)
+        let sidecar = found.sidecar
+        let wanted = sidecar?.id ?? facts.bundleID
+        let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
+        let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
+        let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
+        let destinations = try (sidecar?.destinations ?? []).compactMap {
+            try db.integer("SELECT id FROM destinations WHERE name = ?", [$0])
+        }
+        let notBefore = sidecar?.notBefore?.milliseconds
+        try db.insertCapture(
+            CaptureRow(
+                id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now, session: session,
+                priority: sidecar?.priority ?? 0, notBefore: notBefore,
+                holding: found.hasBundle ? .spool : .reference, reference: found.hasBundle ? nil : sidecar?.reference),
+            destinations: destinations, due: max(now, notBefore ?? now), at: now, state: releases ? .pending : .held,
+            cause: "salvaged")
+        return id
+    }
+
+    // MARK: - The database's files
+
+    private func removeLeftovers() throws {
+        try onFile(newDatabase) { () throws(NativeError) in
+            let home = try FolderHandle(folder.path)
+            for end in ["", "-wal", "-shm", "-journal"] { _ = try home.removeFile("queue.sqlite.new" + end) }
+        }
+    }
+
+    /// The old one gets another name, and the new one its place. After a kill in between, the queue says that its database is
+    /// gone, and salvage can be run again.
+    private func replaceDatabase() throws -> String? {
+        try onFile(folder.database) { () throws(NativeError) in
+            let home = try FolderHandle(folder.path)
+            var number = 1
+            while try home.status(of: "queue.sqlite.damaged-\(number)") != nil { number += 1 }
+            var isThere = false
+            for end in ["-wal", "-shm", ""] where try home.status(of: "queue.sqlite" + end) != nil {
+                try home.move("queue.sqlite" + end, to: home, as: "queue.sqlite.damaged-\(number)" + end)
+                isThere = true
+            }
+            try home.move("queue.sqlite.new", to: home, as: "queue.sqlite")
+            try home.synchronize()
+            return isThere ? FilePath.join(folder.path, "queue.sqlite.damaged-\(number)") : nil
+        }
+    }
+}

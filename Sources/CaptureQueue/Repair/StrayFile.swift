@@ -1,0 +1,121 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+
+/// A bundle in the spool that no row names.
+struct StrayFile {
+    private let queue: UploadQueue
+    private let sha256: Digest
+
+    init(_ queue: UploadQueue, _ sha256: Digest) {
+        self.queue = queue
+        self.sha256 = sha256
+    }
+
+    /// Verifies the bundle and gives it a row: a new one, or the one that lost it. A bad one is set aside.
+    ///
+    /// - Returns: false when it was set aside.
+    func adopt() throws -> Bool {
+        try queue.store.turn { turn in
+            guard let facts = try StoredBundle.facts(sha256, queue.spool) else {
+                _ = try queue.spool.quarantine(sha256)
+                return false
+            }
+            let sidecar = StoredBundle.sidecar(sha256, queue.folder)
+            try turn.write { db in
+                let now = try queue.clock.stamp(db)
+                if let known = try CaptureRecord.one(db, identity: facts.identity) {
+                    return try giveBack(known, facts, at: now, db)
+                }
+                let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
+                let destinations = try (sidecar?.destinations ?? []).compactMap {
+                    try db.integer("SELECT id FROM destinations WHERE name = ?", [$0])
+                }
+                let notBefore = sidecar?.notBefore?.milliseconds
+                try db.insertCapture(
+                    CaptureRow(
+                        id: try db.freeID(facts.bundleID), facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now,
+                        session: session, priority: sidecar?.priority ?? 0, notBefore: notBefore, holding: .spool,
+                        reference: nil),
+                    destinations: destinations, due: max(now, notBefore ?? now), at: now, cause: "found in the spool")
+            }
+            if sidecar == nil, let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }) {
+                try SidecarRepair(queue).write(record)
+            }
+            return true
+        }
+    }
+
+    /// The bytes are back: they are the row's again, where it has none. A second copy of what is held stays a stray.
+    private func giveBack(_ record: CaptureRecord, _ facts: BundleFacts, at now: Int, _ db: Database) throws {
+        guard record.holding != .spool else { return }
+        try db.run(
+            "UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', removed_at = NULL WHERE seq = ?",
+            [facts.sha256.data, facts.byteCount, record.sequence])
+        for delivery in record.deliveries where delivery.state == .quarantined {
+            _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "found in the spool", due: now))
+        }
+    }
+
+    /// - Returns: false when something needs it after all.
+    func removeSidecar() throws -> Bool {
+        try queue.store.turn { _ in
+            let rows = try queue.store.read {
+                try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ? AND holding = 'reference'", [sha256.data])
+            }
+            let hasBundle = FileStatus.exists(queue.folder.bundlePath(sha256))
+            guard let permit = RetentionPolicy.permitForSidecar(sha256, rows: rows ?? 1, hasBundle: hasBundle) else {
+                return false
+            }
+            try queue.spool.remove(permit)
+            return true
+        }
+    }
+}
+
+/// Reads what lies in the spool, for those who have no row of it.
+enum StoredBundle {
+    /// - Returns: nil when the bytes are not those of their name, or no sound bundle.
+    static func facts(_ sha256: Digest, _ spool: Spool) throws -> BundleFacts? {
+        guard let handle = try spool.open(sha256) else { return nil }
+        let path = spool.folder.bundlePath(sha256)
+        guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
+        try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
+        let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path))
+        guard let facts = try? BundleFacts(report, sha256, path) else { return nil }
+        return facts
+    }
+
+    static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
+        guard let file = try? FileHandle.reading(folder.sidecarPath(sha256), followsLinks: false),
+            let bytes = try? file.readAll(limit: Sidecar.sizeLimit), let sidecar = Sidecar(decoding: bytes),
+            sidecar.sha256 == sha256
+        else { return nil }
+        return sidecar
+    }
+}
+
+/// Writes a sidecar anew from its row.
+struct SidecarRepair {
+    private let queue: UploadQueue
+
+    init(_ queue: UploadQueue) { self.queue = queue }
+
+    func write(_ record: CaptureRecord) throws {
+        guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }
+        let sidecar = Sidecar(
+            id: record.id, bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
+            manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
+            pushedAt: pushed, priority: record.priority,
+            notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
+            destinations: record.deliveries.compactMap(\.destination), reference: record.reference)
+        let path = queue.folder.sidecarPath(record.sha256)
+        do throws(NativeError) {
+            try AtomicFile.write(sidecar.encoded, to: path, mode: 0o600, existing: .refuse)
+        } catch  where error.isExisting {
+            // Somebody else was faster.
+        } catch {
+            throw QueueError.file(path, error)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import CaptureNative
+import GRDB
+
+/// Who holds a claim: a process, told from later ones of the same number.
+struct ClaimOwner: Hashable, Sendable {
+    let process: ProcessIdentity
+
+    static let current = ClaimOwner(process: .current)
+
+    var text: String { "\(process.boot) \(process.number) \(process.started)" }
+
+    init(process: ProcessIdentity) { self.process = process }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
+        process = ProcessIdentity(boot: String(parts[0]), number: number, started: started)
+    }
+}
+
+extension UploadQueue {
+    /// Gives back claims that nobody works on any more: their owner is gone, or their lease is over.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    public func recoverClaims() throws -> Int {
+        // Looked at first, so that nothing is written where there is nothing to do.
+        guard try store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil else { return 0 }
+        return try store.write { db in
+            let now = try clock.stamp(db)
+            var count = 0
+            for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
+                let owner = try row.text("owner").flatMap(ClaimOwner.init)
+                let delivery = try DeliveryRecord(row: row)
+                let isOver = delivery.leaseUntil.map { $0 <= now } ?? true
+                guard isOver || !(owner?.process.isAlive ?? false) else { continue }
+                // The try that was cut counts: nobody knows what of it arrived, and what kills each run must end some day.
+                let cause = "its run ended without an answer"
+                if RetryPolicy.standard.delay(afterAttempt: delivery.attempts) == nil {
+                    _ = try db.apply(.reject, to: delivery, at: now, .init(cause: cause, failure: ("run.lost", cause)))
+                } else {
+                    _ = try db.apply(.park, to: delivery, at: now, .init(cause: cause, due: now))
+                }
+                try db.run(
+                    "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
+                    [now, delivery.number])
+                count += 1
+            }
+            return count
+        }
+    }
+}

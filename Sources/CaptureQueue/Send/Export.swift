@@ -1,0 +1,50 @@
+public import CaptureBundle
+import CaptureNative
+import GRDB
+
+extension UploadQueue {
+    /// Hands on what waits to be sent and has its bytes in the spool, oldest first, for those who send it by other means.
+    public func export(_ filter: CaptureFilter = CaptureFilter(), deliver: (CaptureRecord) throws -> Void) throws {
+        var filter = filter
+        if filter.states.isEmpty { filter.states = [.pending, .failed, .held, .permanentlyFailed] }
+        var after = 0
+        while true {
+            let records = try store.read { db in
+                let (condition, arguments) = try filter.condition(db)
+                return try CaptureRecord.all(
+                    db, "WHERE \(condition) AND holding = 'spool' AND seq > ? ORDER BY seq LIMIT ?",
+                    arguments + [after, Self.page])
+            }
+            for record in records { try deliver(record) }
+            guard let last = records.last else { return }
+            after = last.sequence
+        }
+    }
+
+    /// Writes the bundle of a capture. Nothing is released before its bytes were compared with their hash.
+    ///
+    /// - Throws: `bytes.absent`, `spool.damaged`, `output.…`, `io.failed`.
+    public func get(_ record: CaptureRecord, to place: OutputPlace) throws {
+        guard let path = path(of: record) else {
+            throw QueueError(
+                .bytesAbsent,
+                record.holding == .removed || record.holding == .removing
+                    ? "was uploaded or cancelled, and its bytes were let go" : "its bytes are \(record.holding.rawValue)",
+                of: record.id)
+        }
+        do throws(BundleError) {
+            try FileCopy.copy(path, to: place, sha256: record.sha256)
+        } catch {
+            switch error.code {
+            case .entrySHA256:
+                throw QueueError(
+                    record.holding == .reference ? .sourceChanged : .spoolDamaged,
+                    "the bytes are not those that were pushed; nothing was written", of: record.id,
+                    hints: ["capqueue check --read-data sets it aside"])
+            case .inputUnreadable where !FileStatus.exists(path):
+                throw QueueError(.bytesAbsent, "\(path) is gone", of: record.id, hints: ["push the bundle again"])
+            default: throw error
+            }
+        }
+    }
+}

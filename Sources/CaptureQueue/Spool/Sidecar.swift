@@ -1,0 +1,88 @@
+import CaptureBundle
+import CaptureNative
+
+/// What `push` knew of a bundle, kept beside it (Spec/queue.md section 4).
+struct Sidecar: Hashable, Sendable {
+    static let format = "capqueue/sidecar/1"
+    static let sizeLimit = 65_536
+
+    var id: String
+    var bundleID: String
+    var identity: Digest
+    var sha256: Digest
+    var manifestSHA256: Digest
+    var byteCount: Int
+    var capturedAt: CaptureTime
+    var pushedAt: CaptureTime
+    var priority: Int
+    var notBefore: CaptureTime?
+    var session: String?
+    var destinations: [String]
+    /// The user's own file, where the queue does not hold the bytes.
+    var reference: String?
+
+    var encoded: [UInt8] {
+        CanonicalJSON.encode(
+            .members([
+                "format": .string(Self.format), "id": .string(id), "bundle_id": .string(bundleID),
+                "identity": .string(identity.description), "sha256": .string(sha256.description),
+                "manifest_sha256": .string(manifestSHA256.description), "bytes": .integer(byteCount),
+                "captured_at": .string(capturedAt.description), "pushed_at": .string(pushedAt.description),
+                "priority": .number(String(priority)), "not_before": notBefore.map { .string($0.description) },
+                "session": session.map { .string($0) }, "destinations": .array(destinations.map { .string($0) }),
+                "reference": reference.map { .string($0) },
+            ]))
+    }
+
+    /// nil for anything that is no sidecar of this version.
+    init?(decoding bytes: [UInt8]) {
+        guard let value = try? JSONParser.parse(bytes, nesting: 4), value["format"]?.text == Self.format,
+            let id = value["id"]?.text, let bundleID = value["bundle_id"]?.text,
+            let identity = value["identity"]?.text.flatMap(Digest.init(hex:)),
+            let sha256 = value["sha256"]?.text.flatMap(Digest.init(hex:)),
+            let manifestSHA256 = value["manifest_sha256"]?.text.flatMap(Digest.init(hex:)),
+            let byteCount = value["bytes"]?.integer, let capturedAt = value["captured_at"]?.text.flatMap({ CaptureTime($0) }),
+            let pushedAt = value["pushed_at"]?.text.flatMap({ CaptureTime($0) }),
+            let priority = value["priority"]?.numberText.flatMap({ Int($0) }), Priority.range.contains(priority),
+            let destinations = value["destinations"]?.elements?.compactMap(\.text)
+        else { return nil }
+        self.id = id
+        self.bundleID = bundleID
+        self.identity = identity
+        self.sha256 = sha256
+        self.manifestSHA256 = manifestSHA256
+        self.byteCount = byteCount
+        self.capturedAt = capturedAt
+        self.pushedAt = pushedAt
+        self.priority = priority
+        notBefore = value["not_before"]?.text.flatMap { CaptureTime($0) }
+        session = value["session"]?.text
+        self.destinations = destinations
+        reference = value["reference"]?.text
+    }
+
+    init(
+        id: String, bundleID: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
+        capturedAt: CaptureTime, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?, session: String?,
+        destinations: [String], reference: String?
+    ) {
+        self.id = id
+        self.bundleID = bundleID
+        self.identity = identity
+        self.sha256 = sha256
+        self.manifestSHA256 = manifestSHA256
+        self.byteCount = byteCount
+        self.capturedAt = capturedAt
+        self.pushedAt = pushedAt
+        self.priority = priority
+        self.notBefore = notBefore
+        self.session = session
+        self.destinations = destinations
+        self.reference = reference
+    }
+}
+
+/// How urgent a capture is: higher goes first.
+public enum Priority {
+    public static let range = -10...10
+}

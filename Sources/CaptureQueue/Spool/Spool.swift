@@ -1,0 +1,150 @@
+import CaptureBundle
+import CaptureNative
+
+/// The folders that hold the bytes (Spec/queue.md section 2).
+struct Spool: Sendable {
+    let folder: QueueFolder
+
+    private func handle(_ path: String) throws(QueueError) -> FolderHandle {
+        try onFile(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
+    }
+
+    /// A file for bytes that come, which nobody can name yet.
+    func openIncoming() throws(QueueError) -> IncomingFile {
+        try onFile(folder.incoming) { () throws(NativeError) in
+            try IncomingFile(in: FolderHandle(folder.incoming, followsLinks: false))
+        }
+    }
+
+    /// Files that get their names together: first all names, then all folders are synced, since the first of those waits for
+    /// the disk and the others find their work done.
+    ///
+    /// - Throws: for all; names that were given stay, and are good: their bytes were synced before.
+    func publish(_ files: [(file: IncomingFile, name: String)]) throws(QueueError) {
+        let byShard = Dictionary(grouping: files) { String($0.name.prefix(2)) }
+        let spool = try handle(folder.spool)
+        for (shard, files) in byShard {
+            try onFile(FilePath.join(folder.spool, shard)) { () throws(NativeError) in
+                let target = try spool.subfolderUnsynced(shard, mode: 0o700).folder
+                for (file, name) in files { try file.publish(in: target, as: name) }
+            }
+        }
+        // Also where the shard was there: whoever made it may have been killed before this.
+        try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
+        for shard in byShard.keys { try synchronize(shard: shard) }
+    }
+
+    func synchronize(shard: String) throws(QueueError) {
+        let path = FilePath.join(folder.spool, shard)
+        try onFile(path) { () throws(NativeError) in
+            do throws(NativeError) {
+                try FolderHandle(path, followsLinks: false).synchronize()
+            } catch  where error.isMissing {
+                // Nothing was ever in it.
+            }
+        }
+    }
+
+    /// The file of a bundle as it lies there: nil where there is none, or something that is no plain file.
+    func bundleStatus(_ sha256: Digest) throws(QueueError) -> FileStatus? {
+        let path = folder.bundlePath(sha256)
+        return try onFile(path) { () throws(NativeError) in
+            do throws(NativeError) {
+                let status = try FileStatus.ofName(path)
+                return status.kind == .file ? status : nil
+            } catch  where error.isMissing {
+                return nil
+            }
+        }
+    }
+
+    /// The shard folders that are there, in order.
+    func shards() throws(QueueError) -> [String] {
+        try names(in: folder.spool).filter { $0.utf8.count == 2 }
+    }
+
+    /// Names in a shard, in order.
+    func names(inShard shard: String) throws(QueueError) -> [String] { try names(in: FilePath.join(folder.spool, shard)) }
+
+    private func names(in path: String) throws(QueueError) -> [String] {
+        try onFile(path) { () throws(NativeError) in
+            do throws(NativeError) { return try DirectoryHandle.names(in: path) } catch  where error.isMissing { return [] }
+        }
+    }
+
+    func holdsBundles() throws(QueueError) -> Bool {
+        for shard in try shards() where try names(inShard: shard).contains(where: { $0.hasSuffix(".bundle") }) {
+            return true
+        }
+        return false
+    }
+
+    /// Removes what killed pushes left in `incoming/`; what a push still has open stays.
+    ///
+    /// - Returns: names that were removed, or would be.
+    func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [String] {
+        let names = try names(in: folder.incoming)
+        guard !names.isEmpty else { return [] }
+        return try onFile(folder.incoming) { () throws(NativeError) in
+            let incoming = try FolderHandle(folder.incoming, followsLinks: false)
+            var swept: [String] = []
+            for name in names where try IncomingFile.isAbandoned(name, in: incoming) {
+                let isGone = isDryRun ? true : try incoming.removeFile(name)
+                if isGone { swept.append(name) }
+            }
+            return swept
+        }
+    }
+
+    /// Opens the bytes of a bundle.
+    ///
+    /// - Returns: nil where there are none.
+    func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
+        let path = folder.bundlePath(sha256)
+        return try onFile(path) { () throws(NativeError) in
+            do throws(NativeError) {
+                return try FileHandle.reading(path, followsLinks: false)
+            } catch  where error.isMissing {
+                return nil
+            }
+        }
+    }
+
+    /// Sets damaged bytes aside. They are never deleted.
+    ///
+    /// - Returns: where they are now; nil when there was nothing.
+    func quarantine(_ sha256: Digest) throws(QueueError) -> String? {
+        let name = "\(sha256).bundle"
+        let shard = FilePath.join(folder.spool, QueueFolder.shard(sha256))
+        return try onFile(folder.bundlePath(sha256)) { () throws(NativeError) in
+            let source: FolderHandle
+            do throws(NativeError) { source = try FolderHandle(shard, followsLinks: false) } catch  where error.isMissing { return nil }
+            let target = try FolderHandle(folder.quarantine, followsLinks: false)
+            guard try source.status(of: name) != nil else { return nil }
+            var number = 1
+            while true {
+                let other = "\(sha256).\(number).bundle"
+                do throws(NativeError) {
+                    try source.move(name, to: target, as: other)
+                    try target.synchronize()
+                    try source.synchronize()
+                    return FilePath.join(folder.quarantine, other)
+                } catch  where error.isExisting {
+                    number += 1
+                }
+            }
+        }
+    }
+
+    /// Unlinks what a permit names; the folder is not synced yet. The only call of the program that unlinks a spool file.
+    func remove(_ permit: RemovalPermit) throws(QueueError) {
+        let path = FilePath.join(folder.spool, QueueFolder.shard(permit.sha256))
+        try onFile(path) { () throws(NativeError) in
+            let shard: FolderHandle
+            do throws(NativeError) { shard = try FolderHandle(path, followsLinks: false) } catch  where error.isMissing { return }
+            // The bundle first: a sidecar alone is nothing, a bundle alone looks like a stray.
+            if permit.includesBundle { _ = try shard.removeFile("\(permit.sha256).bundle") }
+            _ = try shard.removeFile("\(permit.sha256).json")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CaptureBundle
+import GRDB
+
+/// Statements that are prepared once a connection, which takes longer than running them.
+extension Database {
+    func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func integer(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int? {
+        try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func text(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> String? {
+        try String.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+}
+
+/// Values that none of our versions writes are errors, not traps.
+extension Row {
+    func integer(_ column: String) throws -> Int? {
+        switch (self[column] as DatabaseValue).storage {
+        case .int64(let value): Int(value)
+        case .null: nil
+        default: throw QueueError.corruptRecord("no number in \(column)")
+        }
+    }
+
+    func needInteger(_ column: String) throws -> Int {
+        guard let value = try integer(column) else { throw QueueError.corruptRecord("nothing in \(column)") }
+        return value
+    }
+
+    func text(_ column: String) throws -> String? {
+        switch (self[column] as DatabaseValue).storage {
+        case .string(let value): value
+        case .null: nil
+        default: throw QueueError.corruptRecord("no text in \(column)")
+        }
+    }
+
+    func needText(_ column: String) throws -> String {
+        guard let value = try text(column) else { throw QueueError.corruptRecord("nothing in \(column)") }
+        return value
+    }
+
+    func digest(_ column: String) throws -> Digest {
+        guard case .blob(let data) = (self[column] as DatabaseValue).storage, data.count == 32 else {
+            throw QueueError.corruptRecord("no hash in \(column)")
+        }
+        return Digest(bytes: Array(data))
+    }
+
+    func state(_ column: String) throws -> DeliveryState {
+        let text = try needText(column)
+        guard let state = DeliveryState(rawValue: text) else { throw QueueError.corruptRecord("the state \(text)") }
+        return state
+    }
+}

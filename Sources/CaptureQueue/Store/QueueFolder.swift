@@ -1,0 +1,97 @@
+import CaptureNative
+public import CaptureBundle
+
+/// The folder of a queue and the names in it (Spec/queue.md section 2).
+public struct QueueFolder: Hashable, Sendable {
+    public let path: String
+
+    /// - Parameter path: where the queue is, or will be made.
+    public init(path: String) { self.path = path }
+
+    /// `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
+    public static var usual: QueueFolder {
+        if let path = ProcessEnvironment.value("CAPQUEUE_DIR") { return QueueFolder(path: path) }
+        let base = ProcessEnvironment.value("XDG_DATA_HOME") ?? FilePath.join(ProcessEnvironment.home, ".local/share")
+        return QueueFolder(path: FilePath.join(base, "capqueue"))
+    }
+
+    var database: String { FilePath.join(path, "queue.sqlite") }
+    var lock: String { FilePath.join(path, "queue.lock") }
+    var runLock: String { FilePath.join(path, "run.lock") }
+    var settingsCopy: String { FilePath.join(path, "settings.json") }
+    var reserve: String { FilePath.join(path, "reserve") }
+    var spool: String { FilePath.join(path, "spool") }
+    var incoming: String { FilePath.join(path, "incoming") }
+    var quarantine: String { FilePath.join(path, "quarantine") }
+
+    private var folders: [String] { [spool, incoming, quarantine] }
+
+    /// The file of a bundle in the spool.
+    public func bundlePath(_ sha256: Digest) -> String { FilePath.join(spool, Self.shard(sha256) + "/\(sha256).bundle") }
+
+    func sidecarPath(_ sha256: Digest) -> String { FilePath.join(spool, Self.shard(sha256) + "/\(sha256).json") }
+
+    static func shard(_ sha256: Digest) -> String { String(sha256.description.prefix(2)) }
+
+    var exists: Bool { FileStatus.exists(database) }
+
+    /// Makes what is missing, private to the user.
+    func make() throws(QueueError) {
+        do throws(NativeError) {
+            try DirectoryHandle.create(path, mode: 0o700)
+            for folder in folders { try DirectoryHandle.create(folder, mode: 0o700) }
+        } catch {
+            throw QueueError(.unusable, "the queue cannot be made: \(error.text)", of: path)
+        }
+    }
+
+    /// Refuses a queue that others could change, or whose parts are not what they should be.
+    ///
+    /// - Throws: `queue.open`, `queue.missing`, `queue.unusable`.
+    func examine() throws(QueueError) {
+        let whole: FileStatus
+        do throws(NativeError) {
+            // The folder itself may be reached by a link: whoever made that link had the right to.
+            whole = try FileStatus.of(path)
+        } catch {
+            if error.isMissing { throw missing }
+            throw .file(path, error)
+        }
+        guard whole.kind == .folder else { throw QueueError(.unusable, "is no folder", of: path) }
+        try examine(path, whole)
+        for folder in folders { try examine(folder, .folder) }
+        for file in [database, database + "-wal", database + "-shm", lock, runLock] { try examine(file, .file) }
+    }
+
+    var missing: QueueError {
+        QueueError(.missing, "there is no queue", of: path, hints: ["capqueue push makes one"])
+    }
+
+    private func examine(_ path: String, _ kind: FileStatus.Kind) throws(QueueError) {
+        let status: FileStatus
+        do throws(NativeError) {
+            status = try FileStatus.ofName(path)
+        } catch {
+            if error.isMissing { return }
+            throw .file(path, error)
+        }
+        guard status.kind == kind else {
+            let expected = kind == .folder ? "folder" : "plain file"
+            throw QueueError(
+                .openToOthers, "is \(status.kind == .link ? "a symbolic link" : "something else"), expected a \(expected)",
+                of: path)
+        }
+        try examine(path, status)
+    }
+
+    private func examine(_ path: String, _ status: FileStatus) throws(QueueError) {
+        guard status.isThisUsers else {
+            throw QueueError(.openToOthers, "belongs to another user", of: path)
+        }
+        guard !status.isWritableByOthers else {
+            throw QueueError(
+                .openToOthers, "can be changed by other users", of: path,
+                hints: ["chmod go-w \(ShellWord.quote(path)), and look at what is in it"])
+        }
+    }
+}

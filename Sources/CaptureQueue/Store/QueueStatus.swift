@@ -1,0 +1,88 @@
+import CaptureNative
+import GRDB
+
+/// How a queue stands. Counting takes no longer with a million captures than with a thousand.
+public struct QueueStatus: Hashable, Sendable {
+    public struct Total: Hashable, Sendable {
+        public let captures: Int
+        public let bytes: Int
+    }
+
+    public struct Waiting: Hashable, Sendable {
+        public let id: String
+        /// Unix milliseconds.
+        public let pushedAt: Int
+        public let ageMilliseconds: Int
+    }
+
+    public struct Sessions: Hashable, Sendable {
+        public let open: Int
+        public let ended: Int
+        /// Ended, and all of their members have landed.
+        public let due: Int
+    }
+
+    /// Of the states that any capture is in.
+    public let totals: [DeliveryState: Total]
+    /// Bytes in the spool, the quarantine included.
+    public let usedBytes: Int
+    public let settings: QueueSettings
+    /// Bytes free on the disk; nil where it does not say.
+    public let freeBytes: Int?
+    public let oldestWaiting: Waiting?
+    public let sessions: Sessions
+    public let destinations: [Destination]
+    public let attempts: Int
+    /// How far the wall clock is from what was to be expected, in milliseconds: deletion waits then. nil when all is well.
+    public let clockDoubt: Int?
+
+    public var isOverMark: Bool { usedBytes > settings.warnAt }
+
+    /// How many ended without a receipt, so that only the user can go on.
+    public var failedForGood: Int { DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+
+    public var waiting: Int { DeliveryState.waiting.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+}
+
+extension UploadQueue {
+    public func status() throws -> QueueStatus {
+        try store.read { db in
+            let reading = try clock.read(db)
+            var totals: [DeliveryState: QueueStatus.Total] = [:]
+            for row in try db.rows("SELECT * FROM totals WHERE captures > 0") {
+                totals[try row.state("state")] = .init(
+                    captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
+            }
+            return QueueStatus(
+                totals: totals, usedBytes: try db.integer("SELECT bytes FROM usage") ?? 0, settings: try QueueSettings(db),
+                freeBytes: try? DiskSpace.free(at: folder.path), oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
+                sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
+                attempts: try db.integer("SELECT seq FROM sqlite_sequence WHERE name = 'attempts'") ?? 0,
+                clockDoubt: reading.doubt)
+        }
+    }
+
+    private static func oldestWaiting(_ db: Database, _ now: Int) throws -> QueueStatus.Waiting? {
+        let oldest = try DeliveryState.waiting.compactMap { state in
+            try db.row("SELECT seq, id, pushed_at FROM captures WHERE state = ? ORDER BY seq LIMIT 1", [state.rawValue])
+        }
+        guard let row = try oldest.min(by: { try $0.needInteger("seq") < $1.needInteger("seq") }) else { return nil }
+        let pushed = try row.needInteger("pushed_at")
+        return .init(id: try row.needText("id"), pushedAt: pushed, ageMilliseconds: max(0, now - pushed))
+    }
+
+    /// By index alone: a session may have a million members.
+    private static func sessionCounts(_ db: Database) throws -> QueueStatus.Sessions {
+        let open = try db.integer("SELECT count(*) FROM sessions WHERE ended_at IS NULL") ?? 0
+        let ended = try db.integer("SELECT count(*) FROM sessions WHERE ended_at IS NOT NULL") ?? 0
+        let due = try db.integer(
+            """
+            SELECT count(*) FROM sessions WHERE ended_at IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
+                    AND state IN ('pending', 'uploading', 'processing', 'failed', 'held'))
+                AND (incomplete = 1 OR NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
+                    AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled')))
+            """)
+        return .init(open: open, ended: ended, due: due ?? 0)
+    }
+}

@@ -1,0 +1,114 @@
+import CaptureBundle
+import Foundation
+import GRDB
+
+/// Changes of states. Each is recorded with its time and its cause, in the same transaction.
+extension Database {
+    /// What goes with a change of a delivery's state.
+    struct DeliveryChange {
+        var cause: String?
+        var due: Int?
+        var attempts: Int?
+        /// The claim; nil takes it away.
+        var claim: (token: [UInt8], owner: String, until: Int)?
+        var completion: (at: Int, receipt: String)?
+        var remoteID: String?
+        var remoteURL: String?
+        var failure: (code: String, message: String)?
+    }
+
+    /// Moves a delivery on, and its capture with it.
+    ///
+    /// - Returns: false when the table of states refuses it; nothing is changed then.
+    func apply(
+        _ event: DeliveryEvent, to delivery: DeliveryRecord, at now: Int, _ change: DeliveryChange = DeliveryChange()
+    ) throws -> Bool {
+        guard let next = DeliveryStateMachine.next(delivery.state, event) else { return false }
+        try update(delivery, to: next, change)
+        try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
+        if next != delivery.state { try refreshState(ofCapture: delivery.capture) }
+        return true
+    }
+
+    private func update(_ delivery: DeliveryRecord, to next: DeliveryState, _ change: DeliveryChange) throws {
+        try run(
+            """
+            UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
+                receipt = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ? WHERE id = ?
+            """,
+            [
+                next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
+                change.claim.map { Data($0.token) }, change.claim?.owner, change.claim?.until,
+                change.completion?.at, change.completion?.receipt, change.remoteID ?? delivery.remoteID,
+                change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message, delivery.number,
+            ])
+    }
+
+    func record(
+        _ delivery: Int, from: DeliveryState?, to: DeliveryState, _ event: DeliveryEvent, cause: String?, at now: Int
+    ) throws {
+        try run(
+            "INSERT INTO transitions (delivery, at, from_state, to_state, event, cause) VALUES (?, ?, ?, ?, ?, ?)",
+            [delivery, now, from?.rawValue, to.rawValue, event.rawValue, cause])
+    }
+
+    /// Computes the overall state from the deliveries.
+    func refreshState(ofCapture sequence: Int) throws {
+        let rows = try rows("SELECT state, completed_at FROM deliveries WHERE capture = ?", [sequence])
+        let overall = DeliveryState.overall(try rows.map { try $0.state("state") })
+        let finished = overall == .completed ? try rows.compactMap { try $0.integer("completed_at") }.max() : nil
+        try run(
+            "UPDATE captures SET state = ?, finished_at = ? WHERE seq = ?", [overall.rawValue, finished, sequence])
+    }
+
+    /// Says anew where the bytes of a capture are.
+    func setHolding(_ holding: Holding, ofCapture sequence: Int) throws {
+        try run("UPDATE captures SET holding = ?, removed_at = NULL WHERE seq = ?", [holding.rawValue, sequence])
+    }
+
+    /// A new capture with its deliveries, one to each destination, or one to whatever is the default when it is sent.
+    func insertCapture(
+        _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending, cause: String? = nil
+    ) throws {
+        let facts = row.facts
+        try run(
+            """
+            INSERT INTO captures (id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
+                session, priority, not_before, holding, reference, state)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                row.id, facts.identity.data, facts.sha256.data, facts.manifestSHA256.data, facts.byteCount,
+                facts.capturedAt.milliseconds, facts.device.data, facts.verdict.word, row.pushedAt, row.session,
+                row.priority, row.notBefore, row.holding.rawValue, row.reference, state.rawValue,
+            ])
+        let sequence = Int(lastInsertedRowID)
+        for destination in destinations.isEmpty ? [nil] : destinations.map(Optional.some) {
+            try addDelivery(
+                ofCapture: sequence, to: destination, priority: row.priority, due: due, at: now, cause: cause, state: state)
+        }
+    }
+
+    /// A new delivery of a capture, waiting.
+    func addDelivery(
+        ofCapture sequence: Int, to destination: Int?, priority: Int, due: Int, at now: Int, cause: String?,
+        state: DeliveryState = .pending
+    ) throws {
+        try run(
+            "INSERT INTO deliveries (capture, destination, state, priority, due) VALUES (?, ?, ?, ?, ?)",
+            [sequence, destination, state.rawValue, priority, due])
+        try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
+    }
+}
+
+/// A capture before it has a row.
+struct CaptureRow {
+    let id: String
+    let facts: BundleFacts
+    let pushedAt: Int
+    let session: Int?
+    let priority: Int
+    let notBefore: Int?
+    let holding: Holding
+    let reference: String?
+}

@@ -1,0 +1,101 @@
+import CaptureBundle
+import GRDB
+
+/// Sessions and destinations by their names, and captures by their ids.
+extension Database {
+    /// The session of that name, opened where it is missing.
+    func session(_ name: String, reopens: Bool, at now: Int) throws -> Int {
+        try QueueName.require(name, "a session")
+        if let row = try row("SELECT id, ended_at FROM sessions WHERE name = ?", [name]) {
+            let id = try row.needInteger("id")
+            if try row.integer("ended_at") != nil {
+                guard reopens else {
+                    throw QueueError(
+                        .sessionEnded, "the session has ended", of: name, hints: ["--reopen opens it again"])
+                }
+                try run("UPDATE sessions SET ended_at = NULL, incomplete = 0, marker = NULL WHERE id = ?", [id])
+            }
+            return id
+        }
+        try run("INSERT INTO sessions (name, opened_at) VALUES (?, ?)", [name, now])
+        return Int(lastInsertedRowID)
+    }
+
+    func destination(_ name: String) throws -> Int {
+        guard let id = try integer("SELECT id FROM destinations WHERE name = ?", [name]) else {
+            throw QueueError(
+                .destinationUnknown, "no such destination", of: name, hints: ["capqueue dest list shows those that there are"])
+        }
+        return id
+    }
+
+    /// The id that a new capture of a bundle id gets: the id itself, or with `.2` and so on where it is taken.
+    func freeID(_ bundleID: String) throws -> String {
+        var candidate = bundleID
+        var number = 1
+        while try integer("SELECT 1 FROM captures WHERE id = ?", [candidate]) != nil {
+            number += 1
+            candidate = "\(bundleID).\(number)"
+        }
+        return candidate
+    }
+
+    /// The capture that a word names: a whole id, the beginning of one, or the beginning of a bundle's hash.
+    ///
+    /// - Throws: `id.malformed`, `id.unknown`, `id.ambiguous`.
+    func capture(named word: String) throws -> CaptureRecord {
+        if let exact = try CaptureRecord.all(self, "WHERE id = ?", [word]).first { return exact }
+        guard word.utf8.count >= 4, word.utf8.count <= 64, word.utf8.allSatisfy(QueueName.isIDCharacter) else {
+            throw QueueError(
+                .idMalformed, "is no id; expected one that push printed, or at least its first 4 characters", of: word)
+        }
+        // Everything that begins with the word stands between it and the word followed by a letter above all digits.
+        var found = try CaptureRecord.all(self, "WHERE id >= ? AND id < ? ORDER BY id LIMIT 9", [word, word + "~"])
+        if found.isEmpty, word.utf8.count >= 8, let range = QueueName.hashRange(word) {
+            found = try CaptureRecord.all(
+                self, "WHERE sha256 >= ? AND sha256 <= ? ORDER BY id LIMIT 9", [range.low.data, range.high.data])
+        }
+        guard let first = found.first else { throw QueueError(.idUnknown, "no such capture in this queue", of: word) }
+        guard found.count == 1 else {
+            let shown = found.prefix(8).map(\.id).joined(separator: ", ") + (found.count > 8 ? ", …" : "")
+            throw QueueError(.idAmbiguous, "names several captures: \(shown)", of: word)
+        }
+        return first
+    }
+}
+
+/// What names and ids may look like.
+enum QueueName {
+    /// - Throws: `name.invalid`.
+    static func require(_ name: String, _ what: String) throws(QueueError) {
+        let bytes = Array(name.utf8)
+        let isPlain = bytes.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57: true
+            default: ".-_".utf8.contains(byte)
+            }
+        }
+        guard (1...64).contains(bytes.count), isPlain, bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-") else {
+            throw QueueError(
+                .nameInvalid, "is no name for \(what); expected 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with . or -",
+                of: name)
+        }
+    }
+
+    static func isIDCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...57, UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+
+    /// The least and the greatest hash that begin with these hex digits.
+    static func hashRange(_ digits: String) -> (low: Digest, high: Digest)? {
+        guard digits.utf8.count <= 64 else { return nil }
+        let missing = 64 - digits.utf8.count
+        guard let low = Digest(hex: digits + String(repeating: "0", count: missing)),
+            let high = Digest(hex: digits + String(repeating: "f", count: missing))
+        else { return nil }
+        return (low, high)
+    }
+}

@@ -1,0 +1,168 @@
+import CaptureNative
+import GRDB
+import Synchronization
+
+/// The database of a queue: one connection, opened again after a failure of the disk.
+///
+/// Writers of all processes stand in one line (`queue.lock`), each for one transaction. SQLite's own waiting has no line, and
+/// one busy process can keep the others out for seconds.
+final class QueueStore: Sendable {
+    let folder: QueueFolder
+    /// Whether the folder cannot be written; reading works all the same.
+    let isReadOnly: Bool
+    private let connection: Mutex<DatabaseQueue?>
+
+    /// How long a writer waits for its turn.
+    private static let patience = 60_000
+
+    private init(_ folder: QueueFolder, _ connection: DatabaseQueue, isReadOnly: Bool) {
+        self.folder = folder
+        self.connection = Mutex(connection)
+        self.isReadOnly = isReadOnly
+    }
+
+    /// Opens the queue, and makes it where `isMade` allows it.
+    ///
+    /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
+    static func open(_ folder: QueueFolder, isMade: Bool) throws(QueueError) -> QueueStore {
+        if isMade { try folder.make() }
+        try folder.examine()
+        if !folder.exists {
+            // A database that is gone while the bytes are there is no new queue.
+            guard try !Spool(folder: folder).holdsBundles() else {
+                throw QueueError(
+                    .damaged, "the database is gone, and the spool holds bundles", of: folder.database,
+                    hints: [QueueError.salvageHint])
+            }
+            guard isMade else { throw folder.missing }
+        }
+        return try converting(folder) {
+            if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {
+                return QueueStore(folder, copy, isReadOnly: true)
+            }
+            let queue = try connect(folder.database)
+            let store = QueueStore(folder, queue, isReadOnly: false)
+            try store.migrate(queue)
+            return store
+        }
+    }
+
+    /// Closes the database, which takes its log away too. Without it the next to open does that.
+    func close() {
+        try? connection.withLock { queue in
+            try queue?.close()
+            queue = nil
+        }
+    }
+
+    // MARK: - Transactions
+
+    /// Runs `body` on one state of the database.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try Self.converting(folder) { try usingConnection { try $0.read(body) } }
+    }
+
+    /// Waits for a turn to write, and holds it until `body` has returned.
+    ///
+    /// - Throws: `queue.busy` after a minute; `io.failed` on a read-only disk; what `body` throws.
+    func turn<Value>(_ body: (WriterTurn) throws -> Value) throws -> Value {
+        if isReadOnly {
+            throw QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
+        }
+        let taken = try onFile(folder.lock) { () throws(NativeError) in
+            try FileLock.take(folder.lock, milliseconds: Self.patience)
+        }
+        guard let lock = taken else {
+            throw QueueError(.busy, "another process has been writing for a minute", of: folder.path)
+        }
+        defer { lock.release() }
+        return try body(WriterTurn(store: self))
+    }
+
+    /// With the turn to write, so that nothing is half done meanwhile; without it where nothing may be changed.
+    func turnOrRead<Value>(isDryRun: Bool, _ body: () throws -> Value) throws -> Value {
+        isDryRun ? try body() : try turn { _ in try body() }
+    }
+
+    /// A turn for a single transaction, which is on the disk when this returns.
+    func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try turn { try $0.write(body) }
+    }
+
+    /// The right to write. Only `QueueStore.turn` gives it.
+    struct WriterTurn {
+        fileprivate let store: QueueStore
+
+        func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+            try QueueStore.converting(store.folder) { try store.usingConnection { try $0.write(body) } }
+        }
+
+        /// Gives free pages back to the file system, a few at a time.
+        func shrink(pages: Int) throws {
+            try QueueStore.converting(store.folder) {
+                try store.usingConnection { queue in
+                    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(\(pages))") }
+                }
+            }
+        }
+    }
+
+    private func usingConnection<Value>(_ body: (DatabaseQueue) throws -> Value) throws -> Value {
+        let queue = try connection.withLock { known in
+            if let known { return known }
+            let opened = try Self.connect(folder.database)
+            known = opened
+            return opened
+        }
+        do {
+            return try body(queue)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
+            // After a failed fsync nobody knows what is on the disk, and what SQLite has in memory proves nothing. The next
+            // call reads it all again.
+            connection.withLock { $0 = nil }
+            throw error
+        }
+    }
+
+    // MARK: - Opening
+
+    static func connect(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        // Our own writers wait in line; this is for other programs, sqlite3 for example.
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA auto_vacuum = INCREMENTAL;
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = FULL;
+                    PRAGMA journal_size_limit = 4194304;
+                    PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON;
+                    PRAGMA temp_store = MEMORY;
+                    """)
+        }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    private func migrate(_ queue: DatabaseQueue) throws {
+        if try queue.read({ try Schema.isCurrent($0, in: folder) }) { return }
+        try turn { _ in
+            try Schema.migrator.migrate(queue)
+            // The names of the database and of what stands beside it are on the disk before anything is promised.
+            try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
+        }
+    }
+
+    static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {
+        do {
+            return try body()
+        } catch let error as QueueError {
+            throw error
+        } catch let error as DatabaseError {
+            throw .database(error, folder.database)
+        } catch {
+            throw QueueError(.damaged, "the database holds a value of a wrong kind", of: folder.database)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import CaptureNative
+import GRDB
+
+/// Reads a queue on a disk that cannot be written.
+///
+/// SQLite cannot read a database with a log without making a file beside it. So the database and its log are copied to the
+/// temporary folder, and the copy is read; its files have no names any more once they are open.
+enum ReadOnlyDatabase {
+    /// - Returns: nil where the folder can be written.
+    static func openIfNeeded(_ folder: QueueFolder) throws -> DatabaseQueue? {
+        do throws(NativeError) {
+            try ProcessEnvironment.canWrite(folder: folder.path)
+            return nil
+        } catch {
+            guard folder.exists else { throw QueueError.file(folder.path, error) }
+        }
+        let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
+        defer { copy.remove() }
+        for end in ["", "-wal"] where FileStatus.exists(folder.database + end) {
+            try copyFile(folder.database + end, to: FilePath.join(copy.path, "queue.sqlite" + end))
+        }
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY") }
+        let queue = try DatabaseQueue(
+            path: FilePath.join(copy.path, "queue.sqlite"), configuration: configuration)
+        // The log's files are opened by the first reading; after it nothing needs a name.
+        guard try queue.read({ try Schema.isCurrent($0, in: folder) }) else {
+            throw QueueError(.inputOutput, "is of an older version and cannot be changed here", of: folder.path)
+        }
+        return queue
+    }
+
+    private static func copyFile(_ source: String, to target: String) throws(QueueError) {
+        let from = try onFile(source) { () throws(NativeError) in try FileHandle.reading(source) }
+        try onFile(target) { () throws(NativeError) in
+            let to = try FileHandle.open(target, FileHandle.newFile, mode: 0o600)
+            var buffer = [UInt8](repeating: 0, count: 1 << 18)
+            while true {
+                let count = try from.readSome(into: &buffer)
+                if count == 0 { return }
+                try to.write(buffer.span.extracting(first: count))
+            }
+        }
+    }
+}

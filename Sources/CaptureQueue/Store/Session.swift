@@ -1,0 +1,61 @@
+import GRDB
+
+/// Captures that belong together (Spec/queue.md section 9).
+public struct Session: Hashable, Sendable {
+    public let name: String
+    /// Unix milliseconds.
+    public let openedAt: Int
+    public let endedAt: Int?
+    /// Whether members that failed or were cancelled count as landed.
+    public let isIncomplete: Bool
+    public let members: [DeliveryState: Int]
+
+    /// It has ended, and every member has landed.
+    public var isDue: Bool { endedAt != nil && unlanded == 0 }
+
+    /// Members that have not landed yet.
+    public var unlanded: Int {
+        let landed: Set<DeliveryState> =
+            isIncomplete ? [.completed, .permanentlyFailed, .conflict, .quarantined, .cancelled] : [.completed]
+        return members.reduce(0) { landed.contains($1.key) ? $0 : $0 + $1.value }
+    }
+
+    public var count: Int { members.values.reduce(0, +) }
+
+    static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session] {
+        try db.rows("SELECT * FROM sessions \(condition) ORDER BY id", arguments).map { row in
+            var members: [DeliveryState: Int] = [:]
+            let counts = try db.rows(
+                "SELECT state, count(*) AS members FROM captures WHERE session = ? GROUP BY state",
+                [try row.needInteger("id")])
+            for count in counts { members[try count.state("state")] = try count.needInteger("members") }
+            return Session(
+                name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
+                endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,
+                members: members)
+        }
+    }
+}
+
+extension UploadQueue {
+    public func sessions() throws -> [Session] { try store.read { try Session.all($0) } }
+
+    /// Marks a session ended: no capture joins it any more, and it is due once all its members have landed.
+    ///
+    /// - Parameter isIncomplete: whether members that failed or were cancelled count as landed.
+    /// - Throws: `session.unknown`.
+    @discardableResult
+    public func endSession(_ name: String, isIncomplete: Bool = false) throws -> Session {
+        try store.write { db in
+            let now = try clock.stamp(db)
+            try db.run(
+                """
+                UPDATE sessions SET ended_at = coalesce(ended_at, ?), incomplete = max(incomplete, ?) WHERE name = ?
+                """, [now, isIncomplete ? 1 : 0, name])
+            guard let session = try Session.all(db, "WHERE name = ?", [name]).first else {
+                throw QueueError(.sessionUnknown, "no such session", of: name)
+            }
+            return session
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+
+/// A copy of settings and destinations beside the database, for `salvage` alone.
+struct SettingsCopy {
+    private let queue: UploadQueue
+    private static let sizeLimit = 1 << 20
+
+    init(_ queue: UploadQueue) { self.queue = queue }
+
+    /// Called with the turn to write, after the database was changed.
+    func write() throws {
+        let value = try queue.store.read { db in
+            JSONValue.members([
+                "settings": .object(
+                    try db.rows("SELECT name, value FROM settings").map {
+                        JSONValue.Member(try $0.needText("name"), .string(try $0.needText("value")))
+                    }),
+                "destinations": .array(
+                    try Destination.all(db).map { destination in
+                        .members([
+                            "name": .string(destination.name), "kind": .string(destination.kind),
+                            "settings": .string(Destination.settingsText(destination.settings)),
+                            "default": .bool(destination.isDefault), "added_at": .integer(destination.addedAt),
+                        ])
+                    }),
+            ])
+        }
+        let path = queue.folder.settingsCopy
+        try onFile(path) { () throws(NativeError) in
+            try AtomicFile.write(CanonicalJSON.encode(value), to: path, mode: 0o600, existing: .replace)
+        }
+    }
+
+    /// Puts back what the copy says into a new database. A copy that is missing or damaged is passed over.
+    static func restore(from folder: QueueFolder, into db: Database) throws {
+        guard let file = try? FileHandle.reading(folder.settingsCopy, followsLinks: false),
+            let bytes = try? file.readAll(limit: sizeLimit), let value = try? JSONParser.parse(bytes, nesting: 4)
+        else { return }
+        for member in value["settings"]?.members ?? [] {
+            guard let text = member.value.text else { continue }
+            try db.run("INSERT OR IGNORE INTO settings VALUES (?, ?)", [member.name, text])
+        }
+        for element in value["destinations"]?.elements ?? [] {
+            guard let name = element["name"]?.text, let kind = element["kind"]?.text,
+                let settings = element["settings"]?.text, let added = element["added_at"]?.integer
+            else { continue }
+            var isDefault = false
+            if case .bool(true)? = element["default"] { isDefault = true }
+            try db.run(
+                "INSERT OR IGNORE INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
+                [name, kind, settings, isDefault ? 1 : 0, added])
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import CaptureBundle
+import CaptureNative
+
+/// Delivers to a folder on a mounted disk: a durable copy that was read back (Spec/queue.md section 12).
+struct FolderTransport {
+    static let markerName = ".capqueue-destination"
+    private let path: String
+    private let marker: String
+
+    /// - Throws: `queue.record` when the settings are not those of a folder.
+    init(_ destination: Destination) throws {
+        guard let path = destination.settings["path"], let marker = destination.settings["marker"] else {
+            throw QueueError.corruptRecord("no folder in the settings of \(destination.name)")
+        }
+        self.path = path
+        self.marker = marker
+    }
+
+    /// Puts the marker into a folder, unless one is there, and syncs it.
+    ///
+    /// - Returns: the path without links, and what the marker says.
+    /// - Throws: `output.unusable`.
+    static func mark(_ path: String) throws(BundleError) -> (path: String, marker: String) {
+        let resolved = FilePath.resolved(path)
+        guard (try? FileStatus.of(resolved))?.kind == .folder else {
+            throw BundleError(.outputUnusable, "is no folder; make it first, on the disk that it is meant for", file: path)
+        }
+        if let known = readMarker(resolved) { return (resolved, known) }
+        do throws(NativeError) {
+            let marker = Digest(bytes: try RandomBytes.make(32)).description
+            try AtomicFile.write(
+                Array((marker + "\n").utf8), to: FilePath.join(resolved, markerName), mode: 0o644, existing: .refuse)
+            return (resolved, marker)
+        } catch {
+            throw .writing(FilePath.join(path, markerName), error)
+        }
+    }
+
+    private static func readMarker(_ path: String) -> String? {
+        guard let file = try? FileHandle.reading(FilePath.join(path, markerName), followsLinks: false),
+            let bytes = try? file.readAll(limit: 256)
+        else { return nil }
+        return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
+    }
+
+    /// Whether the folder is the one that was named, and not the empty place where its disk would be mounted.
+    var isThere: Bool { Self.readMarker(path) == marker }
+
+    /// Copies the bundle; what is there already is compared, never replaced.
+    func send(_ claim: Claim, from source: FileHandle, _ clock: QueueClock.Reading) -> SendOutcome {
+        guard isThere else { return .parked(cause: "\(path) is not mounted") }
+        let name = "\(claim.capture.id).bundle"
+        let target = FilePath.join(path, name)
+        do throws(NativeError) {
+            let folder = try FolderHandle(path)
+            if try folder.status(of: name) != nil { return try compare(claim, target, folder, clock) }
+            let file = try AtomicFile(name, in: folder, mode: 0o644)
+            guard try copy(source, to: file.handle) == claim.capture.sha256 else {
+                return .damaged(message: "the bytes are not those that were pushed")
+            }
+            try file.handle.synchronize()
+            // What is read back comes from the disk then, and not from memory.
+            file.handle.dropCache()
+            try file.handle.seekToStart()
+            guard try copy(file.handle, to: nil) == claim.capture.sha256 else {
+                return .failed(code: "folder.readback", message: "\(target) does not read back as it was written")
+            }
+            do throws(NativeError) {
+                try file.publish(.refuse)
+            } catch  where error.isExisting {
+                return try compare(claim, target, folder, clock)
+            }
+            try folder.synchronize()
+            return completed(claim, target, clock)
+        } catch {
+            return .failed(code: "folder.io", message: "\(path): \(error.call): \(error.text)")
+        }
+    }
+
+    private func compare(
+        _ claim: Claim, _ target: String, _ folder: FolderHandle, _ clock: QueueClock.Reading
+    ) throws(NativeError) -> SendOutcome {
+        guard let there = try FileHandle.readingPlainFile(target), try copy(there, to: nil) == claim.capture.sha256 else {
+            return .conflict(message: "\(target) is there and holds something else")
+        }
+        // Perhaps a run was killed before it had synced them.
+        try there.synchronize()
+        try folder.synchronize()
+        return completed(claim, target, clock)
+    }
+
+    private func completed(_ claim: Claim, _ target: String, _ clock: QueueClock.Reading) -> SendOutcome {
+        let receipt = JSONValue.members([
+            "kind": .string("folder"), "path": .string(target), "sha256": .string(claim.capture.sha256.description),
+            "bytes": .integer(claim.capture.byteCount),
+            "verified_at": CaptureTime(milliseconds: clock.stamp).map { .string($0.description) },
+        ])
+        return .completed(
+            receipt: String(decoding: CanonicalJSON.encode(receipt), as: UTF8.self), remoteID: nil, remoteURL: nil)
+    }
+
+    /// - Returns: the SHA-256 of all that was read.
+    private func copy(_ source: FileHandle, to target: FileHandle?) throws(NativeError) -> Digest {
+        let hasher = try SHA256Hasher()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = try source.readSome(into: &buffer)
+            if count == 0 { return Digest(bytes: try hasher.finish()) }
+            try hasher.update(buffer.span.extracting(first: count))
+            if let target { try target.write(buffer.span.extracting(first: count)) }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import CaptureBundle
+import CaptureNative
+
+/// Words from standard input, one a line.
+package enum LineList {
+    private static let sizeLimit = 1 << 28
+
+    /// The lines that are not empty.
+    ///
+    /// - Throws: `input.unreadable` for what is no UTF-8; `names.none` when nothing came; `io.failed`.
+    package static func read() throws(BundleError) -> [String] {
+        let bytes: [UInt8]
+        do {
+            bytes = try FileHandle.standardInput.readAll(limit: sizeLimit)
+        } catch {
+            throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "standard input")
+        }
+        let lines = try bytes.split(separator: UInt8(ascii: "\n")).map { line throws(BundleError) in
+            guard let text = String(validating: line, as: UTF8.self) else {
+                throw BundleError(.inputUnreadable, "a line is not UTF-8", file: "standard input")
+            }
+            return text.hasSuffix("\r") ? String(text.dropLast()) : text
+        }.filter { !$0.isEmpty }
+        if lines.isEmpty { throw BundleError(.noNames, "nothing came", file: "standard input") }
+        return lines
+    }
+}
+
+/// Lines that are written many at a time.
+package final class OutputBuffer {
+    private var bytes: [UInt8] = []
+
+    package init() {}
+
+    package func line(_ text: String) throws(BundleError) {
+        bytes += text.utf8
+        bytes.append(UInt8(ascii: "\n"))
+        if bytes.count >= 1 << 15 { try flush() }
+    }
+
+    /// Writes what waits. To be called at the end.
+    package func flush() throws(BundleError) {
+        guard !bytes.isEmpty else { return }
+        let waiting = bytes
+        bytes.removeAll(keepingCapacity: true)
+        try Output.write(waiting)
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+struct AdoptCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Take in all bundles below a folder that the queue does not hold.",
+        discussion: """
+            For a cold start, and for what was left behind. Each capture is taken once, however often this runs; symbolic \
+            links are not followed. With --pack, folders with photo.jpg and metadata.json are packed on the way.
+
+            Example:
+              capqueue adopt captures/
+              capqueue adopt /media/card --pack
+            """)
+
+    @Argument(help: ArgumentHelp("The folder to look through.", valueName: "dir"), completion: .directory)
+    var path: String
+
+    @Flag(help: "Pack raw captures, too.")
+    var pack = false
+
+    @Flag(help: "With --pack: pack without a depth map.")
+    var noDepth = false
+
+    @Option(help: "With --pack: how much of the position to keep: exact, coarse or omit.")
+    var location: LocationPolicy = .exact
+
+    @OptionGroup var push: PushOptionGroup
+    @OptionGroup var key: KeyOptions
+    @OptionGroup var passphrase: PassphraseOptions
+    @OptionGroup var format: JSONOption
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws {
+        let telling = PushTelling(isQuiet: false, isJSON: format.json)
+        let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase()) : nil
+        let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
+        let options = try push.options()
+        var count = 0
+        try queue.with(isMade: true) { queue in
+            try queue.adopt(path, options: options, packing: packer.map { ($0, raw) }) { file, result in
+                // Twice in the folder is once in the queue.
+                if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
+                if case .success = result { count += 1 }
+                try telling.say(file, result)
+            }
+        }
+        diagnostic.note(count == 0 ? "nothing new in \(path)" : "took in \(Quantity.count(count, "bundle")) from \(path)")
+        if telling.worst != .success { throw telling.worst }
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+/// What `hold`, `release`, `cancel` and `retry` have in common.
+struct ChangeOptionGroup: ParsableArguments {
+    @Argument(help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"))
+    var ids: [String] = []
+
+    @OptionGroup var filter: FilterOptions
+
+    @Option(help: ArgumentHelp("Only on the way to this destination.", valueName: "name"))
+    var dest: String?
+
+    @Flag(help: "All captures whose state allows it.")
+    var all = false
+
+    @Flag(help: "Print what would be changed, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var queue: QueueOptions
+
+    private var hasFilter: Bool { filter.state != nil || filter.session != nil || all || dest != nil && ids.isEmpty }
+
+    func validate() throws {
+        if ids.isEmpty && !hasFilter { throw ValidationError("give ids, a filter (--state, --session, --dest) or --all") }
+        if !ids.isEmpty && hasFilter { throw ValidationError("give either ids or a filter, not both") }
+        if ids.contains("-") && ids.count > 1 { throw ValidationError("- reads all ids from standard input; give it alone") }
+    }
+
+    func change(_ change: UserChange, resets: Bool = false) throws {
+        var options = ChangeOptions()
+        options.isDryRun = dryRun
+        options.resetsAttempts = resets
+        options.destination = dest
+        try queue.with { queue in
+            if let dest { _ = try queue.destination(dest) }
+            if hasFilter {
+                var chosen = filter.filter
+                chosen.destination = dest
+                var count = 0
+                try queue.change(change, chosen, options) { id in
+                    count += 1
+                    try Output.line(id)
+                }
+                if count == 0 { diagnostic.note("nothing to \(change.rawValue)") }
+            } else {
+                try changeEach(change, queue, options)
+            }
+        }
+    }
+
+    private func changeEach(_ change: UserChange, _ queue: UploadQueue, _ options: ChangeOptions) throws {
+        var worst = ExitStatus.success
+        for id in ids == ["-"] ? try LineList.read() : ids {
+            do {
+                try Output.line(try queue.change(change, id, options))
+            } catch let error as QueueError {
+                worst = ExitStatus.worst([worst, try tell(error)])
+            }
+        }
+        if worst != .success { throw worst }
+    }
+}
+
+struct HoldCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hold",
+        abstract: "Keep captures from being sent until they are released.",
+        discussion: """
+            Prints the ids that are changed.
+
+            Example:
+              capqueue hold 38ca8c35
+              capqueue hold --session monday
+            """)
+
+    @OptionGroup var options: ChangeOptionGroup
+
+    func run() throws { try options.change(.hold) }
+}
+
+struct ReleaseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Let held captures be sent.",
+        discussion: """
+            Prints the ids that are changed.
+
+            Example:
+              capqueue release --all
+            """)
+
+    @OptionGroup var options: ChangeOptionGroup
+
+    func run() throws { try options.change(.release) }
+}
+
+struct CancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Give up sending captures; their bytes stay until prune --cancelled.",
+        discussion: """
+            Prints the ids that are changed. "capqueue retry" takes it back while the bytes are there.
+
+            Example:
+              capqueue cancel 38ca8c35
+              capqueue list --session monday | cut -d' ' -f1 | capqueue cancel -
+            """)
+
+    @OptionGroup var options: ChangeOptionGroup
+
+    func run() throws { try options.change(.cancel) }
+}
+
+struct RetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Send captures again that failed, were cancelled, or met a conflict.",
+        discussion: """
+            Prints the ids that are changed. What was uploaded is never sent again by this. Attempts go on counting, unless \
+            --reset is given.
+
+            Example:
+              capqueue retry --state permanently_failed --reset
+            """)
+
+    @Flag(help: "Count attempts from 0 again.")
+    var reset = false
+
+    @OptionGroup var options: ChangeOptionGroup
+
+    func run() throws { try options.change(.retry, resets: reset) }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import CaptureQueue
+import CommandSupport
+
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print or change the queue's settings.",
+        discussion: """
+            retention: how long uploaded bytes are kept (7d). warn-at: the fill of the spool from which on push warns \
+            (500MB). limit: the fill that push does not go beyond (none). free-floor: what push leaves free on the disk \
+            (none).
+
+            Example:
+              capqueue config
+              capqueue config retention 14d
+              capqueue config limit --unset
+            """)
+
+    @Argument(help: "retention, warn-at, limit or free-floor.")
+    var name: SettingName?
+
+    @Argument(help: "The new value.")
+    var value: String?
+
+    @Flag(help: "Set it back to what it is from the start.")
+    var unset = false
+
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws {
+        if unset && (name == nil || value != nil) { throw ValidationError("--unset goes with a name and no value") }
+    }
+
+    func run() throws {
+        if let name, unset || value != nil {
+            return try queue.with(isMade: true) { try $0.set(name.name, value) }
+        }
+        let settings = try queue.with { try $0.settings() }
+        if let name { return try Output.line(settings.text(name.name)) }
+        for name in QueueSettings.Name.allCases { try Output.line("\(name.rawValue) \(settings.text(name))") }
+    }
+}
+
+/// A setting's name on the command line.
+struct SettingName: ExpressibleByArgument {
+    let name: QueueSettings.Name
+
+    init?(argument: String) {
+        guard let name = QueueSettings.Name(rawValue: argument) else { return nil }
+        self.name = name
+    }
+
+    static var allValueStrings: [String] { QueueSettings.Name.allCases.map(\.rawValue) }
+}

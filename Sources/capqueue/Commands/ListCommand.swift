@@ -1,0 +1,58 @@
+import ArgumentParser
+import CaptureQueue
+import CommandSupport
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List captures, newest first.",
+        discussion: """
+            On a terminal the columns fit its width and ids are short; in a pipe they are whole. Columns: id, state, when it \
+            was pushed, bytes, attempts, destination, session.
+
+            Example:
+              capqueue list --state failed,permanently_failed
+              capqueue list --limit 50 --after 38ca8c35
+              capqueue list --json
+            """)
+
+    @OptionGroup var filter: FilterOptions
+
+    @Option(help: ArgumentHelp("Only those to this destination.", valueName: "name"))
+    var dest: String?
+
+    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Only those that are older than this one.", valueName: "id"))
+    var after: String?
+
+    @OptionGroup var format: JSONOption
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is \(limit), expected 1 or more") }
+    }
+
+    func run() throws {
+        let output = OutputBuffer()
+        var chosen = filter.filter
+        chosen.destination = dest
+        var count = 0
+        let columns = CaptureColumns()
+        try queue.with { queue in
+            try queue.list(chosen, after: after, limit: limit) { record in
+                if format.json {
+                    try output.line(Output.jsonText(record.json(path: queue.path(of: record))))
+                } else {
+                    if count == 0, let header = columns.header { try output.line(header) }
+                    try output.line(columns.line(record))
+                }
+                count += 1
+                return true
+            }
+        }
+        try output.flush()
+        if count == 0 && Output.isTerminal && !format.json { diagnostic.note("no captures") }
+    }
+}

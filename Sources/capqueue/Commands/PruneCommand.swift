@@ -1,0 +1,65 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+struct PruneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Let go of bytes that were uploaded long enough ago.",
+        discussion: """
+            Deletes bundles whose every delivery was completed with a receipt more than 7 days ago (capqueue config \
+            retention), and never anything else. Rows, hashes and receipts stay. Prints the ids.
+
+            Example:
+              capqueue prune --dry-run
+              capqueue prune --older-than 1d
+              capqueue prune --cancelled
+            """)
+
+    @Option(help: ArgumentHelp("How long ago the upload must be.", discussion: "Default: capqueue config retention.", valueName: "age"))
+    var olderThan: AgeArgument?
+
+    @Flag(help: "What was cancelled goes too, whatever its age.")
+    var cancelled = false
+
+    @Flag(help: "Print what would go, and delete nothing.")
+    var dryRun = false
+
+    @Flag(help: "The clock is right now, whatever was seen of it before.")
+    var acceptClock = false
+
+    @Flag(name: [.short, .long], help: "Print no ids.")
+    var quiet = false
+
+    @OptionGroup var format: JSONOption
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws {
+        if acceptClock && dryRun { throw ValidationError("--accept-clock changes something, --dry-run does not") }
+    }
+
+    func run() throws {
+        var options = PruneOptions()
+        options.olderThan = olderThan?.age
+        options.includesCancelled = cancelled
+        options.isDryRun = dryRun
+        let output = OutputBuffer()
+        let result = try queue.with { queue in
+            if acceptClock { try queue.acceptClock() }
+            return try queue.prune(options) { id, bytes in
+                if quiet { return }
+                try output.line(
+                    format.json ? Output.jsonText(.members(["id": .string(id), "bytes": .integer(bytes)])) : id)
+            }
+        }
+        try output.flush()
+        if let doubt = result.clockDoubt {
+            diagnostic.warning(
+                "the clock is off by \(Moment.age(doubt)) from what was to be expected; nothing is deleted earlier for it")
+            if !acceptClock { diagnostic.note("if the clock is right now: capqueue prune --accept-clock") }
+        }
+        let what = "\(Quantity.count(result.captures, "bundle")), \(Quantity.bytes(result.bytes))"
+        diagnostic.note(dryRun ? "would let go of \(what)" : "let go of \(what)")
+    }
+}

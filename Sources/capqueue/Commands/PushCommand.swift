@@ -1,0 +1,179 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+import Synchronization
+
+struct PushCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push",
+        abstract: "Take bundles in, and answer for them from then on.",
+        usage: """
+            capqueue push FILE... [options]
+            capqueue push - [options] < BUNDLE
+            capqueue push --from0 [options] < NAMES
+            """,
+        discussion: """
+            Each bundle is verified, copied, and synced with all that names it; then its id is printed, one a line. A bad \
+            bundle answers as "capbundle verify" does, and the others are taken all the same. What the queue holds already \
+            gives the id that it has.
+
+            Example:
+              capqueue push cap.bundle
+              capbundle pack raw/ -o - | capqueue push -
+              find captures -name '*.bundle' -print0 | capqueue push --from0 --move
+            """)
+
+    @Argument(help: ArgumentHelp("Bundles; - is one bundle from a pipe.", valueName: "file"), completion: .file())
+    var files: [String] = []
+
+    @Flag(name: .customLong("from0"), help: "Read the names from standard input, each ended by NUL (find -print0).")
+    var from0 = false
+
+    @OptionGroup var push: PushOptionGroup
+
+    @Flag(help: "Remove each file once the queue holds its very bytes.")
+    var move = false
+
+    @Flag(help: "Keep only hash and path: the queue does not hold the bytes then.")
+    var reference = false
+
+    @Flag(name: [.short, .long], help: "Say nothing on standard error but warnings and errors.")
+    var quiet = false
+
+    @OptionGroup var format: JSONOption
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws {
+        if from0 && !files.isEmpty { throw ValidationError("give either names or --from0, not both") }
+        if !from0 && files.isEmpty { throw ValidationError("give at least one bundle, or --from0") }
+        if files.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- stands for one pipe, so it can be given once")
+        }
+        if move && reference { throw ValidationError("--move gives the file up, --reference needs it") }
+        if reference && files.contains("-") { throw ValidationError("--reference needs a file, - is a pipe") }
+    }
+
+    func run() throws {
+        var options = try push.options()
+        options.moves = move
+        options.isByReference = reference
+        let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
+        try queue.with(isMade: true) { queue in
+            try queue.push(next: places(), options: options) { try telling.say($0, $1) }
+        }
+        if telling.isEmpty { throw BundleError(.noNames, "no name came; names end with NUL", file: "standard input") }
+        if telling.worst != .success { throw telling.worst }
+    }
+
+    private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
+        if from0 {
+            let list = NameList()
+            return { list.next()?.map { .file($0) } }
+        }
+        let names = Mutex(files.makeIterator())
+        return { names.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file($0)) } }
+    }
+}
+
+extension PushCommand: ManyNamesCommand {
+    static let valueOptions: Set<String> = [
+        "--dest", "--session", "--priority", "--not-before", "--trust", "--warn-at", "--queue",
+    ]
+    static let flags: Set<String> = [
+        "--from0", "--reopen", "--require-trusted", "--move", "--reference", "-q", "--quiet", "--json",
+    ]
+
+    var names: [String] {
+        get { files }
+        set { files = newValue }
+    }
+}
+
+/// What `push` and `adopt` have in common.
+struct PushOptionGroup: ParsableArguments {
+    @Option(
+        name: .customLong("dest"),
+        help: ArgumentHelp("Send it to this destination; again for several.", discussion: "Default: the default one of the day.", valueName: "name"))
+    var destinations: [String] = []
+
+    @Option(help: ArgumentHelp("The session that it belongs to.", valueName: "name"))
+    var session: String?
+
+    @Flag(help: "Open the session again if it has ended.")
+    var reopen = false
+
+    @Option(help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "n"))
+    var priority = 0
+
+    @Option(help: ArgumentHelp("Do not send it before: RFC 3339, or +2h.", valueName: "time"))
+    var notBefore: MomentArgument?
+
+    @Flag(help: "Refuse a bundle that \"capbundle verify\" answers with 3 or 4.")
+    var requireTrusted = false
+
+    @Option(help: ArgumentHelp("Warn from this fill of the spool on.", discussion: "Default: capqueue config warn-at.", valueName: "size"))
+    var warnAt: SizeArgument?
+
+    @OptionGroup var trust: TrustOptions
+
+    func validate() throws {
+        if !Priority.range.contains(priority) { throw ValidationError("--priority is \(priority), expected -10 to 10") }
+        if reopen && session == nil { throw ValidationError("--reopen goes with --session NAME") }
+    }
+
+    func options() throws -> PushOptions {
+        var options = PushOptions()
+        options.destinations = destinations.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        options.session = session
+        options.reopensSession = reopen
+        options.priority = priority
+        options.notBefore = notBefore?.milliseconds
+        options.requiresTrust = requireTrusted
+        options.warnAt = warnAt?.bytes
+        options.trust = try Environment.trustFile(trust.path)
+        return options
+    }
+}
+
+/// Says what came of each bundle.
+final class PushTelling {
+    private let isQuiet: Bool
+    private let isJSON: Bool
+    private(set) var worst = ExitStatus.success
+    private(set) var isEmpty = true
+
+    init(isQuiet: Bool, isJSON: Bool) {
+        self.isQuiet = isQuiet
+        self.isJSON = isJSON
+    }
+
+    func say(_ file: String, _ result: Result<Pushed, any Error>) throws {
+        isEmpty = false
+        switch result {
+        case .success(let pushed):
+            try isJSON ? Output.json(pushed.json(file)) : Output.line(pushed.id)
+            if !isQuiet { for note in pushed.notes { diagnostic.note("\(file): \(note)") } }
+            if let warning = pushed.quotaWarning {
+                diagnostic.warning(
+                    "the spool holds \(Quantity.bytes(warning.usedBytes)), over the mark of \(ByteSize.text(warning.warnAt))")
+            }
+        case .failure(let error):
+            let status = try tell(error)
+            worst = ExitStatus.worst([worst, status])
+            guard isJSON, let failure = CommandFailure(of: error) else { return }
+            try Output.json(
+                .members(["file": .string(file), "error": failure.json, "exit_code": .integer(Int(status.rawValue))]))
+        }
+    }
+}
+
+extension Pushed {
+    fileprivate func json(_ file: String) -> JSONValue {
+        .members([
+            "id": .string(id), "file": .string(file), "outcome": .string(outcome.rawValue),
+            "sha256": .string(sha256.description), "bytes": .integer(byteCount), "verdict": .string(verdict.word),
+            "notes": notes.isEmpty ? nil : .array(notes.map { .string($0) }),
+        ])
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+/// `--queue`, and the queue itself.
+struct QueueOptions: ParsableArguments {
+    @Option(
+        name: .customLong("queue"),
+        help: ArgumentHelp(
+            "The folder of the queue.", discussion: "Default: CAPQUEUE_DIR, else $XDG_DATA_HOME/capqueue.", valueName: "dir"),
+        completion: .directory)
+    var path: String?
+
+    var folder: QueueFolder { path.map { QueueFolder(path: $0) } ?? .usual }
+
+    func validate() throws {
+        if path == "" { throw ValidationError("--queue is empty, expected the name of a folder") }
+    }
+
+    /// Opens the queue for `body`, and closes it, so that all of it is in one file again.
+    func with<Value>(isMade: Bool = false, _ body: (UploadQueue) throws -> Value) throws -> Value {
+        let queue = try UploadQueue(at: folder, isMade: isMade)
+        defer { queue.close() }
+        return try body(queue)
+    }
+}
+
+/// `--state` and `--session`.
+struct FilterOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only those in this state; several separated by commas.", valueName: "state"))
+    var state: StateList?
+
+    @Option(help: ArgumentHelp("Only those of this session.", valueName: "name"))
+    var session: String?
+
+    var filter: CaptureFilter {
+        var filter = CaptureFilter()
+        filter.states = state?.states ?? []
+        filter.session = session
+        return filter
+    }
+}
+
+/// The value of `--state`.
+struct StateList: ExpressibleByArgument {
+    let states: [DeliveryState]
+
+    init?(argument: String) {
+        var states: [DeliveryState] = []
+        for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let state = DeliveryState(rawValue: String(word)) else { return nil }
+            if !states.contains(state) { states.append(state) }
+        }
+        self.states = states
+    }
+
+    static var allValueStrings: [String] { DeliveryState.allCases.map(\.rawValue) }
+}
+
+/// A length of time, such as `7d`.
+struct AgeArgument: ExpressibleByArgument {
+    let age: QueueAge
+
+    init?(argument: String) {
+        guard let age = QueueAge(argument) else { return nil }
+        self.age = age
+    }
+}
+
+/// A number of bytes, such as `500MB`.
+struct SizeArgument: ExpressibleByArgument {
+    let bytes: Int
+
+    init?(argument: String) {
+        guard let bytes = ByteSize.bytes(argument) else { return nil }
+        self.bytes = bytes
+    }
+}
+
+/// A moment: RFC 3339, or `+2h` from now.
+struct MomentArgument: ExpressibleByArgument {
+    /// Unix milliseconds.
+    let milliseconds: Int
+
+    init?(argument: String) {
+        if argument.hasPrefix("+") {
+            guard let age = QueueAge(String(argument.dropFirst())) else { return nil }
+            milliseconds = Environment.now + age.milliseconds
+        } else {
+            guard let time = CaptureTime(argument) else { return nil }
+            milliseconds = time.milliseconds
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+struct SessionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session",
+        abstract: "End a session of captures, or list sessions.",
+        discussion: """
+            A session is opened by "capqueue push --session NAME".
+
+            Example:
+              capqueue session end monday
+              capqueue session list
+            """,
+        subcommands: [End.self, List.self])
+
+    struct End: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "end",
+            abstract: "Mark a session ended: nothing joins it, and it is due once all of it has landed.",
+            discussion: """
+                Example:
+                  capqueue session end monday
+                """)
+
+        @Argument(help: "The session's name.")
+        var name: String
+
+        @Flag(help: "Members that failed or were cancelled count as landed.")
+        var incomplete = false
+
+        @OptionGroup var queue: QueueOptions
+
+        func run() throws {
+            let session = try queue.with { try $0.endSession(name, isIncomplete: incomplete) }
+            let left = session.unlanded
+            diagnostic.note(
+                left == 0
+                    ? "\(name) has ended, and all of it has landed"
+                    : "\(name) has ended; \(left) of \(Quantity.count(session.count, "capture")) have not landed yet")
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List sessions: captures in them, and those that have landed.",
+            discussion: """
+                Example:
+                  capqueue session list
+                """)
+
+        @OptionGroup var format: JSONOption
+        @OptionGroup var queue: QueueOptions
+
+        func run() throws {
+            let sessions = try queue.with { try $0.sessions() }
+            if format.json {
+                for session in sessions { try Output.json(session.json) }
+                return
+            }
+            var table = TextTable()
+            for session in sessions {
+                let landed = "\(session.count - session.unlanded) of \(session.count) landed"
+                table.add(session.name, session.isDue ? "due" : session.endedAt == nil ? "open" : "ended", landed)
+            }
+            for line in table.lines { try Output.line(line) }
+        }
+    }
+}
+
+extension Session {
+    fileprivate var json: JSONValue {
+        .members([
+            "name": .string(name), "opened_at": .string(Moment.text(openedAt)),
+            "ended_at": endedAt.map { .string(Moment.text($0)) }, "incomplete": .bool(isIncomplete), "due": .bool(isDue),
+            "captures": .integer(count), "landed": .integer(count - unlanded),
+        ])
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import CaptureQueue
+import CommandSupport
+
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Print everything that is known of a capture.",
+        discussion: """
+            Example:
+              capqueue show 38ca8c35
+              capqueue show --json 38ca8c35
+            """)
+
+    @Argument(help: "An id, or its beginning.")
+    var id: String
+
+    @OptionGroup var format: JSONOption
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws {
+        try queue.with { queue in
+            let record = try queue.capture(id)
+            let path = queue.path(of: record)
+            if format.json { return try Output.json(record.json(path: path)) }
+            for line in record.page(path: path) { try Output.line(line) }
+        }
+    }
+}
+
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Print what happened to a capture: changes of its state, and attempts.",
+        discussion: """
+            Example:
+              capqueue history 38ca8c35
+            """)
+
+    @Argument(help: "An id, or its beginning.")
+    var id: String
+
+    @OptionGroup var format: JSONOption
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws {
+        try queue.with { queue in
+            for event in try queue.history(queue.capture(id)) {
+                try format.json ? Output.json(event.json) : Output.line(event.line)
+            }
+        }
+    }
+}
+
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Give a bundle back, its bytes compared with its hash first.",
+        discussion: """
+            Example:
+              capqueue get 38ca8c35 -o cap.bundle
+              capqueue get 38ca8c35 -o - | capbundle verify -
+            """)
+
+    @Argument(help: "An id, or its beginning.")
+    var id: String
+
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The file to write, or - for a pipe.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @OptionGroup var force: ForceOption
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws { try refuseTerminal(output, "a bundle") }
+
+    func run() throws {
+        try queue.with { queue in try queue.get(queue.capture(id), to: force.place(output)) }
+    }
+}

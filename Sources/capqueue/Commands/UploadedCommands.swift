@@ -1,0 +1,86 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+struct MarkUploadedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mark-uploaded",
+        abstract: "Note that a capture was sent by other means, with the receipt that proves it.",
+        discussion: """
+            The receipt is any text that names the bundle's SHA-256 as 64 hex digits: a server's answer, a line of sha256sum \
+            or of rclone hashsum. It is kept, and the 7 days of retention start.
+
+            Example:
+              capqueue mark-uploaded 38ca8c35 --receipt answer.json
+              rclone hashsum sha256 s3:captures | capqueue mark-uploaded 38ca8c35 --receipt -
+            """)
+
+    @Argument(help: "An id, or its beginning.")
+    var id: String
+
+    @Option(help: ArgumentHelp("The receipt; - is a pipe.", valueName: "file"), completion: .file())
+    var receipt: String
+
+    @Option(help: ArgumentHelp("Where it was sent to, if it goes to several.", valueName: "name"))
+    var dest: String?
+
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws {
+        let text = try TextFile.read(receipt, limit: 1 << 20)
+        let record = try queue.with { try $0.markUploaded(id, receipt: text, destination: dest) }
+        diagnostic.note("\(record.id) is \(record.state.rawValue)")
+    }
+}
+
+struct ExportCommand: ParsableCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable { case json, paths, sha256sum }
+
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a list of what waits, for those who send it by other means.",
+        discussion: """
+            json: an object a line with id, sha256, bytes and path. paths: below the folder "spool" of the queue, for rclone. \
+            sha256sum: for sha256sum -c and rclone checksum, to be run in that folder.
+
+            Example:
+              capqueue hold --all | wc -l
+              capqueue export --manifest waiting --format paths --state held
+              rclone copy --files-from waiting ~/.local/share/capqueue/spool s3:captures
+            """)
+
+    @Option(
+        help: ArgumentHelp("The list to write, or - for a pipe.", valueName: "file"), completion: .file())
+    var manifest: String
+
+    @Option(name: .customLong("format"), help: "json, paths or sha256sum.")
+    var listFormat: Format = .json
+
+    @OptionGroup var filter: FilterOptions
+    @OptionGroup var force: ForceOption
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws {
+        let target = try TextOutput(force.place(manifest))
+        try queue.with { queue in
+            let spool = queue.folder.path + "/spool/"
+            try queue.export(filter.filter) { record in
+                guard let path = queue.path(of: record) else { return }
+                let relative = path.hasPrefix(spool) ? String(path.dropFirst(spool.count)) : path
+                switch listFormat {
+                case .paths: try target.line(relative)
+                case .sha256sum: try target.line("\(record.sha256)  \(relative)")
+                case .json:
+                    try target.line(
+                        Output.jsonText(
+                            .members([
+                                "id": .string(record.id), "sha256": .string(record.sha256.description),
+                                "bytes": .integer(record.byteCount), "path": .string(path),
+                            ])))
+                }
+            }
+        }
+        try target.finish()
+    }
+}

@@ -1,0 +1,83 @@
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+/// A line a capture, with the same columns for all: they are printed before the last is known.
+struct CaptureColumns {
+    private let width: Int?
+
+    init() { width = Output.columns }
+
+    /// Only for people.
+    var header: String? {
+        guard width != nil else { return nil }
+        return fitted("\(padded("ID", 11)) \(padded("STATE", 18)) \(padded("PUSHED", 20)) \(leading("BYTES", 13))  TRIES  TO")
+    }
+
+    func line(_ record: CaptureRecord) -> String {
+        let id = width == nil ? padded(record.id, 36) : padded(Self.shortened(record.id), 11)
+        let tries = record.deliveries.map(\.attempts).max() ?? 0
+        let parts = [
+            id, " ", padded(record.state.rawValue, 18), " ", Moment.short(record.pushedAt), " ",
+            leading(Quantity.grouped(record.byteCount), 13), "  ", leading(String(tries), 5), "  ", Self.target(record),
+        ]
+        return fitted(parts.joined())
+    }
+
+    /// The first group of the id, with the number of a further capture of the same id.
+    private static func shortened(_ id: String) -> String {
+        // A short form with a number would not be a beginning of the id.
+        id.contains(".") ? id : String(id.prefix(8))
+    }
+
+    private static func target(_ record: CaptureRecord) -> String {
+        var names = record.deliveries.map { $0.destination ?? "-" }.joined(separator: ",")
+        if let session = record.session { names += " \(session)" }
+        switch record.holding {
+        case .spool: break
+        case .reference: names += " (by reference)"
+        case .removing, .removed: names += " (let go)"
+        case .quarantined: names += " (damaged)"
+        case .missing: names += " (missing)"
+        }
+        return names
+    }
+
+    private func fitted(_ text: String) -> String {
+        guard let width, text.count > width else { return text }
+        return text.prefix(max(1, width - 1)) + "…"
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private func leading(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+/// Times for people and for programs.
+enum Moment {
+    /// RFC 3339 in UTC with milliseconds.
+    static func text(_ milliseconds: Int) -> String {
+        CaptureTime(milliseconds: milliseconds)?.description ?? "\(milliseconds) ms"
+    }
+
+    /// To the second.
+    static func short(_ milliseconds: Int) -> String {
+        let text = text(milliseconds)
+        return text.hasSuffix("Z") ? text.prefix(19) + "Z" : text
+    }
+
+    /// A stretch of time in its two largest units.
+    static func age(_ milliseconds: Int) -> String {
+        let seconds = max(0, milliseconds) / 1000
+        switch seconds {
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(seconds / 60) min \(seconds % 60) s"
+        case ..<86_400: return "\(seconds / 3600) h \(seconds / 60 % 60) min"
+        default: return "\(seconds / 86_400) d \(seconds / 3600 % 24) h"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+extension CommandFailure {
+    /// nil for what is no error of our libraries.
+    init?(of error: any Error) {
+        if let error = error as? QueueError {
+            self.init(
+                code: error.code.rawValue, message: error.description, hints: error.hints, status: ExitStatus(error))
+        } else if let error = error as? BundleError {
+            self.init(error)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ExitStatus {
+    /// Spec/capqueue.md section 1.
+    init(_ error: QueueError) {
+        switch error.code {
+        case .busy: self = .queueBusy
+        case .newer: self = .queueNewer
+        case .quota, .freeDisk: self = .limit
+        case .missing, .idUnknown, .sessionUnknown, .bytesAbsent: self = .noInput
+        case .unusable: self = .cannotCreate
+        case .openToOthers: self = .noPermission
+        case .inputOutput, .damaged, .spoolMissing, .corruptRecord: self = .inputOutput
+        case .idAmbiguous, .idMalformed, .stateRefused, .sessionEnded, .nameInvalid, .valueInvalid, .receiptMismatch,
+            .destinationExists, .destinationUsed:
+            self = .usage
+        case .spoolDamaged, .sourceChanged: self = .altered
+        case .spoolStray: self = .workLeft
+        case .destinationUnknown: self = .configuration
+        default: self = .internalFailure
+        }
+    }
+}
+
+/// Says what went wrong with one of several things, so that the others go on.
+func tell(_ error: any Error) throws -> ExitStatus {
+    guard let failure = CommandFailure(of: error) else { throw error }
+    diagnostic.error(failure)
+    return failure.status
+}

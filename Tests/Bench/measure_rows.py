@@ -1,0 +1,86 @@
+"""capqueue's store alone: claims, rows and deletions, against others who do the same to a disk."""
+import sys
+
+import bench
+import queues
+from bench import Side
+from measure_one import pair
+from measure_queue import MILLION
+
+
+def pace(rig, name, command, percentiles, count):
+    """A side that tells its own seconds: those of one row. The 99th percentiles are kept aside."""
+    def run(_):
+        told = rig.told(*command)
+        if told["count"] != count:
+            raise bench.Broken(f"{name}: {told['count']} of {count} rows")
+        percentiles.setdefault(name, []).append(told["p99_ms"])
+        return told["seconds"] / count
+    return run
+
+
+def told_99th(row, percentiles):
+    row.detail += "; 99th percentile " + ", ".join(
+        f"{name} {Side.of([each / 1000 for each in values])}" for name, values in percentiles.items())
+    return row
+
+
+def claims(rig):
+    """Each side has a copy of the same queue, and takes the same deliveries from it in the same order."""
+    rows, count, percentiles = rig.scaled(MILLION, 2000), rig.scaled(2000, 20), {}
+    ours, theirs = queues.make(rig, "ours", rows), queues.make(rig, "theirs", rows)
+    sides = {
+        "capqueue-bench": [rig.beside("capqueue-bench"), "claim", "--queue", ours, "--count", count],
+        "Python sqlite3": [sys.executable, bench.PEERS / "claims.py", theirs / "queue.sqlite", count],
+    }
+    sides = rig.alternate({name: pace(rig, name, command, percentiles, count) for name, command in sides.items()}, runs=9)
+    rig.remove("ours", "theirs")
+    row = pair(f"claim and complete at {rows:,} rows / bare SQLite, two commits at FULL", sides, 1.5, 1.2)
+    return [told_99th(row, percentiles)]
+
+
+def enqueues(rig):
+    count, percentiles = rig.scaled(3000, 20), {}
+    commands = {
+        "capqueue-bench": [rig.beside("capqueue-bench"), "enqueue", "--queue", "rows", "--count", count],
+        "persist-queue": [sys.executable, bench.PEERS / "rows.py", "persist", count],
+    }
+
+    def anew(name, command):
+        side = pace(rig, name, command, percentiles, count)
+
+        def run(turn):
+            rig.run("rm", "-rf", "rows", "persist")
+            return side(turn)
+        return run
+
+    sides = rig.alternate({name: anew(name, command) for name, command in commands.items()}, runs=9)
+    rig.run("rm", "-rf", "rows", "persist")
+    row = pair("a durable row / persist-queue's SQLiteQueue", sides, 1.0, 0.8)
+    return [told_99th(row, percentiles)]
+
+
+def prune(rig):
+    """Both sides find files that were just written the same way, and synced."""
+    count = rig.scaled(100_000, 200)
+    capqueue, names = rig.beside("capqueue"), []
+
+    def ours(_):
+        queue = queues.make(rig, "queue", count + 1, queues.AGED)
+        names[:] = queues.spool_files(queue / "queue.sqlite")
+        queues.write_spool(queue / "spool", names)
+        seconds = rig.timed(capqueue, "prune", "--queue", queue)
+        if len(names) != count or any((queue / f"spool/{name}.{kind}").exists() for name in names for kind in ("bundle", "json")):
+            raise bench.Broken("prune left files")
+        rig.run("rm", "-r", queue)
+        return seconds
+
+    def theirs(_):
+        queues.write_spool(rig.folder / "files", names)
+        return rig.timed("rm", "-rf", "files")
+
+    sides = rig.alternate({"capqueue prune": ours, "rm -rf": theirs}, runs=5)
+    return [pair(f"prune {count:,} captures / rm -rf of the same files", sides, 2.0, 1.5)]
+
+
+MEASURES = [("queue claims", claims), ("queue rows", enqueues), ("queue prune", prune)]

@@ -1,0 +1,109 @@
+"""Family 2a: a system call of `push` or `prune` fails: broken disk, full disk, quota, no permission, a signal.
+
+Either the command says so and has acknowledged nothing, or all of it is done. A sync that fails is never believed
+afterwards: the push fails. What a signal interrupts is made again.
+"""
+import functools
+
+from checks import Failed, expect
+from errors import MAKING, WRITING, is_message
+from injection import prefix, report
+from invariants import clean, gives, holds, only_strays, refused, rows_have_bytes, words_for_people
+from kill_prune import Prune
+from kill_push import Push
+from kills import discard, sweep, thinned
+from queues import ids
+
+OPENING = ("openat", "open")
+FOLDERS = ("mkdir", "mkdirat")
+SYNCS = ("fsync", "fdatasync", "sync_file_range")
+# The error, and the calls that can meet it.
+ERRORS = {
+    "EIO": ("read", "pread64", *OPENING, *MAKING, *WRITING, "unlink", "unlinkat", "ftruncate"),
+    "ENOSPC": (*MAKING, *WRITING, *FOLDERS, "ftruncate", "fallocate"),
+    "EDQUOT": (*MAKING, *WRITING, *FOLDERS, "ftruncate", "fallocate"),
+    "EROFS": (*MAKING, *FOLDERS, "unlink", "unlinkat"),
+    "EACCES": (*OPENING, *MAKING, *FOLDERS, "unlink", "unlinkat"),
+    "EINTR": ("read", "write", "writev", "pread64", "pwrite64", "flock", *OPENING),
+}
+PUSH_CODES = {"EIO": (66, 74), "ENOSPC": (74,), "EDQUOT": (74,), "EROFS": (73, 74, 77), "EACCES": (66, 73, 74, 77),
+              "EINTR": ()}
+PRUNE_CODES = PUSH_CODES | {"EIO": (74,), "EACCES": (73, 74, 77)}
+
+
+def meets(scene, error, share, trial):
+    """Calls of the scene up to the one that prints, or all where nothing is printed."""
+    calls = scene.calls()
+    printing = next((place for place, call in enumerate(calls) if is_output(call)), len(calls))
+    for place, call in enumerate(calls):
+        call.is_before_output = place < printing
+    calls = [call for call in calls if call.name in ERRORS[error] and not is_message(call)]
+    report(sweep(thinned(calls[:-1], share, scene.bench.chance(error)) + calls[-1:], trial))
+
+
+def is_output(call):
+    return call.name in ("write", "writev") and call.text.startswith("1,")
+
+
+def push_meets(error, bench):
+    scene = Push(bench)
+    new, = scene.new
+
+    def judge(rig, call):
+        ended = scene.run(rig, prefix(call, f"error={error}"))
+        held = list(scene.held)
+        if ended.code == 0:
+            expect(ids(ended) == [new.id], f"answers 0 and prints {ended.out!r}")
+            expect(not (call.name in SYNCS and call.is_before_output), "a sync failed and the push did not")
+            words_for_people(ended, about="answers 0")
+            held.append(new)
+        elif is_output(call):
+            ended.must(74).naming("standard output")
+        else:
+            refused(ended, *PUSH_CODES[error])
+            expect(error not in ("ENOSPC", "EDQUOT") or "--reference" in ended.text,
+                   f"--reference is not named: {ended.text!r}")
+        rows = rows_have_bytes(rig, "after the error")
+        holds(rig, *held, rows=rows, about="after the error")
+        strays = only_strays(rig)
+        expect(not strays or error not in ("ENOSPC", "EDQUOT"), f"a full disk, and a stray is left: {strays}")
+        rig.push(new)
+        rows = clean(rig)
+        holds(rig, *scene.held, new, rows=rows, about="after the push again")
+        expect(len(rows) == 3, f"{len(rows)} captures instead of 3")
+        gives(rig, new)
+
+    meets(scene, error, 0.3, functools.partial(one, scene, judge, error))
+
+
+def prune_meets(error, bench):
+    scene = Prune(bench)
+
+    def judge(rig, call):
+        ended = scene.run(rig, prefix(call, f"error={error}"))
+        names = {bundle.id for bundle in scene.going}
+        expect(set(ids(ended)) <= names, f"prints {ended.out[:200]!r}")
+        if ended.code:
+            ended.must(*PRUNE_CODES[error], *((74,) if is_output(call) else ()))
+            expect(ended.text.startswith("capqueue: error: "), f"no message: {ended.text[:200]!r}")
+        words_for_people(ended)
+        # The judge of a killed prune asks for what matters here, too.
+        ended.out = ended.out if ended.code == 0 else b""
+        scene.judge(rig, ended, 0)
+
+    meets(scene, error, 0.3, functools.partial(one, scene, judge, error))
+
+
+def one(scene, judge, error, _, call):
+    rig = scene.rig()
+    try:
+        judge(rig, call)
+    except Failed as reason:
+        return [f"{error} at {call}: {reason}"]
+    finally:
+        discard(rig)
+    return []
+
+
+TESTS = [(f"push: {error} at any call", functools.partial(push_meets, error)) for error in ERRORS]
+TESTS += [(f"prune: {error} at any call", functools.partial(prune_meets, error)) for error in ERRORS]

@@ -1,0 +1,162 @@
+"""Family 1c: commands that change a state, a destination or the spool are killed at each of their system calls.
+
+The state is the old one or the new one, and the same command leads to the new one.
+"""
+import functools
+import json
+
+from checks import expect
+from invariants import check_says, clean, gives, holds
+from kills import Scene, killed_everywhere
+from queues import ids
+
+
+class Change(Scene):
+    """A command on one capture of three."""
+
+    old, new, command = "pending", "held", "hold"
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:3])
+        self.prepare(rig)
+
+    def prepare(self, rig):
+        pass
+
+    def words(self, rig):
+        return [self.command, self.bench.stock[1].id]
+
+    def judge(self, rig, ended, _):
+        chosen = self.bench.stock[1]
+        rows = clean(rig, "after the kill")
+        state = rows[chosen.id]["state"]
+        expect(state in (self.old, self.new), f"is {state}, neither {self.old} nor {self.new}")
+        expect(not ids(ended) or state == self.new, f"the id is printed, the state is {state}")
+        others = [rows[bundle.id]["state"] for bundle in (self.bench.stock[0], self.bench.stock[2])]
+        expect(others == ["pending", "pending"], f"other captures are {others}")
+        history = [json.loads(line) for line in rig.run("history", chosen.id, "--json").must(0).out.splitlines()]
+        told = [line.get("to") for line in history if "to" in line]
+        expect(told and told[-1] == state, f"is {state}, its history says {told}")
+        if state == self.old:
+            rig.run(*self.words(rig)).must(0, about="the same again")
+            rows = clean(rig, "after the same again")
+            expect(rows[chosen.id]["state"] == self.new, f"the same again: {rows[chosen.id]['state']}")
+        holds(rig, *self.bench.stock[:3], rows=rows)
+
+
+class Cancel(Change):
+    new, command = "cancelled", "cancel"
+
+
+class Release(Change):
+    old, new, command = "held", "pending", "release"
+
+    def prepare(self, rig):
+        rig.run("hold", self.bench.stock[1].id).must(0, about="hold")
+
+
+class Retry(Change):
+    old, new, command = "cancelled", "pending", "retry"
+
+    def prepare(self, rig):
+        rig.run("cancel", self.bench.stock[1].id).must(0, about="cancel")
+
+
+class Uploaded(Change):
+    new, command = "completed", "mark-uploaded"
+
+    def words(self, rig):
+        return ["mark-uploaded", self.bench.stock[1].id, "--receipt", rig.out / "receipt"]
+
+    def enter(self, rig):
+        (rig.out / "receipt").write_text(self.bench.stock[1].sha256 + "\n")
+
+
+class Destination(Scene):
+    """`dest add` in a queue that has none: there or not, and then it can be used."""
+
+    def make(self, rig):
+        rig.push(self.bench.stock[0])
+        (rig.out / "disk").mkdir()
+
+    def words(self, rig):
+        return ["dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk"]
+
+    def judge(self, rig, ended, _):
+        bundle = self.bench.stock[0]
+        clean(rig, "after the kill")
+        listed = rig.run("dest", "list").must(0, about="dest list").text
+        expect(not listed, f"dest list warns: {listed[:200]!r}")
+        again = rig.run(*self.words(rig)).must(0, 64, about="dest add again")
+        there = b"disk" in rig.run("dest", "list").must(0, about="dest list").out
+        expect(there, f"exit {again.code}, and the destination is not listed")
+        json.loads((rig.queue / "settings.json").read_bytes())
+        rig.run("run").must(0, about="run")
+        expect((rig.out / f"disk/{bundle.id}.bundle").read_bytes() == bundle.data, "the copy is another one")
+        left = sorted(path.name for path in (rig.out / "disk").iterdir())
+        expect(left == [".capqueue-destination", f"{bundle.id}.bundle"], f"the destination holds {left}")
+        clean(rig)
+
+
+class Configured(Scene):
+    """`config`: the old value or the new one, and a whole settings.json."""
+
+    def make(self, rig):
+        rig.push(self.bench.stock[0])
+        rig.run("config", "retention", "9d").must(0, about="config")
+
+    def words(self, rig):
+        return ["config", "retention", "5d"]
+
+    def judge(self, rig, ended, _):
+        clean(rig, "after the kill")
+        json.loads((rig.queue / "settings.json").read_bytes())
+        value = rig.run("config", "retention").must(0).out.strip()
+        expect(value in (b"9d", b"5d"), f"retention is {value}")
+        rig.run(*self.words(rig)).must(0, about="the same again")
+        expect(rig.run("config", "retention").must(0).out.strip() == b"5d", "the same again leads to another value")
+        clean(rig)
+
+
+class Repaired(Scene):
+    """`check --repair` with a stray bundle, a damaged one, a missing one and something in incoming/."""
+
+    codes = (74,)
+
+    def make(self, rig):
+        stray, damaged, missing, *_ = self.bench.stock
+        rig.push(*self.bench.stock[1:5])
+        rig.stray(stray)
+        rig.spool_file(damaged).write_bytes(damaged.data[:-1] + b"\1")
+        rig.spool_file(missing).unlink()
+        (rig.queue / "incoming/left-over").write_bytes(b"half")
+
+    def words(self, rig):
+        return ["check", "--read-data", "--repair"]
+
+    def judge(self, rig, ended, _):
+        stray, damaged, missing, *others = self.bench.stock[:5]
+        rig.run(*self.words(rig)).must(1, 74, about="check --repair again")
+        holds(rig, stray, *others, about="after check --repair again")
+        rows = rig.rows()
+        expect(rows[damaged.id]["holding"] == "quarantined", f"the damaged one is {rows[damaged.id]['holding']}")
+        expect(rows[missing.id]["holding"] == "missing", f"the missing one is {rows[missing.id]['holding']}")
+        kept = [path.read_bytes() for path in (rig.queue / "quarantine").iterdir()]
+        expect(kept == [damaged.data[:-1] + b"\1"], f"the quarantine holds {len(kept)} files, not the damaged bytes")
+        rig.push(damaged, missing)
+        gives(rig, stray, damaged, missing)
+        found = check_says(rig, 0, 1, about="at the end")
+        expect(all("quarantine" in finding["kind"] or "damage" in finding["kind"] for finding in found),
+               f"finds {found}")
+
+
+COMMANDS = {"hold": Change, "release": Release, "cancel": Cancel, "retry": Retry, "mark-uploaded": Uploaded,
+            "dest add": Destination, "config": Configured, "check --repair": Repaired}
+
+
+def test(kind, bench):
+    killed_everywhere(kind(bench), 0.05)
+
+
+TESTS = [(f"{title}: a kill at any system call leaves the old or the new", functools.partial(test, kind))
+         for title, kind in COMMANDS.items()]

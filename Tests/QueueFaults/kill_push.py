@@ -1,0 +1,127 @@
+"""Family 1a: `push` is killed at each of its system calls.
+
+What it acknowledged is held, a row never lacks its bytes, and the same push again leads to one copy of everything. Half
+of the trials push again at once, the other half let `check --repair` adopt what the kill left first.
+"""
+import functools
+import os
+
+from checks import expect
+from invariants import clean, gives, holds, only_strays, pushes, rows_have_bytes
+from kills import Scene, killed_everywhere
+from queues import ids
+
+
+class Push(Scene):
+    """Bundles 2 and on are pushed into a queue that holds 0 and 1."""
+
+    before, count, options = 2, 1, ()
+
+    def __init__(self, bench):
+        self.held, self.new = bench.stock[:self.before], bench.stock[2:2 + self.count]
+        super().__init__(bench)
+
+    def make(self, rig):
+        if self.held:
+            rig.push(*self.held)
+
+    def words(self, rig):
+        return ["push", *self.options, *(self.source(rig, bundle) for bundle in self.new)]
+
+    def source(self, _, bundle):
+        return bundle.path
+
+    def judge(self, rig, ended, number):
+        printed = ids(ended)
+        expect(printed == [bundle.id for bundle in self.new][:len(printed)], f"printed {printed}")
+        acknowledged = [*self.held, *self.new[:len(printed)]]
+        if not self.held and not printed and rig.run("list").code == 66:
+            pass  # the queue is not there yet
+        else:
+            rows = rows_have_bytes(rig, "after the kill")
+            holds(rig, *acknowledged, rows=rows, about="after the kill")
+            self.judge_sources(rig, rows)
+            only_strays(rig, "check after the kill")
+            if number % 2:
+                rig.run("check", "--repair").must(0, 15, about="check --repair")
+                clean(rig, "after check --repair")
+        self.again(rig)
+        rows = clean(rig, "after the push again")
+        expect(rows.keys() == {bundle.id for bundle in [*self.held, *self.new]}, f"lists {sorted(rows)}")
+        holds(rig, *self.held, *self.new, rows=rows)
+        gives(rig, self.new[-1])
+
+    def judge_sources(self, rig, rows):
+        """No source is touched."""
+
+    def again(self, rig):
+        pushes(rig, *self.new, options=self.options)
+
+
+class First(Push):
+    before = 0
+
+
+class Several(Push):
+    count = 3
+
+
+class Moved(Push):
+    """With --move a source may only be gone when the queue holds it."""
+
+    count, options = 2, ("--move",)
+
+    def source(self, rig, bundle):
+        return rig.out / bundle.path.name
+
+    def enter(self, rig):
+        for bundle in self.new:
+            self.source(rig, bundle).write_bytes(bundle.data)
+
+    def judge_sources(self, rig, rows):
+        for bundle in self.new:
+            path = self.source(rig, bundle)
+            if path.exists():
+                expect(path.read_bytes() == bundle.data, "a source has changed")
+            else:
+                holds(rig, bundle, rows=rows, about="its source is gone")
+
+    def again(self, rig):
+        left = [bundle for bundle in self.new if self.source(rig, bundle).exists()]
+        if left:
+            result = rig.run("push", "--move", *(self.source(rig, bundle) for bundle in left)).must(0, about="again")
+            expect(ids(result) == [bundle.id for bundle in left], f"pushed again: prints {result.out[:200]!r}")
+        expect(not list(rig.out.iterdir()), f"--move leaves {os.listdir(rig.out)}")
+
+
+class Piped(Push):
+    def words(self, rig):
+        return ["push", "-"]
+
+    def stdin(self, _):
+        reader, writer = os.pipe()
+        os.write(writer, self.new[0].data)  # less than a pipe holds
+        os.close(writer)
+        return open(reader, "rb")
+
+
+class Referenced(Push):
+    options = ("--reference",)
+
+    def judge_sources(self, rig, rows):
+        for bundle in self.new:
+            if bundle.id in rows:
+                expect(rows[bundle.id]["holding"] == "reference", f"{bundle.id} is {rows[bundle.id]['holding']}")
+
+
+SCENES = {"push of a bundle": Push, "the push that makes the queue": First, "push of three bundles": Several,
+          "push --move of two bundles": Moved, "push from a pipe": Piped, "push --reference": Referenced}
+SHARES = {Push: 1.0}
+
+
+def test(kind, bench):
+    killed_everywhere(kind(bench), SHARES.get(kind, 0.05))
+
+
+TESTS = [(f"{title}: a kill at any system call loses nothing and doubles nothing", functools.partial(test, kind))
+         for title, kind in SCENES.items()]

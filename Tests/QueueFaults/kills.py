@@ -1,0 +1,122 @@
+"""Kills at every system call of a command, and errors at every call that can meet one, each in a fresh copy of a rig.
+
+strace counts the calls of each thread by itself and acts on the first that is that far, so calls are counted in the
+same way here. A kill between two calls that change nothing leaves the same disk as the one before it: a sweep meets
+every call that changes something, and of the others a share that the seed chooses.
+"""
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+from checks import Failed, expect
+from injection import CALLS, Call, prefix, report, require_strace
+
+MORE = ("ioctl copy_file_range sendfile fstat newfstatat statx getdents64 lseek fsetxattr utimensat futimesat statfs "
+        "fstatfs")
+NAMES = [*CALLS, *MORE.split()]
+FILTER = "trace=" + ",".join("?" + name for name in NAMES)
+CHANGING = {"write", "writev", "pwrite64", "pwritev2", "fsync", "fdatasync", "sync_file_range", "linkat", "link",
+            "rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir", "mkdirat", "ftruncate", "fallocate",
+            "chmod", "fchmod", "fchmodat", "copy_file_range", "sendfile", "utimensat", "fsetxattr", "exit_group"}
+KILLED = (-9, 137)
+
+
+def changes(call):
+    """Whether the disk can be another one after this call."""
+    if call.name.startswith("open"):
+        return "O_CREAT" in call.text or "O_TMPFILE" in call.text or "O_TRUNC" in call.text
+    return call.name in CHANGING or call.name == "ioctl" and "FICLONE" in call.text
+
+
+class Scene:
+    """A command, what is there before it, and what has to hold when it was killed or failed.
+
+    `make(rig)` prepares, `words(rig)` is the command, `judge(rig, result, number)` looks at what is left; `number` lets
+    trials take turns where there are two ways to go on. `stdin(rig)` makes what is given to the command.
+    """
+
+    stdin = None
+    codes = (0,)  # of an undisturbed run
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.origin = bench.rig()
+        self.make(self.origin)
+
+    def make(self, rig):
+        pass
+
+    def rig(self):
+        rig = self.bench.rig().like(self.origin)
+        self.enter(rig)
+        return rig
+
+    def enter(self, rig):
+        """What cannot be copied with a rig, since it depends on where it is."""
+
+    def run(self, rig, before=()):
+        how = {"stdin": self.stdin(rig)} if self.stdin else {}
+        return rig.run(*self.words(rig), prefix=before, **how)
+
+    def calls(self):
+        """The calls of an undisturbed run from the first that names the rig, each thread's and number's once."""
+        require_strace()
+        rig = self.rig()
+        log = rig.folder / "trace"
+        result = self.run(rig, ["strace", "-f", "--seccomp-bpf", "-s", "256", "-o", log, "-e", FILTER])
+        result.must(*self.codes, about="the undisturbed run")
+        calls, counts, seen, begun = [], {}, set(), False
+        for line in log.read_text(errors="replace").splitlines():
+            found = re.match(r"(\d+) +(\w+)\((.*)", line)
+            if not found:
+                continue
+            thread, name, text = found.groups()
+            number = counts[thread, name] = counts.get((thread, name), 0) + 1
+            begun = begun or str(rig.folder) in text
+            if (name, number) not in seen:
+                seen.add((name, number))
+                call = Call(name, number, text.replace(str(rig.folder), ""))
+                if begun:
+                    calls.append(call)
+        expect(calls, "no call names the queue")
+        return calls
+
+
+def thinned(calls, share, chance):
+    """All calls that change something, the last one, and of the others the given share."""
+    return [call for call in calls if changes(call) or call is calls[-1] or chance.random() < share]
+
+
+def sweep(items, trial):
+    """`trial(number, item)` for each item, two at a time; the problems that they return, in order."""
+    with ThreadPoolExecutor(2) as pool:
+        return [problem for problems in pool.map(trial, range(len(items)), items) for problem in problems]
+
+
+def killed_everywhere(scene, share=1.0):
+    """Kills the scene's command at each of its calls."""
+    survived = []
+
+    def trial(number, call):
+        rig = scene.rig()
+        try:
+            ended = scene.run(rig, prefix(call, "signal=KILL"))
+            if ended.code not in KILLED:
+                # With several threads, none may have come that far this time.
+                ended.must(*scene.codes, about="neither killed nor done")
+                survived.append(call)
+            scene.judge(rig, ended, number)
+        except Failed as reason:
+            return [f"killed at {call}: {reason}"]
+        finally:
+            discard(rig)
+        return []
+
+    calls = thinned(scene.calls(), share, scene.bench.chance(type(scene).__name__))
+    report(sweep(calls, trial))
+    expect(len(survived) <= len(calls) // 10, f"{len(survived)} of {len(calls)} runs were not killed")
+
+
+def discard(rig):
+    """Hundreds of rigs are made; what one test has judged is not needed again."""
+    shutil.rmtree(rig.folder, ignore_errors=True)

@@ -1,0 +1,176 @@
+"""What the families share: both binaries, a stock of bundles, and rigs that each have a queue of their own.
+
+Bytes are judged in the spool's files and rows in the database, by Python; the tool's own words are asked as well.
+"""
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import sqlite3
+import tarfile
+
+from bench import Bench, PHOTO, Rig, write_raw
+from checks import Failed, expect
+
+DAY = 86_400_000  # milliseconds
+STOCK = 64
+# Section 2 of Spec/queue.md; whatever else is in a queue at rest was left over.
+KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|settings\.json|reserve"
+                   r"|spool/([0-9a-f]{2})/\2[0-9a-f]{62}\.(bundle|json)|quarantine/[0-9a-f]{64}\.\d+\.bundle")
+
+
+@dataclasses.dataclass(frozen=True)
+class Bundle:
+    """A sound bundle in the stock; its id is read out of its own manifest."""
+
+    path: pathlib.Path
+    data: bytes
+    sha256: str
+    id: str
+
+    @classmethod
+    def at(cls, path):
+        data = path.read_bytes()
+        with tarfile.open(path, "r:") as archive:
+            manifest = json.load(archive.extractfile("manifest.json"))
+        return cls(path, data, hashlib.sha256(data).hexdigest(), manifest["id"])
+
+
+class QueueBench(Bench):
+    """Both binaries, and bundles of a device that the rigs trust. No two of them have the same photo."""
+
+    def __init__(self, capqueue, capbundle, folder, seed):
+        super().__init__(capbundle, folder)
+        self.seed = seed
+        self.capqueue = folder / "capqueue"
+        shutil.copy(capqueue, self.capqueue)
+        self.capqueue.chmod(0o755)
+        raws = [write_raw(folder / f"raws/{number:02}", photo_of(number)) for number in range(STOCK)]
+        self.template.run("pack", *raws, "--out-dir", folder / "stock").must(0, about="pack")
+        self.stock = [Bundle.at(path) for path in sorted((folder / "stock").iterdir())]
+
+    def rig(self, empty=False):
+        rig = QueueRig(self, self.folder / f"rig{next(self.numbers)}")
+        if not empty:
+            shutil.copytree(self.template.home, rig.home, dirs_exist_ok=True)
+        return rig
+
+    def chance(self, title):
+        """Random choices for one test, the same for the same seed whichever other tests run."""
+        return random.Random(f"{self.seed} {title}")
+
+    def packed(self, name, photo=PHOTO, options=(), **members):
+        """One more bundle, of a capture of its own."""
+        raw = write_raw(self.folder / f"raws/{name}", photo, **members)
+        target = self.folder / f"{name}.bundle"
+        self.template.pack(target, *options, raw=raw).must(0, about="pack")
+        return Bundle.at(target)
+
+
+def photo_of(number, size=3000):
+    return PHOTO[:-2] + bytes([number % 200 + 1]) * size + PHOTO[-2:]
+
+
+class QueueRig(Rig):
+    """A home folder with a queue in `queue`, and a folder `out` in which the tool runs."""
+
+    def __init__(self, bench, folder):
+        super().__init__(bench, folder)
+        self.queue = self.folder / "queue"
+        self.env["CAPQUEUE_DIR"] = str(self.queue)
+
+    def argv(self, *args):
+        return [str(self.bench.capqueue), *map(os.fspath, args)]
+
+    def run(self, *args, **how):
+        try:
+            return super().run(*args, **how)
+        except Failed as reason:
+            raise Failed(str(reason).replace(" of capbundle", " of capqueue")) from None
+
+    def like(self, other):
+        """This rig with a copy of another one's queue and folder `out`; no process may have that queue open."""
+        for one, two in ((other.queue, self.queue), (other.out, self.out)):
+            if one.exists():
+                shutil.copytree(one, two, dirs_exist_ok=True, symlinks=True)
+        return self
+
+    # What a user does.
+
+    def push(self, *bundles, options=(), **how):
+        """Pushes bundles of the stock, and expects their ids."""
+        result = self.run("push", *options, *(bundle.path for bundle in bundles), **how).must(0, about="push")
+        expect(ids(result) == [bundle.id for bundle in bundles], f"push prints {result.out[:200]!r}")
+        return result
+
+    def uploaded(self, *bundles, days=None):
+        """Marks bundles as uploaded, `days` ago."""
+        for bundle in bundles:
+            receipt = self.folder / "receipt"
+            receipt.write_text(f"stored as {bundle.sha256}\n")
+            self.run("mark-uploaded", bundle.id, "--receipt", receipt).must(0, about="mark-uploaded")
+        if days is not None:
+            self.aged(*bundles, days=days)
+
+    def stray(self, bundle, sidecar=True):
+        """Puts the files of a bundle into the spool, as a push that was killed before its commit leaves them."""
+        other = self.bench.rig()
+        other.push(bundle)
+        self.spool_file(bundle).parent.mkdir(mode=0o700, exist_ok=True)
+        for ending in ("bundle", "json") if sidecar else ("bundle",):
+            shutil.copy2(other.spool_file(bundle, ending), self.spool_file(bundle, ending))
+
+    def aged(self, *bundles, days):
+        """Everything that is known of these captures happened `days` before."""
+        with self.database() as database:
+            for bundle in bundles:
+                database.execute("UPDATE captures SET pushed_at = pushed_at - ?1, finished_at = finished_at - ?1 "
+                                 "WHERE id = ?2", (int(days * DAY), bundle.id))
+                database.execute("UPDATE deliveries SET completed_at = completed_at - ?1, due = due - ?1 WHERE capture "
+                                 "= (SELECT seq FROM captures WHERE id = ?2)", (int(days * DAY), bundle.id))
+
+    # What is there.
+
+    @contextlib.contextmanager
+    def database(self):
+        """The database, by Python's sqlite3; what is changed is committed."""
+        with contextlib.closing(sqlite3.connect(self.queue / "queue.sqlite", timeout=20)) as database:
+            with database:
+                yield database
+
+    def query(self, statement, *values):
+        with self.database() as database:
+            return database.execute(statement, values).fetchall()
+
+    def rows(self, *options, about="list"):
+        """What `list` says, by id."""
+        result = self.run("list", "--json", *options).must(0, about=about)
+        lines = [json.loads(line) for line in result.out.splitlines()]
+        found = {line["id"]: line for line in lines}
+        expect(len(found) == len(lines), f"{about}: an id is listed twice")
+        return found
+
+    def spool_file(self, bundle, ending="bundle"):
+        return self.queue / "spool" / bundle.sha256[:2] / f"{bundle.sha256}.{ending}"
+
+    def names(self):
+        """All that is no folder below the queue, as relative names."""
+        return sorted(str(path.relative_to(self.queue)) for path in self.queue.rglob("*")
+                      if path.is_symlink() or not path.is_dir())
+
+    def spool(self):
+        """The bytes of each bundle and sidecar, the quarantine included."""
+        return {name: (self.queue / name).read_bytes() for name in self.names()
+                if name.startswith(("spool/", "quarantine/"))}
+
+
+def ids(result):
+    """The whole lines on standard output."""
+    lines = result.out.decode("utf-8", "replace").split("\n")
+    expect(not lines[-1] or result.code, f"a last line without its end: {result.out[-80:]!r}")
+    return lines[:-1]

@@ -1,0 +1,102 @@
+"""Family 2c: a queue on a read-only disk still lists and gives; what would write says so."""
+import os
+import shutil
+import sqlite3
+
+from bench import NOBODY
+from checks import Skipped, every, expect
+from invariants import gives, refused, words_for_people
+from mounts import READ_ONLY, mounted
+
+READING = (["list"], ["list", "--json"], ["show", "ID"], ["show", "ID", "--json"], ["status"], ["status", "--json"],
+           ["status", "--prometheus"], ["history", "ID"], ["history", "ID", "--json"], ["get", "ID", "-o", "-"],
+           ["dest", "list"], ["session", "list"], ["config"], ["export", "--manifest", "-"])
+WRITING = (["push", "NEW"], ["prune"], ["hold", "ID"], ["cancel", "ID"], ["config", "retention", "3d"],
+           ["session", "end", "nothing"], ["mark-uploaded", "ID", "--receipt", "RECEIPT"])
+
+
+def left_over(rig, names):
+    """A queue as a crash leaves it, with rows in its write-ahead log and only there; `names` are taken away then."""
+    reader = sqlite3.connect(rig.queue / "queue.sqlite")
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM captures").fetchall()
+    rig.push(rig.bench.stock[2])
+    crashed = rig.folder / "crashed"
+    shutil.copytree(rig.queue, crashed)
+    reader.close()
+    expect((crashed / "queue.sqlite-wal").stat().st_size > 32, "nothing is in the write-ahead log")
+    shutil.rmtree(rig.queue)
+    crashed.rename(rig.queue)
+    for name in names:
+        (rig.queue / name).unlink()
+
+
+def tried(rig, run, held, about):
+    """Every command that reads works; every one that writes says that it cannot."""
+    new = rig.bench.stock[9]
+    (rig.out / "receipt").write_text(held[0].sha256)
+    names = {"ID": held[-1].id, "NEW": new.path, "RECEIPT": rig.out / "receipt"}
+    before = {name: (rig.queue / name).read_bytes() for name in rig.names()}
+    for words in READING:
+        result = run(*(names.get(word, word) for word in words)).must(0, about=f"{about}: {' '.join(words)}")
+        words_for_people(result, about=f"{about}: {' '.join(words)}")
+        if words[0] == "get":
+            expect(result.out == held[-1].data, f"{about}: get gives other bytes")
+        if words == ["list", "--json"]:
+            expect(len(result.out.splitlines()) == len(held), f"{about}: lists {len(result.out.splitlines())}")
+    for words in WRITING:
+        result = run(*(names.get(word, word) for word in words))
+        refused(result, *((66,) if words[0] == "session" else ()), 73, 74, 77, about=f"{about}: {' '.join(words)}")
+    expect(before == {name: (rig.queue / name).read_bytes() for name in rig.names()}, f"{about}: something has changed")
+
+
+def mount_of(leave, bench):
+    rig = bench.rig()
+    held = list(bench.stock[:2])
+    rig.push(*held)
+    if leave is not None:
+        left_over(rig, leave)
+        held.append(bench.stock[2])
+    with mounted(rig, rig.queue, READ_ONLY) as place:
+        tried(rig, place.run, held, "a read-only disk")
+    rig.push(bench.stock[10])
+    gives(rig, *held, bench.stock[10], about="writable again")
+
+
+def of_another_user_who_may_not_write(bench):
+    """As far as this is no refusal (77): somebody else's queue is not listed."""
+    if os.geteuid() != 0:
+        raise Skipped("needs another user")
+    rig = bench.rig()
+    rig.push(*bench.stock[:2])
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    rig.out.chmod(0o777)
+
+    def judge(_, words):
+        result = rig.run(*words, **who)
+        words_for_people(result.must(66, 74, 77, about=" ".join(map(str, words))))
+
+    every({name: words for name, words in {"list": ["list"], "push": ["push", bench.stock[3].path],
+                                           "get": ["get", bench.stock[0].id, "-o", "-"]}.items()}, judge)
+
+
+def becomes_read_only(bench):
+    """A disk that turns read-only under a queue, and back."""
+    rig = bench.rig()
+    with mounted(rig, rig.queue, 'mount -t tmpfs -o size=8m,mode=700 none "$0"') as place:
+        place.run("push", bench.stock[0].path).must(0, about="push")
+        place.shell('mount -o remount,ro "$0"').must(0, about="remount")
+        place.run("list").must(0, about="list")
+        refused(place.run("push", bench.stock[1].path), 73, 74, about="push")
+        place.shell('mount -o remount,rw "$0"').must(0, about="remount")
+        place.run("push", bench.stock[1].path).must(0, about="push on the disk that is writable again")
+        place.run("check", "--read-data").must(0, about="check")
+
+
+TESTS = [(f"a read-only disk{how}: reading commands work, writing ones say why not", lambda bench, leave=leave:
+          mount_of(leave, bench))
+         for how, leave in {"": None, ", with a write-ahead log left by a crash": (),
+                            ", with a write-ahead log and no shared memory":
+                            ("queue.sqlite-shm",)}.items()]
+TESTS += [("a disk that turns read-only and back", becomes_read_only),
+          ("the queue of another user is closed", of_another_user_who_may_not_write)]

@@ -1,0 +1,228 @@
+"""Family 9: the defects of other queues that concern a store, each as a test that is named after what it forbids."""
+import subprocess
+
+from bench import PHOTO
+from checks import expect
+from injection import require_strace
+from invariants import clean, gives, holds, nothing_left_over
+from kills import KILLED
+from queues import ids
+
+STATES = ("pending", "uploading", "processing", "failed", "permanently_failed", "held", "cancelled", "conflict",
+          "quarantined")
+YEARS = 4000  # days
+
+
+def put(rig, bundle, state):
+    """A state that only a server can bring about, by the row alone; both its columns, as the machine writes them."""
+    with rig.database() as database:
+        database.execute("UPDATE deliveries SET state = ? WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
+                         (state, bundle.id))
+        database.execute("UPDATE captures SET state = ? WHERE id = ?", (state, bundle.id))
+
+
+def spread(bench):
+    """A capture in each state that is not `completed`, and one that is; all of them years old."""
+    rig = bench.rig()
+    chosen = dict(zip((*STATES, "completed"), bench.stock))
+    rig.push(*chosen.values())
+    rig.run("hold", chosen["held"].id).must(0, about="hold")
+    rig.run("cancel", chosen["cancelled"].id).must(0, about="cancel")
+    rig.uploaded(chosen["completed"])
+    for state in ("uploading", "processing", "failed", "permanently_failed", "conflict", "quarantined"):
+        put(rig, chosen[state], state)
+    rig.aged(*chosen.values(), days=YEARS)
+    return rig, chosen
+
+
+def never_pruned_by_age(bench):
+    rig, chosen = spread(bench)
+    for options in (("--dry-run",), (), ("--older-than", "0s"), ("--older-than", "1s")):
+        printed = ids(rig.run("prune", *options).must(0, about="prune"))
+        expect(set(printed) <= {chosen["completed"].id}, f"prune {' '.join(options)} lets go {printed}")
+        left = {state: bundle for state, bundle in chosen.items() if state != "completed"}
+        holds(rig, *left.values(), about=f"prune {' '.join(options)}")
+        for state, bundle in left.items():
+            expect(rig.spool_file(bundle).read_bytes() == bundle.data, f"{state}: other bytes")
+    expect(not rig.spool_file(chosen["completed"]).exists(), "what was uploaded years ago is not let go")
+
+
+def cancelled_only_when_asked(bench):
+    rig, chosen = spread(bench)
+    printed = ids(rig.run("prune", "--cancelled", "--older-than", "99999d").must(0, about="prune --cancelled"))
+    expect(printed == [chosen["cancelled"].id], f"prune --cancelled lets go {printed}")
+    for state, bundle in chosen.items():
+        expect(rig.spool_file(bundle).exists() == (state != "cancelled"), f"{state}: the file is wrong")
+
+
+def not_at_once(bench):
+    """A capture that was uploaded just now is kept for its seven days, by every command."""
+    rig = bench.rig()
+    rig.push(*bench.stock[:2])
+    rig.uploaded(bench.stock[0])
+    for words in (["prune"], ["prune", "--cancelled"], ["check", "--repair"], ["run"], ["prune", "--older-than", "6d"]):
+        rig.run(*words).must(0, 15, 78, about=" ".join(words))
+        holds(rig, *bench.stock[:2], about=" ".join(words))
+    rig.aged(bench.stock[0], days=6.99)
+    rig.run("prune").must(0)
+    gives(rig, *bench.stock[:2])
+
+
+def one_of_two(bench):
+    """What one destination has and another has not is not let go, nor what has no receipt."""
+    rig = bench.rig()
+    for name in ("one", "two"):
+        (rig.out / name).mkdir()
+        rig.run("dest", "add", name, "--kind", "folder", "--path", rig.out / name).must(0, about="dest add")
+    both, bare = bench.stock[0], bench.stock[1]
+    rig.run("push", "--dest", "one", "--dest", "two", both.path).must(0, about="push to two")
+    rig.push(bare)
+    (rig.out / "receipt").write_text(both.sha256)
+    rig.run("mark-uploaded", both.id, "--receipt", rig.out / "receipt").must(64, about="mark-uploaded of two")
+    rig.run("mark-uploaded", both.id, "--dest", "one", "--receipt", rig.out / "receipt").must(0, about="mark-uploaded")
+    rig.uploaded(bare)
+    rig.aged(both, bare, days=YEARS)
+    with rig.database() as database:
+        database.execute("UPDATE deliveries SET receipt = NULL WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
+                         (bare.id,))
+    for options in ((), ("--older-than", "0s"), ("--cancelled", "--older-than", "0s")):
+        printed = ids(rig.run("prune", *options).must(0, about="prune"))
+        expect(not printed, f"prune {' '.join(options)} lets go {printed}")
+        holds(rig, both, bare)
+    rig.run("cancel", both.id).must(0, about="cancel of the second")
+    printed = ids(rig.run("prune", "--older-than", "0s").must(0, about="prune"))
+    expect(printed == [both.id], f"with the second cancelled prune lets go {printed}")
+
+
+def receipts(bench):
+    """A receipt that does not name the bundle is none: the capture stays as it is."""
+    rig = bench.rig()
+    rig.push(*bench.stock[:2])
+    sha256 = bench.stock[0].sha256
+    for text in ("", "ok", bench.stock[1].sha256, sha256[:-1], sha256[1:], sha256.upper()[:63],
+                 f"{sha256[:32]} {sha256[32:]}", "file:///local/copy.bundle", "\0" * 64,
+                 sha256 + "\n" + "x" * (1 << 20)):
+        (rig.out / "receipt").write_text(text)
+        rig.run("mark-uploaded", bench.stock[0].id, "--receipt", rig.out / "receipt").must(64, about=repr(text[:40]))
+        expect(rig.rows()[bench.stock[0].id]["state"] == "pending", f"a receipt {text[:40]!r} counts")
+    for place, code in ((rig.out / "nothing", 66), (rig.out, 66), ("/dev/zero", (64, 66))):
+        rig.run("mark-uploaded", bench.stock[0].id, "--receipt", place,
+                seconds=5).must(*([code] if isinstance(code, int) else code), about=f"a receipt from {place}")
+    (rig.out / "receipt").write_text(f"200 OK\r\nETag: {sha256}\r\n")
+    rig.run("mark-uploaded", bench.stock[0].id, "--receipt", rig.out / "receipt").must(0, about="a good receipt")
+    expect(rig.rows()[bench.stock[0].id]["state"] == "completed", "a good receipt does not count")
+
+
+def retry_all(bench):
+    rig, chosen = spread(bench)
+    before = rig.rows()[chosen["completed"].id]
+    for options in (["--all"], ["--all", "--reset"], ["--state", "completed"]):
+        result = rig.run("retry", *options)
+        result.must(0, *((64, 66) if "completed" in options else ()), about=f"retry {' '.join(options)}")
+        expect(chosen["completed"].id not in ids(result), f"retry {' '.join(options)} prints a completed capture")
+        expect(rig.rows()[chosen["completed"].id] == before, f"retry {' '.join(options)} changes a completed capture")
+    rig.run("retry", chosen["completed"].id).must(64, about="retry of a completed capture")
+    expect(rig.rows()[chosen["completed"].id] == before, "retry of a completed capture changes it")
+    rows = rig.rows()
+    for state in ("permanently_failed", "failed", "cancelled", "conflict"):
+        now = rows[chosen[state].id]["state"]
+        expect(now == "pending", f"retry --all leaves {state} {now}")
+    expect(rows[chosen["held"].id]["state"] == "held", "retry --all releases what the user holds")
+
+
+def beside_slow_commands(bench):
+    """Pushes while another command takes its time, at each of its syncs and writes, are all there afterwards."""
+    require_strace()
+    slow = ["strace", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync,flock,unlink,unlinkat",
+            "-e", "inject=fsync,fdatasync,flock,unlink,unlinkat:delay_enter=30000"]
+    rig = bench.rig()
+    (rig.out / "disk").mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
+    rig.push(*bench.stock[:6])
+    rig.uploaded(*bench.stock[:3], days=8)
+    pushed = list(bench.stock[3:6])
+    fresh = iter(bench.stock[10:])
+    for words in (["run"], ["prune"], ["check", "--repair"], ["hold", "--all"], ["release", "--all"],
+                  ["cancel", "--all"], ["retry", "--all"], ["config", "retention", "8d"],
+                  ["session", "end", "monday", "--incomplete"]):
+        with subprocess.Popen([*slow, *rig.argv(*words)], env=rig.env, cwd=rig.out, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+            first = True
+            while first or tool.poll() is None and len(pushed) < 45:
+                first = False
+                bundle = next(fresh)
+                rig.push(bundle, options=("--session", "tuesday"))
+                pushed.append(bundle)
+            _, err = tool.communicate(timeout=60)
+        expect(tool.returncode in (0, 15, 66), f"{words[0]}: exit {tool.returncode}: {err[:200]!r}")
+        holds(rig, *pushed, about=f"after {words[0]}")
+    clean(rig)
+
+
+def not_stranded(bench):
+    """A run that is killed while it sends leaves nothing that the next run does not take up."""
+    require_strace()
+    rig = bench.rig()
+    (rig.out / "disk").mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
+    rig.push(*bench.stock[:3])
+    kill = ["strace", "-f", "-o", "/dev/null", "-e", "trace=linkat,link,renameat,renameat2,rename",
+            "-e", "inject=linkat,link,renameat,renameat2,rename:signal=KILL:when=1"]
+    expect(rig.run("run", prefix=kill).code in KILLED, "the run was not killed")
+    states = [row["state"] for row in rig.rows().values()]
+    expect("uploading" in states, f"the kill met no sending: {states}")
+    rig.run("run").must(0, about="the next run")
+    states = {row["state"] for row in rig.rows().values()}
+    expect(states == {"completed"}, f"after the next run captures are {states}")
+    expect(len(list((rig.out / "disk").glob("*.bundle"))) == 3, "not all have arrived")
+    nothing_left_over(rig)
+
+
+def alike_is_not_the_same(bench):
+    """One byte of the photo, one letter of the metadata, another depth map: each is a capture of its own."""
+    photo = PHOTO[:-2] + b"\x55" * 5000 + PHOTO[-2:]
+    other = photo[:3000] + b"\x54" + photo[3001:]
+    bundles = [bench.packed("alike 1", photo), bench.packed("alike 2", other),
+               bench.packed("alike 3", photo, device_model="Rig 2"), bench.packed("alike 4", photo, ("--no-depth",)),
+               bench.packed("alike 5", photo, ("--location", "omit")),
+               bench.packed("alike 6", photo, captured_at="2026-03-14T09:26:53.590+01:00")]
+    expect(len({bundle.id for bundle in bundles}) == 6, "the bundles are not six captures")
+    rig = bench.rig()
+    for bundle in bundles:
+        rig.push(bundle)
+    rows = clean(rig)
+    expect(len(rows) == 6, f"{len(rows)} captures instead of 6")
+    gives(rig, *bundles)
+    twin = bench.packed("alike 7", photo)
+    expect(twin.sha256 != bundles[0].sha256 and twin.id == bundles[0].id, "the twin is no other signature of the same")
+    result = rig.run("push", twin.path).must(0, about="another signature of the same capture")
+    expect(ids(result) == [twin.id] and result.text, f"prints {result.out!r} and says {result.text!r}")
+    expect(len(clean(rig)) == 6, "another signature of the same capture is stored beside it")
+    gives(rig, bundles[0])
+
+
+def pruned_and_pushed_again(bench):
+    """What was uploaded and let go is known by its hash: its id is printed, and nothing is sent again."""
+    rig = bench.rig()
+    rig.push(bench.stock[0])
+    rig.uploaded(bench.stock[0])
+    expect(ids(rig.run("prune", "--older-than", "0s").must(0)) == [bench.stock[0].id], "is not let go")
+    rig.run("get", bench.stock[0].id, "-o", "-").must(66, about="get of what was let go")
+    rig.push(bench.stock[0])
+    row = rig.rows()[bench.stock[0].id]
+    expect(len(rig.rows()) == 1 and row["state"] == "completed", f"is {row['state']} after it was pushed again")
+    expect(row["deliveries"][0].get("receipt"), "the receipt is gone")
+
+
+TESTS = [
+    ("defects 7 and 8: no age lets failed, held, cancelled or unsent captures go", never_pruned_by_age),
+    ("defect 7: nothing that was just uploaded is deleted", not_at_once),
+    ("cancelled captures go only when the user says so", cancelled_only_when_asked),
+    ("what one of two destinations lacks, or what lacks its receipt, is kept", one_of_two),
+    ("defect 11: what does not name the bundle's hash is no receipt", receipts),
+    ("defect 6: retry --all does not touch completed captures", retry_all),
+    ("defect 12: pushes beside a slow command are not lost", beside_slow_commands),
+    ("defect 13: a killed run strands nothing in uploading", not_stranded),
+    ("defect 14: nothing but the hash decides that a capture is held", alike_is_not_the_same),
+    ("what was let go and is pushed again keeps its id and receipt", pruned_and_pushed_again),
+]

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Makes the store of a built capqueue meet crashes, full disks, damage, crowds and odd files.
+
+usage: run.py CAPQUEUE CAPBUNDLE [--only WORD] [--seed N]
+
+As Tests/Faults does for capbundle, and with its tools: the real binary runs, and the kernel does the harm. Prints a
+line for each test and a closing line; exit 0 only if none failed. What is left to chance (which page is damaged, which
+of several like calls is met) follows the seed, which is printed. As root some more faults can be made than as a user.
+"""
+import argparse
+import importlib
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[1:1] = [str(TESTS / "Faults"), str(TESTS / "Outcomes")]
+from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
+from queues import QueueBench  # noqa: E402
+
+FAMILIES = ["kill_push", "kill_prune", "kill_others", "kill_salvage", "kill_run", "sync_order",
+            "call_errors", "full_disks", "read_only", "damage", "write_ahead", "spool_damage", "strays", "crowds",
+            "signals", "sources", "hostile", "owners", "limits", "clocks", "retention"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Fault tests of a capqueue binary.")
+    parser.add_argument("capqueue", type=pathlib.Path)
+    parser.add_argument("capbundle", type=pathlib.Path)
+    parser.add_argument("--only", default="", metavar="WORD", help="tests whose family or title has this word")
+    parser.add_argument("--seed", type=int, metavar="N", help="repeats the choices of another run")
+    parser.add_argument("--times", action="store_true", help="print how long each test took")
+    options = parser.parse_args()
+    for binary in (options.capqueue, options.capbundle):
+        if not binary.is_file():
+            parser.error(f"no such file: {binary}")
+    seed = random.randrange(1_000_000) if options.seed is None else options.seed
+    print(f"seed {seed}", flush=True)
+    outcomes = Outcomes()
+    with tempfile.TemporaryDirectory(prefix="capqueue-faults-", ignore_cleanup_errors=True) as folder:
+        try:
+            bench = QueueBench(options.capqueue.resolve(), options.capbundle.resolve(),
+                               pathlib.Path(folder).resolve(), seed)
+        except Failed as reason:
+            outcomes.say("FAIL", f"bundles are made: {reason}")
+            return outcomes.close()
+        for family in FAMILIES:
+            for title, function in importlib.import_module(family).TESTS:
+                if options.only in f"{family}: {title}":
+                    start = time.monotonic()
+                    outcomes.run(f"{family}: {title}", function, bench)
+                    if options.times:
+                        print(f"     {time.monotonic() - start:.1f} s", flush=True)
+    return outcomes.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

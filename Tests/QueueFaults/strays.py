@@ -1,0 +1,171 @@
+"""Family 3d: files in the queue that no row names: reported, never lost, taken in by `check --repair`."""
+import os
+import subprocess
+import threading
+
+from checks import every, expect
+from injection import prefix, without_unnamed_files
+from invariants import check_says, clean, gives, holds, nothing_left_over
+from kill_push import Push
+from queues import KNOWN, ids
+
+
+def bundles(bench):
+    """A whole stray, with and without its sidecar."""
+    for sidecar in (True, False):
+        rig = bench.rig()
+        rig.push(bench.stock[0])
+        rig.stray(bench.stock[1], sidecar)
+        about = "with its sidecar" if sidecar else "without a sidecar"
+        for options in ((), ("--read-data",), ("--repair", "--dry-run")):
+            found = check_says(rig, 15, options=options, about=about)
+            expect(len(found) == 1 and "stray" in found[0]["kind"], f"{about}: {options} finds {found}")
+            expect(rig.spool_file(bench.stock[1]).exists(), f"{about}: check takes it away")
+        rig.run("check", "--repair").must(0, 15, about=f"{about}: check --repair")
+        rows = clean(rig, about)
+        holds(rig, *bench.stock[:2], rows=rows, about=about)
+        gives(rig, bench.stock[1], about=about)
+
+
+def used_by_a_push(bench):
+    """The next push of the same bundle uses the stray, also where it is not whole."""
+    def judge(name, spoil):
+        rig = bench.rig()
+        rig.push(bench.stock[0])
+        rig.stray(bench.stock[1], sidecar=name != "no sidecar")
+        spoil(rig.spool_file(bench.stock[1]))
+        rig.push(bench.stock[1])
+        gives(rig, bench.stock[1])
+        holds(rig, *bench.stock[:2])
+        expect(len(rig.rows()) == 2, f"{len(rig.rows())} captures")
+
+    every({"whole": lambda path: None, "no sidecar": lambda path: None,
+           "cut": lambda path: path.write_bytes(path.read_bytes()[:-1]), "empty": lambda path: path.write_bytes(b"")},
+          judge)
+
+
+def no_bundles(bench):
+    """What is no bundle is reported, again and again, and never deleted."""
+    rig = bench.rig()
+    rig.push(bench.stock[0])
+    shard = rig.queue / "spool/ab"
+    shard.mkdir(exist_ok=True, mode=0o700)
+    odd = {"spool/notes.txt": b"mine", "spool/ab/photo.jpg": b"\xff\xd8\xff",
+           f"spool/ab/ab{'0' * 62}.bundle": b"no bundle",
+           f"spool/ab/ab{'1' * 62}.bundle": bench.stock[1].data,
+           "spool/ab/\x1b[2Jx": b"control", "notes.txt": b"mine"}
+    for name, data in odd.items():
+        (rig.queue / name).write_bytes(data)
+        (rig.queue / name).chmod(0o600)
+    for options in ((), ("--read-data",), ("--repair",), ("--repair", "--read-data"), ()):
+        found = check_says(rig, 1, 2, 15, 74, options=options, about=f"check {' '.join(options)}")
+        expect(found, f"check {' '.join(options)} finds nothing")
+        kept = sorted(rig.spool().values()) + [(rig.queue / "notes.txt").read_bytes()]
+        for name, data in odd.items():
+            expect(data in kept, f"check {' '.join(options)}: the bytes of {name!r} are gone")
+    gives(rig, bench.stock[0])
+    rig.push(bench.stock[2])
+    rig.run("prune", "--older-than", "0s").must(0, about="prune")
+    expect((rig.queue / "notes.txt").exists(), "prune deletes what is not its own")
+
+
+def left_in_incoming(bench):
+    """What a kill left in incoming/ goes with the next check."""
+    rig = bench.rig()
+    rig.push(bench.stock[0])
+    (rig.queue / "incoming/left-over.tmp").write_bytes(bench.stock[1].data[:700])
+    rig.run("check").must(0, 15, about="check")
+    nothing_left_over(rig, "after check")
+
+
+def check_beside_a_push(bench):
+    """What a push that goes on has in incoming/ is not taken away, also where it has a name."""
+    scene = Push(bench)
+    bundle, = scene.new
+    calls = scene.calls()
+    for named in (False, True):
+        rig = scene.rig()
+        before = []
+        if named:
+            before = ["strace", "-f", "-o", "/dev/null", "-e", "trace=access,faccessat,faccessat2",
+                      *without_unnamed_files(calls)]
+        with subprocess.Popen([*before, *rig.argv("push", "-")], env=rig.env, cwd=rig.out, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+            try:
+                tool.stdin.write(bundle.data[:2000])
+                tool.stdin.flush()
+                for _ in range(3):
+                    rig.run("check").must(0, 15, about="check beside a push")
+                out, err = tool.communicate(bundle.data[2000:], timeout=20)
+            finally:
+                tool.kill()
+        expect(tool.returncode == 0, f"the push ends with {tool.returncode}: {err[:200]!r}")
+        expect(out.decode().split() == [bundle.id], f"the push prints {out!r}")
+        clean(rig)
+        gives(rig, bundle)
+
+
+def kill_where_files_have_names(bench):
+    """Where the file system has no nameless files, a killed push leaves a name in incoming/, until the next check."""
+    scene = Push(bench)
+    calls = scene.calls()
+    extra = without_unnamed_files(calls)
+    links = [call for call in calls if call.name.startswith(("link", "fsync", "fdatasync"))]
+    for call in links:
+        rig = scene.rig()
+        scene.run(rig, prefix(call, "signal=KILL", extra))
+        rig.run("check").must(0, 15, about=f"check after a kill at {call}")
+        odd = [name for name in rig.names() if not KNOWN.fullmatch(name)]
+        expect(not odd, f"after a kill at {call} check leaves {odd}")
+        result = rig.run("push", scene.new[0].path).must(0, about="push again")
+        expect(ids(result) == [scene.new[0].id], f"push again prints {result.out!r}")
+        clean(rig, f"after a kill at {call}")
+
+
+def adopted(bench):
+    """adopt takes in what lies in a folder, once each; links are not followed, and what is no bundle is passed over."""
+    rig = bench.rig()
+    place = rig.out / "old"
+    (place / "deep/er").mkdir(parents=True)
+    for number, bundle in enumerate(bench.stock[:5]):
+        (place / ("deep/er" if number % 2 else ".") / f"{number}.bundle").write_bytes(bundle.data)
+    (place / "twin.bundle").write_bytes(bench.stock[0].data)
+    (place / "cut.bundle").write_bytes(bench.stock[6].data[:-700])
+    (place / "link.bundle").symlink_to(bench.stock[7].path)
+    (place / "loop").symlink_to(".")
+    os.mkfifo(place / "fifo.bundle")
+    for _ in range(2):
+        rig.run("adopt", place, seconds=10).must(0, 1, 2, 66, about="adopt")
+        rows = clean(rig, "after adopt")
+        expect(rows.keys() == {bundle.id for bundle in bench.stock[:5]}, f"adopt takes in {len(rows)}")
+    for number, bundle in enumerate(bench.stock[:5]):
+        path = place / ("deep/er" if number % 2 else ".") / f"{number}.bundle"
+        expect(path.read_bytes() == bundle.data, "adopt touches a file")
+
+
+def adopted_at_once(bench):
+    """Two adopts of the same folder: each bundle once."""
+    rig = bench.rig()
+    for bundle in bench.stock[:10]:
+        (rig.out / bundle.path.name).write_bytes(bundle.data)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(rig.run("adopt", rig.out))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        result.must(0, about="adopt beside adopt")
+    expect(len(clean(rig)) == 10, "not each bundle once")
+
+
+TESTS = [
+    ("a whole bundle that no row names: 15, and --repair takes it in", bundles),
+    ("a push uses a stray, and replaces one that is not whole", used_by_a_push),
+    ("what is no bundle is reported and never deleted", no_bundles),
+    ("what a kill left in incoming/ goes with the next check", left_in_incoming),
+    ("check beside a push takes nothing away from it", check_beside_a_push),
+    ("a killed push without nameless files: check leaves no temporary name", kill_where_files_have_names),
+    ("adopt: each bundle once, links are not followed", adopted),
+    ("two adopts at once: each bundle once", adopted_at_once),
+]

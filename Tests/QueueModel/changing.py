@@ -1,0 +1,167 @@
+"""Commands by which the user changes what is to be sent: hold, release, cancel, retry, mark-uploaded."""
+import copy
+
+from model import HELD
+from outcomes import expect
+from seen import of_capture, of_record, settle
+from spec import EXIT_CODES, MACHINE
+from taking import SESSIONS
+
+EVENTS = ("hold", "release", "cancel", "retry")
+
+
+def some_id(dice, model):
+    """A capture as a user names it: whole, shortened, by its hash, or not quite right."""
+    if not model.captures or dice.random() < 0.05:
+        return dice.choice(("00000000-0000-8000-8000-000000000000", "abc", "ffffffff", "not an id"))
+    capture = dice.choice(list(model.captures.values()))
+    form = dice.random()
+    if form < 0.6:
+        return capture.id
+    if form < 0.85:
+        return capture.id[:dice.randint(4, 30)]
+    return capture.bundle.sha256[:dice.randint(8, 64)]
+
+
+def meant(model, text):
+    """The capture that an id means, and the exit code if it means none or several."""
+    if len(text) < 4 or " " in text:
+        return None, 64
+    found = model.find(text)
+    return (found[0], 0) if len(found) == 1 else (None, 64 if found else 66)
+
+
+def change(world, dice):
+    """One of the four, by ids or by a filter."""
+    event = dice.choice(EVENTS)
+    dry = dice.random() < 0.15
+    words = ["--dry-run"] if dry else []
+    if event == "retry" and dice.random() < 0.2:
+        words.append("--reset")
+    if dice.random() < 0.6:
+        _change_ids(world, dice, event, dry, words)
+    else:
+        _change_filtered(world, dice, event, dry, words)
+
+
+def _change_ids(world, dice, event, dry, words):
+    after = world.model.copy()
+    texts = list(dict.fromkeys(some_id(dice, after) for _ in range(dice.choice((1, 1, 2, 3)))))
+    changed, codes = [], []
+    for text in texts:
+        capture, code = meant(after, text)
+        code = code or _apply(after, capture, event)
+        codes.append(code)
+        changed += [] if code else [capture.id]
+    piped = dice.random() < 0.3
+    stdin = "".join(f"{text}\n" for text in texts).encode() if piped else b""
+    ended = world.write(event, *(["-"] if piped else texts), *words, stdin=stdin)
+    _judge(world, ended, after, changed, EXIT_CODES.worst(codes), dry)
+
+
+def _change_filtered(world, dice, event, dry, words):
+    after = world.model.copy()
+    kind = dice.choice(("all", "state", "session", "destination"))
+    value = {"all": None, "state": dice.choice(MACHINE.states), "session": dice.choice(SESSIONS),
+             "destination": dice.choice(list(after.destinations) or [None])}[kind]
+    if kind == "destination" and value is None:
+        kind = "all"
+    chosen = after.chosen(**{kind: value}) if kind != "all" else after.chosen()
+    filters = ["--all"] if kind == "all" else [f"--{kind.replace('destination', 'dest')}={value}"]
+    code = 66 if kind == "session" and value not in after.sessions else 0
+    changed = [capture.id for capture in chosen
+               if _apply(after, capture, event, value if kind == "destination" else None) == 0]
+    ended = world.write(event, *filters, *words)
+    _judge(world, ended, after, changed, code, dry, ordered=False)
+
+
+def _apply(model, capture, event, destination=None):
+    """The event to a capture of the model; the exit code."""
+    if event == "retry" and capture.holding not in HELD:
+        wanting = [each for each in capture.deliveries if each.state == "cancelled"]
+        if wanting and not any(each.state in ("failed", "permanently_failed", "conflict")
+                               for each in capture.deliveries):
+            return 66
+    changed = capture.apply(event, destination)
+    for delivery in changed:
+        delivery.due = model.turn()
+    return 0 if changed else 64
+
+
+def _judge(world, ended, after, changed, code, dry, ordered=True):
+    if ended.killed:
+        settle(world, world.model.copy() if dry else after)
+        return
+    ended.finding(code)
+    if ordered:
+        ended.printing(changed)
+    else:
+        expect(sorted(ended.lines) == sorted(changed), f"{ended.words}: ids {ended.lines}, expected {changed}")
+    if not dry:
+        world.model = after
+
+
+def mark_uploaded(world, dice):
+    """Somebody else has sent it, and has a receipt that names the bundle's hash, or another's."""
+    after = world.model.copy()
+    text = some_id(dice, after)
+    capture, code = meant(after, text)
+    right = dice.random() < 0.85
+    receipt = f"stored {capture.bundle.sha256 if capture and right else 'ab' * 32} on {dice.randrange(10 ** 6)}\n"
+    words, named = [], None
+    if capture and len(capture.deliveries) > 1 and dice.random() < 0.8:
+        named = dice.choice([each.destination for each in capture.deliveries if each.destination] or [None])
+        words += [f"--dest={named}"] if named else []
+    if capture:
+        code = _record(capture, named, receipt, right)
+    piped = dice.random() < 0.5
+    source = "-" if piped else f"own/receipt{dice.randrange(10 ** 6)}"
+    if not piped:
+        world.shell(f"echo {receipt.strip()!r} > {source}", (world.folder / source).write_text, receipt)
+    ended = world.write("mark-uploaded", text, "--receipt", source, *words, stdin=receipt.encode() if piped else b"")
+    if ended.killed:
+        settle(world, after)
+        return
+    ended.finding(code)
+    world.model = after
+
+
+def _record(capture, named, receipt, right):
+    chosen = [each for each in capture.deliveries if named in (None, each.destination)]
+    if len(chosen) > 1 or not right:
+        return 64
+    if not chosen[0].apply("record"):
+        return 64
+    chosen[0].receipt = receipt
+    return 0
+
+
+def prune(world, dice):
+    """Deletes what the Spec lets go, and nothing else."""
+    aged, cancelled, dry = dice.random() < 0.7, dice.random() < 0.35, dice.random() < 0.15
+    words = (["--older-than=0s"] if aged else []) + (["--cancelled"] if cancelled else [])
+    after = world.model.copy()
+    gone = [capture for capture in after.captures.values() if after.may_go(capture, aged, cancelled)]
+    for capture in gone:
+        after.let_go(capture)
+    ended = world.write("prune", *words, *(["--dry-run"] if dry else []))
+    if ended.killed:
+        settle(world, world.model.copy() if dry else after, between=_removing)
+        return
+    ended.finding(0)
+    names = [capture.id for capture in gone]
+    expect(sorted(ended.lines) == sorted(names), f"{ended.words}: lets go {ended.lines}, expected {names}")
+    if not dry:
+        world.model = after
+
+
+def _removing(record, old, new):
+    """Deletion that was decided and not ended: the next prune takes it up."""
+    if not old or not new or new.holding != "removed":
+        return None
+    step = copy.copy(old)
+    step.holding = "removing"
+    return step if of_record(record) == of_capture(step) else None
+
+
+COMMANDS = {"change": (22, change), "mark-uploaded": (10, mark_uploaded), "prune": (9, prune)}

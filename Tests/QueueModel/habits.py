@@ -1,0 +1,81 @@
+"""What all sequences share: the tool, the bundles, and what each command usually does before it is killed in the middle."""
+import os
+import re
+import subprocess
+import time
+
+import crashes
+from pool import Pool
+
+TRACED = crashes.CALLS + ["copy_file_range", "ioctl"]
+LEARN = ("strace", "-f", "--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in sorted(TRACED)))
+
+
+class Habits:
+    """Of each command its system calls, in order, and how long it takes; learned once from a plain sequence of them."""
+
+    def __init__(self):
+        self.calls, self.seconds = {}, {}
+
+    def where(self, crash, command):
+        """What stands before the command line, and after how many seconds it is killed, if it is."""
+        if crash.traced and self.calls.get(command):
+            name, number = self.calls[command][int(crash.fraction * len(self.calls[command]))]
+            return ["strace", "-f", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+                    f"inject={name}:signal=KILL:when={number}"], None
+        return [], crash.fraction * self.seconds.get(command, 0.02)
+
+
+class Bench:
+    def __init__(self, capqueue, capbundle, folder, keep=False):
+        self.capqueue, self.folder, self.keep = capqueue, folder, keep
+        (folder / "pool").mkdir()
+        self.pool = Pool(folder / "pool", capbundle)
+        self.habits, self.crashes = Habits(), True
+        self._learn(folder / "timed", False)
+        if crashes.can_trace():
+            self._learn(folder / "traced", True)
+
+    def _learn(self, folder, traced):
+        (folder / "disk").mkdir(parents=True)
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(folder), "CAPQUEUE_DIR": "queue",
+                       "LC_ALL": "C.UTF-8"}
+        for words, stdin in self._usual():
+            start = time.monotonic()
+            subprocess.run([*(LEARN if traced else ()), *(("-o", folder / "trace") if traced else ()), self.capqueue,
+                            *words], input=stdin, cwd=folder, env=environment, capture_output=True, check=False)
+            if traced:
+                self.habits.calls.setdefault(words[0], []).extend(_calls(folder / "trace"))
+            else:
+                longest = max(time.monotonic() - start, self.habits.seconds.get(words[0], 0))
+                self.habits.seconds[words[0]] = longest
+
+    def _usual(self):
+        """Commands as the sequences use them, and their standard input."""
+        c0, twin, redacted, c1, _, _, c2, *_, c4, c5 = self.pool.sound
+        receipt = f"stored {c1.sha256}\n".encode()
+        return [
+            (["push", c0.path], b""), (["push", twin.path, redacted.path, c1.path, "--session=monday"], b""),
+            (["push", "-"], c2.data), (["push", c4.path, c5.path], b""),
+            (["hold", c0.id, c1.id], b""), (["hold", "--all"], b""), (["release", c0.id, c1.id], b""),
+            (["release", "--all"], b""), (["cancel", c0.id], b""), (["cancel", "--session=monday"], b""),
+            (["retry", c0.id], b""), (["retry", "--all"], b""), (["cancel", c4.id], b""),
+            (["mark-uploaded", c1.id, "--receipt", "-"], receipt), (["prune", "--older-than=0s", "--cancelled"], b""),
+            (["session", "end", "monday"], b""), (["dest", "add", "nas", "--kind", "folder", "--path", "disk"], b""),
+            (["run"], b""), (["check"], b""), (["check", "--read-data"], b""), (["check", "--repair"], b""),
+            (["adopt", self.pool.folder], b""), (["prune", "--older-than=0s"], b"")]
+
+
+def _calls(log):
+    """(name, number) of each call from the first on that names the queue; strace counts each thread for itself."""
+    counts, found, seen = {}, [], False
+    for line in log.read_text(errors="replace").splitlines():
+        match = re.match(r"(\d+) +(\w+)\((.*)", line)
+        if not match:
+            continue
+        thread, name, text = match.groups()
+        counts[thread, name] = counts.get((thread, name), 0) + 1
+        seen = seen or "queue" in text
+        if seen:
+            found.append((name, counts[thread, name]))
+    return found

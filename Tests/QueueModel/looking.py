@@ -1,0 +1,125 @@
+"""Commands that only look: get, list, show, history, export, status. What they say must be what the model has."""
+import json
+
+from model import HELD
+from outcomes import expect
+from changing import meant, some_id
+from seen import listing, of_capture, of_record, same_captures
+from spec import MACHINE
+from taking import SESSIONS
+
+
+def get(world, dice):
+    text = some_id(dice, world.model)
+    capture, code = meant(world.model, text)
+    if code:
+        world.read("get", text, "-o", "-").finding(code).printing([], "bytes")
+        return
+    get_one(world, capture, text)
+
+
+def get_one(world, capture, text=None):
+    """The bytes that were pushed, or none at all."""
+    ended = world.read("get", text or capture.id, "-o", "-")
+    if capture.holding not in HELD or capture.file == "gone":
+        ended.must(66)
+    elif capture.file != "whole":
+        ended.must(1)
+    else:
+        ended.must(0)
+        expect(ended.out == capture.bundle.data, f"{ended.words}: other bytes than were pushed")
+        return
+    expect(not ended.out, f"{ended.words}: {len(ended.out)} bytes came out of what is not whole")
+
+
+def list_some(world, dice):
+    """With filters and in pages: the pages together are the whole list."""
+    if not world.exists:
+        world.read("list", "--json").must(66)
+        return
+    state = dice.choice(MACHINE.states) if dice.random() < 0.3 else None
+    session = dice.choice(SESSIONS) if dice.random() < 0.3 else None
+    if session and session not in world.model.sessions:
+        session = None
+    filters = ([f"--state={state}"] if state else []) + ([f"--session={session}"] if session else [])
+    chosen = world.model.chosen(state=state, session=session)
+    if dice.random() < 0.5:
+        same_captures(world, listing(world, *filters), chosen, f"list {filters}")
+        return
+    size, records = dice.randint(1, 3), []
+    for _ in range(len(chosen) // size + 1):
+        after = [f"--after={records[-1]['id']}"] if records else []
+        page = listing(world, *filters, f"--limit={size}", *after)
+        records += page
+        expect(len(page) <= size, f"list: {len(page)} with --limit={size}")
+    same_captures(world, records, chosen, f"list {filters} in pages of {size}")
+
+
+def show(world, dice):
+    text = some_id(dice, world.model)
+    capture, code = meant(world.model, text)
+    ended = world.read("show", text, "--json").finding(code)
+    if capture and not code:
+        expect(of_record(json.loads(ended.out)) == of_capture(capture), f"{ended.words}: {ended.out!r}, expected "
+               f"{of_capture(capture)}")
+
+
+def history(world, dice):
+    """Every change of a state is one that the table has, and they follow each other."""
+    if not world.model.captures:
+        return
+    follow(world, dice.choice(list(world.model.captures.values())))
+
+
+def follow(world, capture):
+    ended = world.read("history", capture.id, "--json").must(0)
+    events = [json.loads(line) for line in ended.lines]
+    changes = [event for event in events if "event" in event and event.get("from")]
+    for change in changes:
+        wanted = MACHINE.after(change["from"], change["event"])
+        expect(wanted == change["to"], f"{ended.words}: {change['from']} {change['event']} {change['to']}, the table "
+               f"has {wanted}")
+        expect(change.get("cause") and change.get("at"), f"{ended.words}: no cause or time: {change}")
+
+
+def export(world, dice):
+    """What waits, for those who send by other means."""
+    if not world.exists:
+        world.read("export", "--manifest", "-").must(66)
+        return
+    form = dice.choice(("json", "paths", "sha256sum"))
+    lines = world.read("export", "--manifest", "-", "--format", form).must(0).lines
+    waiting = [capture for capture in world.model.captures.values() if capture.holding in HELD and capture.waiting]
+    if form == "json":
+        there, wanted = {json.loads(line)["id"] for line in lines}, {capture.id for capture in waiting}
+    else:
+        there = {line.rpartition("/")[2].partition(" ")[0].removesuffix(".bundle") for line in lines}
+        wanted = {capture.bundle.sha256 for capture in waiting if capture.holding == "spool" or form == "sha256sum"}
+        if form == "sha256sum":
+            there = {line.split()[0] for line in lines}
+    expect(there == wanted, f"export {form}: {there}, expected {wanted}")
+
+
+def status(world):
+    return json.loads(world.read("status", "--json").must(0).out)
+
+
+def status_of(world, dice=None):
+    """Counts and bytes are those of the model."""
+    del dice
+    model = world.model
+    if not world.exists:
+        world.read("status", "--json").must(66)
+        return
+    there = status(world)
+    counts = {state: count for state, count in there["captures"].items() if count["captures"]}
+    expect(counts == model.totals(), f"status: captures {counts}, expected {model.totals()}")
+    expect(there["sessions"] == model.session_counts(),
+           f"status: sessions {there['sessions']}, expected {model.session_counts()}")
+    used = sum(capture.bundle.bytes for capture in model.captures.values() if capture.holding == "spool")
+    expect(there["quota"]["used_bytes"] == used + model.quarantine,
+           f"status: used_bytes {there['quota']['used_bytes']}, expected {used + model.quarantine}")
+
+
+COMMANDS = {"get": (3, get), "list": (3, list_some), "show": (3, show), "history": (3, history),
+            "export": (3, export), "status": (2, status_of)}

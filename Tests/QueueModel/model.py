@@ -1,0 +1,174 @@
+"""What a queue has to be after each command: captures, their deliveries, where their bytes are. No files, no clock.
+
+The states come from the table of Spec/queue.md. What stands here is the rest of that page, as short as it can be said.
+"""
+import copy
+import dataclasses
+
+from spec import MACHINE
+
+HELD = ("spool", "reference")  # where bytes can be sent from
+OVER = ("completed", "cancelled")  # states of a delivery that lets its capture go
+FAILED = ("permanently_failed", "conflict", "quarantined")
+
+
+@dataclasses.dataclass
+class Delivery:
+    destination: str | None = None  # none until a run binds it to the default one
+    state: str = "pending"
+    receipt: str | None = None  # as text; None of a run's own, which is looked at where it is made
+    later: bool = False  # due at a time that no sequence lives to see
+    due: int = 0  # the place in the line of those that have the same priority
+
+    def apply(self, event):
+        """True if the event has a cell in the table; then the delivery is in the state that it names."""
+        state = MACHINE.after(self.state, event)
+        if state is None:
+            return False
+        self.state = state
+        if state != "completed":
+            self.receipt = None
+        return True
+
+
+@dataclasses.dataclass
+class Capture:
+    id: str
+    bundle: object  # whose bytes the queue holds, or held
+    session: str | None
+    priority: int
+    deliveries: list
+    holding: str = "spool"
+    file: str = "whole"  # what the disk has of it: whole, flipped (same length), cut, gone
+    reference: str | None = None  # the user's own file
+    sidecar: bool = True
+    landed_at: int | None = None  # set by the sequence, which knows the time; the model only compares
+
+    @property
+    def state(self):
+        return MACHINE.overall({delivery.state for delivery in self.deliveries})
+
+    @property
+    def waiting(self):
+        return any(delivery.state in ("pending", "failed", "uploading", "processing") for delivery in self.deliveries)
+
+    def apply(self, event, destination=None):
+        """The event to each delivery (of the destination, if one is named) that has a cell for it; those, changed."""
+        chosen = [each for each in self.deliveries if destination is None or each.destination == destination]
+        return [each for each in chosen if each.apply(event)]
+
+    def lose_bytes(self, holding):
+        self.holding = holding
+        self.apply("damage")
+
+    def regain_bytes(self, bundle):
+        self.holding, self.file, self.sidecar, self.bundle, self.reference = "spool", "whole", True, bundle, None
+        self.apply("restore")
+
+
+class Model:
+    def __init__(self):
+        self.captures = {}  # by id, in the order of arrival
+        self.sessions = {}  # name: "open", "ended" or "incomplete"
+        self.destinations = {}  # name: number of the folder
+        self.default = None
+        self.strays = {}  # files in the spool that no row names: bundle by SHA-256
+        self.quarantine = 0  # bytes in the quarantine
+        self.litter = False  # may `incoming` hold what a kill left
+        self._turn = 0
+
+    def copy(self):
+        return copy.deepcopy(self)
+
+    def find(self, text):
+        """The captures that an id, or a beginning of one or of a hash, can mean."""
+        if text in self.captures:
+            return [self.captures[text]]
+        return [capture for capture in self.captures.values() if capture.id.startswith(text)
+                or (len(text) >= 8 and capture.bundle.sha256.startswith(text))]
+
+    def chosen(self, state=None, session=None, destination=None):
+        return [capture for capture in self.captures.values()
+                if state in (None, capture.state) and session in (None, capture.session)
+                and (destination is None or any(each.destination == destination for each in capture.deliveries))]
+
+    def by_identity(self, bundle):
+        return next((each for each in self.captures.values() if each.bundle.identity == bundle.identity), None)
+
+    def turn(self):
+        self._turn += 1
+        return self._turn
+
+    # Taking in
+
+    def free_id(self, bundle):
+        number, name = 1, bundle.id
+        while name in self.captures:
+            number += 1
+            name = f"{bundle.id}.{number}"
+        return name
+
+    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None):
+        """The id that push prints, and its outcome."""
+        if session:
+            self.sessions[session] = "open"
+        held = self.by_identity(bundle)
+        if held:
+            return held.id, self._push_again(held, bundle, destinations, later)
+        deliveries = [Delivery(name, later=later, due=self.turn()) for name in destinations or (None,)]
+        capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries)
+        if reference:
+            capture.holding, capture.reference = "reference", reference
+        else:
+            self.strays.pop(bundle.sha256, None)
+        self.captures[capture.id] = capture
+        return capture.id, "stored"
+
+    def _push_again(self, held, bundle, destinations, later):
+        again = [each for each in held.deliveries if each.state == "cancelled"]
+        held.apply("push")
+        for each in again:
+            each.due = self.turn()
+        known = {each.destination for each in held.deliveries}
+        held.deliveries += [Delivery(name, later=later, due=self.turn()) for name in destinations if name not in known]
+        absent = held.holding in ("missing", "quarantined") or held.file != "whole"
+        unsent = held.holding == "removed" and any(each.state not in OVER for each in held.deliveries)
+        if not absent and not unsent:
+            return "held-already"
+        self.strays.pop(bundle.sha256, None)
+        held.regain_bytes(bundle)
+        return "restored"
+
+    # Letting go
+
+    def may_go(self, capture, aged, cancelled):
+        """Spec section 8: `aged` says whether completed ones are old enough, `cancelled` that the user asked."""
+        states = {each.state for each in capture.deliveries}
+        if capture.holding == "removing":
+            return True
+        if capture.holding not in HELD or not states <= set(OVER):
+            return False
+        return aged if "completed" in states else cancelled
+
+    def let_go(self, capture):
+        capture.holding, capture.reference, capture.sidecar = "removed", None, False
+
+    # Counting
+
+    def totals(self):
+        counts = {}
+        for capture in self.captures.values():
+            count = counts.setdefault(capture.state, {"bytes": 0, "captures": 0})
+            count["bytes"] += capture.bundle.bytes
+            count["captures"] += 1
+        return counts
+
+    def session_counts(self):
+        """How many sessions are open, ended, and due: ended, and all that they wait for has landed."""
+        counts = {"due": 0, "ended": 0, "open": 0}
+        for name, phase in self.sessions.items():
+            landed = {"completed"} if phase == "ended" else {"completed", "cancelled", *FAILED}
+            members = {capture.state for capture in self.captures.values() if capture.session == name}
+            counts["open" if phase == "open" else "ended"] += 1
+            counts["due"] += phase != "open" and members <= landed
+        return counts

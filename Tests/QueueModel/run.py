@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Plays random commands and random kills on a real capqueue, against a model of what it has to hold.
+
+run.py CAPQUEUE CAPBUNDLE [--sequences N] [--seed N] [--length N]
+
+Each sequence has a number of its own, which is the seed of all that is random in it: a sequence that failed is played
+again by `--seed NUMBER --sequences 1`. (When a kill after a while strikes is up to the machine; kills at a system call
+strike where they did.) Exit 0 only if no sequence failed.
+"""
+import argparse
+import functools
+import multiprocessing
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / "Outcomes"), str(TESTS / "Faults")]
+from habits import Bench  # noqa: E402  (after the lines above, which say where its imports are)
+from outcomes import Failed  # noqa: E402
+from sequence import play, shrink, steps  # noqa: E402
+
+SEQUENCES, LENGTH = 1000, 12
+TOLD = 3  # failures that are made shorter and told in full
+
+
+def options():
+    parser = argparse.ArgumentParser(description="A randomised model test of a capqueue binary.")
+    parser.add_argument("capqueue", type=pathlib.Path)
+    parser.add_argument("capbundle", type=pathlib.Path, help="makes the bundles")
+    parser.add_argument("--sequences", type=int, default=SEQUENCES, metavar="N", help=f"how many; default {SEQUENCES}")
+    parser.add_argument("--seed", type=int, metavar="N", help="the number of the first sequence; default: by chance")
+    parser.add_argument("--length", type=int, default=LENGTH, metavar="N",
+                        help=f"the most commands of a sequence; default {LENGTH}")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="how many at a time")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR",
+                        help="make bundles and queues there, and leave those of sequences that fail")
+    return parser.parse_args()
+
+
+def one(seed, bench, length):
+    return play(seed, steps(seed, length), bench, bench.folder / f"sequence-{seed}")
+
+
+def tell(played, bench, length, short):
+    """A failed sequence: what was wrong, and the commands, as few as still fail."""
+    if short:
+        played, left = shrink(played, steps(played.seed, length), bench, bench.folder / f"sequence-{played.seed}")
+        more = f", {len(left)} steps of it are enough"
+    else:
+        more = ""
+    print(f"FAIL sequence {played.seed}{more}: {played.problem}")
+    print("\n".join(f"     {line}" for line in played.transcript), flush=True)
+
+
+def play_all(wanted, first, bench):
+    """Plays the sequences, a few at a time; how many failed, and what was done in all."""
+    counts, failed = {}, []
+    with multiprocessing.Pool(wanted.jobs) as workers:
+        todo = functools.partial(one, bench=bench, length=wanted.length)
+        for played in workers.imap_unordered(todo, range(first, first + wanted.sequences), chunksize=4):
+            for name, count in played.counts.items():
+                counts[name] = counts.get(name, 0) + count
+            if played.problem:
+                failed.append(played)
+                tell(played, bench, wanted.length, len(failed) <= TOLD)
+    return len(failed), counts
+
+
+def main():
+    wanted = options()
+    first = random.SystemRandom().randrange(10 ** 9) if wanted.seed is None else wanted.seed
+    print(f"seed {first}: {wanted.sequences} sequences of up to {wanted.length} commands", flush=True)
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="capqueue-model-", ignore_cleanup_errors=True) as folder:
+        folder = wanted.keep or pathlib.Path(folder)
+        folder.mkdir(exist_ok=True)
+        try:
+            bench = Bench(wanted.capqueue.resolve(), wanted.capbundle.resolve(), folder.resolve(), bool(wanted.keep))
+        except Failed as reason:
+            print(f"FAIL the bundles are made: {reason}")
+            return 1
+        failed, counts = play_all(wanted, first, bench)
+    numbers = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    print(f"{wanted.sequences - failed} passed, {failed} failed; {numbers}; {time.monotonic() - start:.0f} s")
+    return 1 if failed or not wanted.sequences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""What the queue says of itself, as something that can be compared with the model; and what may be there after a kill."""
+import hashlib
+import json
+
+from model import HELD
+from outcomes import Failed, expect
+
+MEMBERS = set("bundle_id bytes captured_at deliveries device finished_at holding id manifest_sha256 not_before path "
+              "priority pushed_at removed_at session sha256 state verdict".split())
+
+
+def listing(world, *filters):
+    """The records of `list --json`, newest first."""
+    ended = world.read("list", "--json", *filters).must(0)
+    records = [json.loads(line) for line in ended.lines]
+    for record in records:
+        expect(set(record) <= MEMBERS, f"list: members that the Spec does not name: {set(record) - MEMBERS}")
+    return records
+
+
+def of_record(record):
+    deliveries = sorted((each.get("destination") or "", each["state"]) for each in record["deliveries"])
+    return (record["id"], record["sha256"], record["bytes"], record.get("session"), record["priority"],
+            record["holding"], record["state"], deliveries)
+
+
+def of_capture(capture):
+    deliveries = sorted((each.destination or "", each.state) for each in capture.deliveries)
+    return (capture.id, capture.bundle.sha256, capture.bundle.bytes, capture.session, capture.priority,
+            capture.holding, capture.state, deliveries)
+
+
+def same_captures(world, records, captures, about):
+    """The records are those of the captures, newest first."""
+    there, wanted = [record["id"] for record in records], [capture.id for capture in captures]
+    expect(there == wanted[::-1], f"{about}: ids {there}, expected {wanted[::-1]}")
+    for record, capture in zip(records, reversed(captures)):
+        expect(of_record(record) == of_capture(capture),
+               f"{about}: is\n  {of_record(record)}, expected\n  {of_capture(capture)}")
+        _receipts(record, capture)
+
+
+def _receipts(record, capture):
+    wanted = sorted(each.receipt for each in capture.deliveries if each.state == "completed" and each.receipt)
+    there = [each.get("receipt") for each in record["deliveries"] if each["state"] == "completed"]
+    expect(all(there), f"{capture.id}: completed without a receipt")
+    missing = [text for text in wanted if text not in [_text(receipt) for receipt in there]]
+    expect(not missing, f"{capture.id}: the receipt {missing[:1]} is not in {there}")
+    finished = capture.state == "completed"
+    expect(("finished_at" in record) == finished, f"{capture.id}: {capture.state}, finished_at {record.get('finished_at')}")
+
+
+def _text(receipt):
+    return receipt if isinstance(receipt, str) else json.dumps(receipt)
+
+
+# After a kill
+
+def settle(world, after, whole=False, between=None):
+    """After a command was killed: each capture is as it was before or as the command would have left it.
+
+    `whole`: all of them are the one or the other, since one transaction writes them. `between(record, before, after)`
+    gives the capture as a step in the middle leaves it, or None. The model becomes what is there.
+    """
+    before, records = world.model, listing(world) if world.exists else []
+    seen, steps = {}, set()
+    for record in reversed(records):
+        name = record["id"]
+        old, new = before.captures.get(name), after.captures.get(name)
+        capture, step = _matching(record, old, new, between)
+        expect(capture, f"after the kill {name} is\n  {of_record(record)}, which is neither what it was,\n  "
+               f"{old and of_capture(old)}, nor what it was to be,\n  {new and of_capture(new)}")
+        steps.add(step)
+        seen[name] = capture
+    lost = [name for name in before.captures if name not in seen]
+    expect(not lost, f"after the kill {lost} are lost, which were acknowledged")
+    steps.update("before" for name in after.captures if name not in seen)
+    expect(not (whole and {"before", "after"} <= steps), "after the kill a part of the transaction is there")
+    world.model = (after if "after" in steps else before).copy()
+    world.model.captures = seen
+    _sessions(world, before, after)
+    world.model.litter = True
+    files_after_kill(world, before, after)
+    return "after" in steps
+
+
+def _sessions(world, before, after):
+    """No record shows that a session was opened: `status` counts them."""
+    if before.sessions == after.sessions or not world.exists:
+        return
+    there = json.loads(world.read("status", "--json").must(0).out)["sessions"]
+    for sessions in (after.sessions, before.sessions):
+        world.model.sessions = dict(sessions)
+        if world.model.session_counts() == there:
+            return
+    raise Failed(f"after the kill sessions are {there}; they were {before.sessions}, were to be {after.sessions}")
+
+
+def _matching(record, old, new, between):
+    view = of_record(record)
+    if old and new and view == of_capture(old) == of_capture(new):
+        return new, "same"
+    if new and view == of_capture(new):
+        return new, "after"
+    if old and view == of_capture(old):
+        return old, "before"
+    return (between(record, old, new) if between else None), "between"
+
+
+def files_after_kill(world, before, after):
+    """Whole bytes stay whole, unless their capture was let go; files that no row names are whole bundles."""
+    model = world.model
+    for capture in model.captures.values():
+        there = world.on_disk(capture)
+        old = before.captures.get(capture.id)
+        if capture.holding in HELD and (old is None or old.file == "whole" and old.holding in HELD):
+            moved = old and after.captures[capture.id].holding not in ("removed", *HELD)
+            expect(there == "whole" or moved, f"after the kill the bytes of {capture.id} are {there}")
+        capture.file = there
+        capture.sidecar = capture.holding != "removed" and world.spool(capture.bundle, ".json").exists()
+    named = {capture.bundle.sha256 for capture in model.captures.values() if capture.holding in ("spool", "removing")}
+    model.strays = {}
+    for path in (world.queue / "spool").glob("*/*.bundle") if (world.queue / "spool").exists() else ():
+        if path.stem not in named:
+            model.strays[path.stem] = _stray(world, path, before)
+
+
+def _stray(world, path, before):
+    bundle = world.pool.by_sha256.get(path.stem)
+    allowed = {each.sha256 for each in world.pushing} | set(before.strays)
+    allowed |= {capture.bundle.sha256 for capture in before.captures.values()}
+    if bundle is None or path.stem not in allowed:
+        raise Failed(f"after the kill the spool has {path.name}, which nobody pushed")
+    whole = hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
+    expect(whole, f"after the kill {path.name} has other bytes than its name says")
+    return bundle

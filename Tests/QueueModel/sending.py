@@ -1,0 +1,192 @@
+"""Destinations, sessions that end, and runs that copy what is due to folders."""
+import hashlib
+
+from model import FAILED, HELD
+from outcomes import expect
+from seen import of_capture, of_record, settle
+from taking import SESSIONS
+
+NAMES = ("nas", "usb")
+MARKER = ".capqueue-destination"
+AWAY = "marker-of-a-disk-that-is-not-mounted"
+WAITING = ("pending", "failed", "uploading", "processing")
+
+
+def destination(world, dice):
+    action = dice.choice(("add", "add", "add", "remove", "default", "list"))
+    name = dice.choice(NAMES)
+    if action == "add":
+        _add(world, name)
+    elif action == "remove":
+        _remove(world, name)
+    elif action == "default":
+        _default(world, name)
+    else:
+        ended = world.read("dest", "list").finding(0)
+        missing = [each for each in world.model.destinations if each not in ended.out.decode()]
+        expect(not missing, f"{ended.words}: does not list {missing}")
+
+
+def _add(world, name):
+    after = world.model.copy()
+    number = NAMES.index(name)
+    code = 64 if name in after.destinations else 0
+    if not code:
+        after.destinations[name] = number
+        after.default = after.default or name
+    ended = world.write("dest", "add", name, "--kind", "folder", "--path", f"disk{number}")
+    _changed(world, ended, after, [code])
+
+
+def _remove(world, name):
+    after = world.model.copy()
+    used = any(each.destination == name for capture in after.captures.values() for each in capture.deliveries)
+    code = 78 if name not in after.destinations else 64 if used else 0
+    if not code:
+        del after.destinations[name]
+        after.default = None if after.default == name else after.default
+    ended = world.write("dest", "remove", name)
+    _changed(world, ended, after, [code] if ended.existed else [66])
+
+
+def _default(world, name):
+    after = world.model.copy()
+    code = 0 if name in after.destinations else 78
+    if not code:
+        after.default = name
+    ended = world.write("dest", "default", name)
+    _changed(world, ended, after, [code] if ended.existed else [66])
+
+
+def _changed(world, ended, after, codes):
+    """What only `dest` shows: after a kill, ask which of the two it is."""
+    if not ended.killed:
+        ended.must(*codes)
+        world.model = after
+        return
+    if not world.exists:
+        return
+    listed = world.read("dest", "list").must(0).out.decode()
+    default = world.read("dest", "default").must(0, 78).out.decode().strip()
+    there = {name for name in NAMES if any(name in line.split() for line in listed.splitlines())}
+    for model in (after, world.model):
+        if there == set(model.destinations) and default == (model.default or ""):
+            world.model = model
+            return
+    expect(False, f"after the kill destinations are {there}, default {default!r}; before "
+           f"{world.model.destinations} {world.model.default}, after {after.destinations} {after.default}")
+
+
+def end_session(world, dice):
+    after = world.model.copy()
+    name = dice.choice(SESSIONS)
+    incomplete = dice.random() < 0.4
+    code = 0 if name in after.sessions else 66
+    if not code:
+        after.sessions[name] = "incomplete" if incomplete else "ended"
+    ended = world.write("session", "end", name, *(["--incomplete"] if incomplete else []))
+    if ended.killed:
+        settle(world, after)
+        return
+    ended.must(code)
+    world.model = after
+
+
+def mount(world, dice):
+    """Takes a destination's disk away, or brings it back: what shows it is the marker."""
+    disk = dice.choice(world.disks)
+    marker, away = disk / MARKER, world.folder / f"{disk.name}-{AWAY}"
+    if marker.exists():
+        world.shell(f"mv {disk.name}/{MARKER} {away.name}", marker.rename, away)
+    elif away.exists():
+        world.shell(f"mv {away.name} {disk.name}/{MARKER}", away.rename, marker)
+    capture = dice.choice(list(world.model.captures.values()) or [None])
+    if capture and dice.random() < 0.3 and not (disk / f"{capture.id}.bundle").exists():
+        path = disk / f"{capture.id}.bundle"
+        world.shell(f"echo other > {disk.name}/{path.name}", path.write_text, "other\n")
+
+
+def mounted(world, model, name):
+    return (world.disks[model.destinations[name]] / MARKER).exists()
+
+
+def run(world, dice):
+    """Sends what is due. Where a disk is away nothing is lost, nothing counts as a failure, and work is left."""
+    del dice
+    after = world.model.copy()
+    told = _send_all(world, after)
+    ended = world.write("run")
+    if ended.killed:
+        settle(world, after, between=_sending)
+        _copies(world)
+        return
+    failed = any(capture.state in FAILED for capture in after.captures.values())
+    left = any(each.state in WAITING for capture in after.captures.values() for each in capture.deliveries)
+    ended.finding(14 if failed else 15 if left else 0)
+    expect(sorted(ended.lines) == sorted(told), f"{ended.words}: says {ended.lines}, expected {told}")
+    world.model = after
+    _copies(world)
+
+
+def _send_all(world, model):
+    """What a run tells, a line each."""
+    told = []
+    for capture in list(model.captures.values()):
+        for delivery in list(capture.deliveries):
+            if delivery.state in ("uploading", "processing"):
+                delivery.apply("park")  # its owner was killed
+            if delivery.state in ("pending", "failed") and not delivery.later and capture.holding in HELD:
+                told += _send(world, model, capture, delivery)
+    return told
+
+
+def _send(world, model, capture, delivery):
+    name = delivery.destination or model.default
+    if not name or not mounted(world, model, name):
+        return []
+    if not delivery.destination and any(each.destination == name for each in capture.deliveries):
+        delivery.apply("cancel")
+        return []
+    delivery.destination = name
+    delivery.apply("claim")
+    if capture.file != "whole":
+        capture.lose_bytes("missing" if capture.file == "gone" else "quarantined")
+        return [f"{capture.id} quarantined"]
+    target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
+    same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
+    delivery.apply("complete" if same else "conflict")
+    return [f"{capture.id} {delivery.state}"]
+
+
+def _sending(record, old, new):
+    """Some of the deliveries are sent, one is claimed, the rest waits."""
+    if not old or not new:
+        return None
+    there = {each.get("destination") or "": each["state"] for each in record["deliveries"]}
+    for place, delivery in enumerate(old.deliveries):
+        later = new.deliveries[place]
+        name = next((key for key in (later.destination, delivery.destination) if (key or "") in there), None)
+        state = there.get(name or "")
+        if state not in (delivery.state, later.state, "uploading", "pending"):
+            return None
+        delivery.destination, delivery.state = name, state
+    old.holding = record["holding"] if record["holding"] == new.holding else old.holding
+    return old if of_capture(old) == of_record(record) else None
+
+
+def _copies(world):
+    """What is completed by a run is whole at its destination; nothing stands there under a name in part."""
+    for capture in world.model.captures.values():
+        for delivery in capture.deliveries:
+            if delivery.state == "completed" and not delivery.receipt and delivery.destination in world.model.destinations:
+                path = world.disks[world.model.destinations[delivery.destination]] / f"{capture.id}.bundle"
+                expect(path.exists() and path.read_bytes() == capture.bundle.data,
+                       f"{capture.id} is completed, and {path.name} is not its bytes")
+    for disk in world.disks:
+        for path in disk.glob("*.bundle"):
+            whole = path.read_bytes() == b"other\n" or any(path.read_bytes() == bundle.data
+                                                           for bundle in world.pool.sound)
+            expect(whole, f"{path.name} at a destination is no whole bundle")
+
+
+COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "run": (12, run)}

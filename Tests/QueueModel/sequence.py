@@ -1,0 +1,92 @@
+"""One sequence: what its seed makes of it, how it is played, and how it is made shorter where it fails.
+
+A step is a command's name and a seed of its own, and chooses its arguments from what the queue holds when it is played. So
+a step means something whatever the steps before it came to, and a sequence can be played without some of its steps.
+"""
+import dataclasses
+import random
+import shutil
+import traceback
+
+import changing
+import harm
+import looking
+import sending
+import taking
+from crashes import Crash
+from outcomes import Failed
+from whole import judge
+from world import World
+
+COMMANDS = {**taking.COMMANDS, **changing.COMMANDS, **sending.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
+SHORTEST = 4
+CRASHES = 0.3  # of the steps; some of those do not write, or have ended before they are killed
+REPLAYS = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    command: str
+    seed: int
+    crash: Crash | None
+
+
+@dataclasses.dataclass
+class Played:
+    """What came of a sequence: `problem` is None if all was as the model has it."""
+    seed: int
+    problem: str | None
+    transcript: list
+    counts: dict
+
+
+def steps(seed, length):
+    dice = random.Random(seed)
+    names, weights = list(COMMANDS), [weight for weight, _ in COMMANDS.values()]
+    chosen = dice.choices(names, weights, k=dice.randint(SHORTEST, max(length, SHORTEST)))
+    if dice.random() < 0.9:
+        chosen[0] = "push"  # most commands need something to work on
+    return [Step(name, dice.getrandbits(32), _crash(dice)) for name in chosen]
+
+
+def _crash(dice):
+    thrown = Crash(dice.random() < 0.6, dice.random())
+    return thrown if dice.random() < CRASHES else None
+
+
+def play(seed, steps_, bench, folder):
+    """Plays the steps in a new queue and judges what is left."""
+    shutil.rmtree(folder, ignore_errors=True)
+    world = World(folder, bench.capqueue, bench.pool, bench.habits)
+    try:
+        for step in steps_:
+            world.crash = step.crash if bench.crashes else None
+            COMMANDS[step.command][1](world, random.Random(step.seed))
+        world.crash = None
+        judge(world)
+    except Failed as reason:
+        problem = str(reason)
+    except Exception:  # the test itself broke: that must not look like a sequence that went well
+        problem = "the test broke:\n" + traceback.format_exc()
+    else:
+        problem = None
+    if not (problem and bench.keep):
+        shutil.rmtree(folder, ignore_errors=True)
+    return Played(seed, problem, world.transcript, dict(world.counts))
+
+
+def shrink(played, steps_, bench, folder):
+    """The shortest beginning that fails, then without each step that it fails without, too."""
+    best, replays = played, 0
+    dropped = True
+    while dropped:
+        dropped = False
+        for place in reversed(range(len(steps_))):
+            shorter = steps_[:place] + steps_[place + 1:]
+            if not shorter or replays >= REPLAYS:
+                continue
+            replays += 1
+            again = play(played.seed, shorter, bench, folder)
+            if again.problem:
+                best, steps_, dropped = again, shorter, True
+    return best, steps_

@@ -1,0 +1,68 @@
+"""The end of a sequence: everything that the queue says and has is compared with the model."""
+import contextlib
+import sqlite3
+
+from harm import run_check
+from looking import get_one, status_of
+from model import HELD
+from outcomes import expect
+from seen import listing, same_captures
+from spec import MACHINE
+
+
+def judge(world):
+    if not world.exists:
+        expect(not world.model.captures, "there is no database, and captures were acknowledged")
+        return
+    run_check(world, read_data=True)
+    same_captures(world, listing(world), list(world.model.captures.values()), "at the end")
+    status_of(world)
+    _files(world)
+    for capture in world.model.captures.values():
+        if capture.holding in HELD:
+            get_one(world, capture)
+    with contextlib.closing(sqlite3.connect(f"file:{world.queue / 'queue.sqlite'}?mode=ro", uri=True)) as database:
+        _database(world, database)
+
+
+def _files(world):
+    """The spool has the files of what it holds, each with its bytes, and strays; nothing is open to others."""
+    model, spool = world.model, world.queue / "spool"
+    wanted = {capture.bundle.sha256: capture.bundle for capture in model.captures.values() if capture.holding == "spool"}
+    there = {path.stem: path for path in spool.glob("*/*.bundle")}
+    expect(set(there) == set(wanted) | set(model.strays),
+           f"the spool has {sorted(there)}, expected {sorted(set(wanted) | set(model.strays))}")
+    for name, bundle in wanted.items():
+        expect(there[name].read_bytes() == bundle.data, f"{name}.bundle has other bytes than were pushed")
+    left = [path.name for path in (world.queue / "incoming").glob("*")]
+    expect(not left, f"incoming has {left} after a check")
+    for path in world.queue.rglob("*"):
+        mode = path.lstat().st_mode & 0o777
+        expect(mode == (0o700 if path.is_dir() else 0o600), f"{path.name} has mode {mode:03o}")
+
+
+def _database(world, database):
+    """The tables of Spec/queue.md section 3, read by another SQLite: sound, and what the triggers keep is right."""
+    expect(database.execute("pragma integrity_check").fetchall() == [("ok",)], "the database is not sound")
+    expect(not database.execute("pragma foreign_key_check").fetchall(), "a foreign key leads nowhere")
+    kept = database.execute("select state, captures, bytes from totals where captures <> 0").fetchall()
+    counted = database.execute("select state, count(*), sum(bytes) from captures group by state").fetchall()
+    expect(sorted(kept) == sorted(counted), f"totals are {kept}, the rows have {counted}")
+    _transitions(database)
+    identities = {identity for (identity,) in database.execute("select hex(identity) from captures")}
+    wanted = {capture.bundle.identity.upper() for capture in world.model.captures.values()}
+    expect(identities == wanted, f"identities {identities}, expected {wanted}")
+
+
+def _transitions(database):
+    """Each change of a delivery is one that the table has, begins where the last one ended, and leads to its state."""
+    last = {}
+    rows = database.execute("select delivery, from_state, event, to_state, cause, at from transitions order by id")
+    for delivery, before, event, after, cause, at in rows:
+        expect(cause and at, f"delivery {delivery}: a transition to {after} without cause or time")
+        expect(last.get(delivery) == before, f"delivery {delivery}: {event} from {before}, it was {last.get(delivery)}")
+        allowed = after if before is None else MACHINE.after(before, event)
+        expect(allowed == after, f"delivery {delivery}: {before} {event} {after}, the table has {allowed}")
+        last[delivery] = after
+    states = dict(database.execute("select id, state from deliveries"))
+    expect(states == last, f"deliveries are {states}, their transitions lead to {last}")

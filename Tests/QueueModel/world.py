@@ -1,0 +1,151 @@
+"""The place of one sequence: a queue in a folder, the model of it, and the words of what was done so far."""
+import collections
+import os
+import pathlib
+import shlex
+import shutil
+
+import crashes
+from model import Model
+from outcomes import expect
+
+DISKS = 2
+
+
+class Ended:
+    """How a run of the tool ended."""
+
+    def __init__(self, words, code, out, err, existed):
+        self.words, self.code, self.out, self.err = words, code, out, err
+        self.existed = existed  # was there a queue before
+        self.killed = code == -9
+
+    @property
+    def lines(self):
+        return self.out.decode("utf-8", "replace").splitlines()
+
+    def must(self, *codes):
+        expect(self.code in codes, f"{self.words}: exit {self.code}, expected {' or '.join(map(str, codes))}: "
+               f"{self.err.decode('utf-8', 'replace').strip()[:400]!r}")
+        return self
+
+    def finding(self, code):
+        """As `must`, of a command that makes no queue: where there was none it says so, or what is wrong with the words."""
+        return self.must(code) if self.existed else self.must(66, *([64] if code == 64 else []))
+
+    def printing(self, lines, about="ids"):
+        expect(self.lines == list(lines), f"{self.words}: {about} {self.lines}, expected {list(lines)}")
+        return self
+
+
+class World:
+    def __init__(self, folder, capqueue, pool, habits):
+        self.folder, self.capqueue, self.pool, self.habits = pathlib.Path(folder), capqueue, pool, habits
+        self.queue, self.own = self.folder / "queue", self.folder / "own"
+        self.own.mkdir(parents=True)
+        self.disks = [self.folder / f"disk{number}" for number in range(DISKS)]
+        for disk in self.disks:
+            disk.mkdir()
+        self.disk_files = [{} for _ in self.disks]  # what a run has put there: name and bytes
+        self.model, self.crash, self.transcript = Model(), None, []
+        self.counts = collections.Counter()
+        self.pushing = []  # bundles whose bytes a push that was killed can have left in the spool
+        self._environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.folder),
+                             "CAPQUEUE_DIR": "queue", "LC_ALL": "C.UTF-8", "CAPBUNDLE_TRUST": str(pool.trust),
+                             "XDG_DATA_HOME": str(self.folder / "data")}
+
+    @property
+    def options(self):
+        """What every run of the tool here is started with."""
+        return {"cwd": self.folder, "env": self._environment}
+
+    @property
+    def exists(self):
+        return (self.queue / "queue.sqlite").exists()
+
+    # Doing things
+
+    def read(self, *words, stdin=b""):
+        """A command that is never killed."""
+        return self._run(words, stdin, None)
+
+    def write(self, *words, stdin=b""):
+        """The command that the step is about: where a crash was thrown for it, it meets that."""
+        crash, self.crash = self.crash, None
+        return self._run(words, stdin, crash)
+
+    def _run(self, words, stdin, crash):
+        words = [os.fspath(word) for word in words]
+        where = self.habits.where(crash, words[0]) if crash else None
+        existed = self.exists
+        code, out, err = crashes.run([self.capqueue, *words], where, stdin, **self.options)
+        said = shlex.join(["capqueue", *words])
+        killed = f", to be killed {_where(*where)}" if where else ""
+        self.note(f"{said}{_piped(stdin)}    # exit {code}{killed}")
+        self.counts["commands"] += 1
+        self.counts["thrown"] += crash is not None
+        expect(code is not None, f"{said}: hangs")
+        expect(code >= 0 or (crash and code == -9), f"{said}: ended by signal {-code}")
+        expect(code != 70, f"{said}: exit 70, a bug of its own: {err[:400]!r}")
+        ended = Ended(said, code, out, err, existed)
+        self.counts["crashes"] += ended.killed
+        return ended
+
+    def note(self, line):
+        self.transcript.append(line)
+
+    def shell(self, line, action, *arguments):
+        """Something done by hand: `line` is how a person repeats it."""
+        self.note(line)
+        return action(*arguments)
+
+    def copy(self, bundle, name):
+        """A copy of a bundle that is the user's own, to be moved or referred to."""
+        target = self.own / name
+        self.shell(f"mkdir -p {shlex.quote(str(target.parent.relative_to(self.folder)))}; cp {self.source(bundle)} "
+                   f"{target.relative_to(self.folder)}", _copy, bundle.path, target)
+        return target
+
+    def source(self, bundle):
+        """A bundle of the pool as it is named on the command line."""
+        return os.path.relpath(bundle.path, self.folder)
+
+    # Where things are
+
+    def spool(self, bundle, suffix=".bundle"):
+        return self.queue / "spool" / bundle.sha256[:2] / (bundle.sha256 + suffix)
+
+    def file(self, capture):
+        """The file that has to hold a capture's bytes."""
+        return pathlib.Path(capture.reference) if capture.reference else self.spool(capture.bundle)
+
+    def on_disk(self, capture):
+        """What the disk has of a capture, in the model's words."""
+        try:
+            data = self.file(capture).read_bytes()
+        except FileNotFoundError:
+            return "gone"
+        if data == capture.bundle.data:
+            return "whole"
+        return "flipped" if len(data) == capture.bundle.bytes else "cut"
+
+
+def _copy(source, target):
+    target.parent.mkdir(exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def _where(prefix, delay):
+    if delay is not None:
+        return f"after {delay:.4f} s"
+    name, _, number = prefix[-1].removeprefix("inject=").replace(":signal=KILL", "").partition(":when=")
+    return f"at {name} number {number}"
+
+
+def _piped(stdin):
+    if not stdin:
+        return ""
+    if len(stdin) < 400:
+        return f" <<< {stdin.decode('utf-8', 'replace')!r}"
+    return f" < (a bundle of {len(stdin)} bytes)"
+

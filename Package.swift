@@ -76,7 +76,7 @@ let package = Package(
             linkerSettings: staticStandardLibrary + staticFoundation),
         .executableTarget(
             name: "capqueue-bench",
-            dependencies: ["CaptureQueue"],
+            dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative"],
             path: "Tests/QueueBench",
             swiftSettings: strict,
             linkerSettings: staticStandardLibrary + staticFoundation),

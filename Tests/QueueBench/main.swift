@@ -1,1 +1,74 @@
-print("")
+import CaptureBundle
+import CaptureNative
+import CaptureQueue
+
+// Measures the library alone, without the start of a process (Tests/Bench).
+//
+//     capqueue-bench enqueue --queue DIR --count N     rows without bytes, a durable commit each
+//     capqueue-bench claim   --queue DIR --count N     claim and complete, two durable commits each
+
+struct Arguments {
+    let verb: String
+    let queue: String
+    let count: Int
+
+    init?(_ words: [String]) {
+        guard words.count == 6, words[2] == "--queue", words[4] == "--count", let count = Int(words[5]) else { return nil }
+        verb = words[1]
+        queue = words[3]
+        self.count = count
+    }
+}
+
+func measure(_ count: Int, _ body: (Int) throws -> Void) throws {
+    var times: [Double] = []
+    times.reserveCapacity(count)
+    let start = MonotonicClock.seconds
+    for number in 0..<count {
+        let before = MonotonicClock.seconds
+        try body(number)
+        times.append(MonotonicClock.seconds - before)
+    }
+    let seconds = MonotonicClock.seconds - start
+    times.sort()
+    let p99 = times.isEmpty ? 0 : times[min(times.count - 1, times.count * 99 / 100)] * 1000
+    print("{\"seconds\":\(seconds),\"count\":\(count),\"p99_ms\":\(p99)}")
+}
+
+func enqueue(_ queue: UploadQueue, _ count: Int) throws {
+    let salt = try Digest.of(try RandomBytes.make(32)).description
+    try measure(count) { number in
+        let hash = try Digest.of(Array("\(salt) \(number)".utf8))
+        let hex = hash.description
+        let time = CaptureTime(milliseconds: 1_700_000_000_000 + number)
+        guard let time else { return }
+        _ = try queue.enqueueRow(
+            bundleID: "\(hex.prefix(8))-\(hex.dropFirst(8).prefix(4))-8\(hex.dropFirst(13).prefix(3))-8"
+                + "\(hex.dropFirst(17).prefix(3))-\(hex.dropFirst(20).prefix(12))",
+            hash: hash, byteCount: 1_600_000, capturedAt: time, path: "/nowhere/\(hex)")
+    }
+}
+
+func claim(_ queue: UploadQueue, _ count: Int) throws {
+    guard let destination = try queue.destinations().first else {
+        print("{\"error\":\"the queue has no destination\"}")
+        return
+    }
+    try measure(count) { _ in
+        guard let claim = try queue.claim(for: destination) else { return }
+        try queue.settle(
+            claim, .completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil))
+    }
+}
+
+guard let arguments = Arguments(CommandLine.arguments) else {
+    print("usage: capqueue-bench enqueue|claim --queue DIR --count N")
+    throw QueueError(.valueInvalid, "wrong usage")
+}
+let queue = try UploadQueue(at: QueueFolder(path: arguments.queue), isMade: true)
+switch arguments.verb {
+case "enqueue": try enqueue(queue, arguments.count)
+case "claim": try claim(queue, arguments.count)
+default: print("{\"error\":\"unknown verb\"}")
+}
+queue.close()

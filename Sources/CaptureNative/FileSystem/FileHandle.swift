@@ -57,6 +57,7 @@ package final class FileHandle: Sendable {
 
     /// Flags for a file that must not be there yet.
     package static let newFile = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+    package static let newOrExistingFile = O_RDWR | O_CREAT | O_NOFOLLOW
     /// Flags for a plain file that is there; others are opened too, and not waited for.
     package static let existingFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 

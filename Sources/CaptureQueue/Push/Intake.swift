@@ -144,7 +144,9 @@ struct BundleFacts: Hashable, Sendable {
     let capturedAt: CaptureTime
     let device: Digest
     let verdict: Verdict
+}
 
+extension BundleFacts {
     /// - Throws: the verdict on a bundle that is not sound.
     init(_ report: VerificationReport, _ sha256: Digest, _ name: String) throws {
         try report.requireSound(name)

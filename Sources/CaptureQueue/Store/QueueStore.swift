@@ -142,6 +142,10 @@ final class QueueStore: Sendable {
                     PRAGMA temp_store = MEMORY;
                     """)
         }
+        // SQLite would make it readable for others; the files beside it follow its mode.
+        _ = try onFile(path) { () throws(NativeError) in
+            try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600)
+        }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 

@@ -96,7 +96,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CaptureQueueTests",
-            dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative", "CaptureTestSupport"],
+            dependencies: [
+                "CaptureQueue", "CaptureBundle", "CaptureNative", "CaptureTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             exclude: ["Databases"],
             swiftSettings: strict),
         .testTarget(

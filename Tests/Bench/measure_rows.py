@@ -34,6 +34,9 @@ def claims(rig):
         "Python sqlite3": [sys.executable, bench.PEERS / "claims.py", theirs / "queue.sqlite", count],
     }
     sides = rig.alternate({name: pace(rig, name, command, percentiles, count) for name, command in sides.items()}, runs=9)
+    done = [queues.totals(queue / "queue.sqlite") for queue in (ours, theirs)]
+    if done[0] != done[1]:
+        raise bench.Broken(f"the sides did not do the same: {done}")
     rig.remove("ours", "theirs")
     row = pair(f"claim and complete at {rows:,} rows / bare SQLite, two commits at FULL", sides, 1.5, 1.2)
     return [told_99th(row, percentiles)]

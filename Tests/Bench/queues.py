@@ -160,6 +160,14 @@ class Writer:
             sessions.append((number, f"session-{number}", pushed, pushed + HOUR if number % 20 else None))
 
 
+def totals(database):
+    """How many captures are in each state."""
+    with sqlite3.connect(database) as db:
+        found = db.execute("SELECT state, count(*) FROM captures GROUP BY state ORDER BY state").fetchall()
+    db.close()
+    return found
+
+
 def spool_files(database):
     """Names below the spool of the bundles that are old enough to go."""
     with sqlite3.connect(database) as db:

@@ -3,7 +3,8 @@ import os
 
 from model import Capture, Delivery, HELD
 from outcomes import expect
-from seen import settle
+from seen import listing, settle
+from spec import EXIT_CODES
 
 
 def damage(world, dice):
@@ -47,64 +48,86 @@ def run_check(world, read_data, repair=False):
     """Damage is set aside and reported; a clean queue is called clean."""
     words = (["--read-data"] if read_data else []) + (["--repair"] if repair else [])
     after = world.model.copy()
-    code = _check(after, read_data, repair)
+    codes = _check(after, read_data)
+    if repair:
+        _repair(after)
     ended = world.write("check", *words)
     if ended.killed:
         settle(world, after)
         return
-    ended.finding(code)
+    if not repair and (after.strays or _untidy(world, after)):
+        codes.add(15)
+    missing = [each for each in world.model.captures.values() if each.holding == "missing"]
+    again = [EXIT_CODES.worst(codes | {74})] if missing else []  # said once, or as long as it is so
+    if ended.existed:
+        ended.must(EXIT_CODES.worst(codes), *again)
+    else:
+        ended.must(66)
     after.litter = False
     world.model = after
 
 
-def _check(model, read_data, repair):
+def _check(model, read_data):
+    """Looks at all files; the exit codes of what is found."""
     codes = set()
     for capture in model.captures.values():
-        codes |= _look(model, capture, read_data)
-    if model.strays and repair:
-        for bundle in list(model.strays.values()):
-            model.push(bundle)
-    elif model.strays:
-        codes.add(15)
-    return next((code for code in (74, 1, 15) if code in codes), 0)
+        if capture.holding not in HELD or capture.file == "whole" or (capture.file == "flipped" and not read_data):
+            continue
+        capture.lose_bytes()
+        codes.add(1 if capture.holding == "quarantined" else 74)
+    return codes
 
 
-def _look(model, capture, read_data):
-    if capture.holding in HELD:
-        if capture.file == "gone":
-            capture.lose_bytes("missing")
-        elif capture.file == "cut" or (capture.file == "flipped" and read_data):
-            if capture.holding == "spool":
-                model.quarantine += 1
-            capture.lose_bytes("quarantined")
-            return {1}
-    return {74} if capture.holding == "missing" else set()
+def _repair(model):
+    """Strays are adopted, sidecars made again."""
+    for bundle in list(model.strays.values()):
+        model.push(bundle)
+    model.strays = {}
+    for capture in model.captures.values():
+        capture.sidecar = capture.sidecar or capture.holding in HELD
+
+
+def _untidy(world, model):
+    """Are there sidecars without a bundle, or held bundles without a sidecar?"""
+    held = {each.bundle.sha256 for each in model.captures.values() if each.holding in HELD}
+    there = {path.stem for path in (world.queue / "spool").glob("*/*.json")}
+    return bool(there ^ held)
 
 
 def salvage(world, dice):
     """The database is lost; what the spool has comes back, held, since what happened to it is not known."""
-    if not world.exists or world.model.strays:
+    if not world.exists or world.model.strays or not any(each.holding in HELD for each in world.model.captures.values()):
         return
-    release = dice.random() < 0.3
+    release = ["--release"] if dice.random() < 0.3 else []
     for name in ("queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm"):
-        path = world.queue / name
-        world.shell(f"rm -f queue/{name}", path.unlink, True)
-    after = world.model.copy()
-    kept = [each for each in after.captures.values() if each.holding in HELD and each.file == "whole"]
-    after.captures = {each.id: _salvaged(each, release) for each in kept}
-    ended = world.write("salvage", *(["--release"] if release else []))
+        world.shell(f"rm -f queue/{name}", (world.queue / name).unlink, True)
+    ended = world.write("salvage", *release)
     if ended.killed:
-        ended = world.read("salvage", *(["--release"] if release else []))
+        ended = world.read("salvage", *release)
     ended.must(0)
-    world.model = after
-    expect((world.queue / "queue.sqlite").exists(), f"{ended.words}: makes no database")
+    model = world.model
+    before = {each.bundle.sha256: each for each in model.captures.values() if each.holding in HELD}
+    records = listing(world)
+    expect({record["sha256"] for record in records} == {sha256 for sha256, each in before.items() if each.file == "whole"},
+           f"{ended.words}: takes in {[record['id'] for record in records]} of {list(before.values())}")
+    model.captures, model.sessions = {}, {}
+    for record in reversed(records):
+        _salvaged(model, record, before[record["sha256"]], "pending" if release else "held")
+    expect(sorted(ended.lines) == sorted(model.captures), f"{ended.words}: prints {ended.lines}")
 
 
-def _salvaged(capture, release):
-    names = [each.destination for each in capture.deliveries]
-    deliveries = [Delivery(name, "pending" if release else "held") for name in names]
-    return Capture(capture.id, capture.bundle, capture.session, capture.priority, deliveries, capture.holding,
-                   reference=capture.reference)
+def _salvaged(model, record, old, state):
+    """A capture as its sidecar has it, or without one as its bundle does."""
+    name = old.id if old.sidecar else record["id"]
+    expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is no id of {old.bundle.id}")
+    capture = Capture(name, old.bundle, None, 0, [Delivery(None, state)], old.holding, reference=old.reference)
+    if old.sidecar:
+        capture.session, capture.priority = old.session, old.priority
+        names = old.pushed_to or [None]
+        capture.deliveries = [Delivery(each, state, later=old.deliveries[0].later) for each in names]
+    if capture.session:
+        model.sessions[capture.session] = "open"
+    model.captures[name] = capture
 
 
 COMMANDS = {"damage": (9, damage), "check": (7, check), "salvage": (2, salvage)}

@@ -42,7 +42,7 @@ class Capture:
     file: str = "whole"  # what the disk has of it: whole, flipped (same length), cut, gone
     reference: str | None = None  # the user's own file
     sidecar: bool = True
-    landed_at: int | None = None  # set by the sequence, which knows the time; the model only compares
+    pushed_to: tuple = ()  # what the sidecar says of destinations: those of the first push
 
     @property
     def state(self):
@@ -57,12 +57,18 @@ class Capture:
         chosen = [each for each in self.deliveries if destination is None or each.destination == destination]
         return [each for each in chosen if each.apply(event)]
 
-    def lose_bytes(self, holding):
-        self.holding = holding
+    def lose_bytes(self):
+        """What is found when the bytes are looked at: a file of the user's own is never set aside."""
+        apart = self.holding == "spool" and self.file != "gone"
+        self.holding, self.reference = "quarantined" if apart else "missing", None
         self.apply("damage")
 
-    def regain_bytes(self, bundle):
-        self.holding, self.file, self.sidecar, self.bundle, self.reference = "spool", "whole", True, bundle, None
+    def regain_bytes(self, bundle, reference):
+        self.holding, self.file, self.sidecar, self.bundle = "spool", "whole", True, bundle
+        if reference:
+            self.holding, self.reference = "reference", reference
+        else:
+            self.reference = None
         self.apply("restore")
 
 
@@ -73,7 +79,6 @@ class Model:
         self.destinations = {}  # name: number of the folder
         self.default = None
         self.strays = {}  # files in the spool that no row names: bundle by SHA-256
-        self.quarantine = 0  # bytes in the quarantine
         self.litter = False  # may `incoming` hold what a kill left
         self._turn = 0
 
@@ -114,9 +119,9 @@ class Model:
             self.sessions[session] = "open"
         held = self.by_identity(bundle)
         if held:
-            return held.id, self._push_again(held, bundle, destinations, later)
+            return held.id, self._push_again(held, bundle, destinations, later, reference)
         deliveries = [Delivery(name, later=later, due=self.turn()) for name in destinations or (None,)]
-        capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries)
+        capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries, pushed_to=tuple(destinations))
         if reference:
             capture.holding, capture.reference = "reference", reference
         else:
@@ -124,20 +129,29 @@ class Model:
         self.captures[capture.id] = capture
         return capture.id, "stored"
 
-    def _push_again(self, held, bundle, destinations, later):
+    def _push_again(self, held, bundle, destinations, later, reference):
         again = [each for each in held.deliveries if each.state == "cancelled"]
         held.apply("push")
         for each in again:
             each.due = self.turn()
         known = {each.destination for each in held.deliveries}
         held.deliveries += [Delivery(name, later=later, due=self.turn()) for name in destinations if name not in known]
-        absent = held.holding in ("missing", "quarantined") or held.file != "whole"
-        unsent = held.holding == "removed" and any(each.state not in OVER for each in held.deliveries)
-        if not absent and not unsent:
-            return "held-already"
-        self.strays.pop(bundle.sha256, None)
-        held.regain_bytes(bundle)
-        return "restored"
+        outcome = self._outcome(held, reference)
+        if outcome != "held-already":
+            if not reference:
+                self.strays.pop(bundle.sha256, None)
+            held.regain_bytes(bundle, reference)
+        return outcome
+
+    def _outcome(self, held, reference):
+        """What a bundle that is known already comes to: its bytes are taken if the queue has none, or only a name of them."""
+        if held.holding == "reference" and not reference:
+            return "stored"
+        if held.holding == "removed":
+            return "restored" if any(each.state not in OVER for each in held.deliveries) else "held-already"
+        # A byte that was flipped shows only to who reads all of them, which push does not.
+        found = held.holding not in HELD or held.file in ("gone", "cut")
+        return "restored" if found else "held-already"
 
     # Letting go
 

@@ -150,7 +150,7 @@ def _send(world, model, capture, delivery):
     delivery.destination = name
     delivery.apply("claim")
     if capture.file != "whole":
-        capture.lose_bytes("missing" if capture.file == "gone" else "quarantined")
+        capture.lose_bytes()
         return [f"{capture.id} quarantined"]
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
     same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256

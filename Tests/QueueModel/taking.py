@@ -34,7 +34,7 @@ class Request:
         """The exit code of a push that is refused before anything is read, or None."""
         if self.unknown:
             return 78
-        if self.kept and self.how == "pipe":
+        if self.kept == "reference" and self.how == "pipe":
             return 64
         if self.session and model.sessions.get(self.session, "open") != "open" and not self.reopen:
             return 64

@@ -57,9 +57,9 @@ def _database(world, database):
 def _transitions(database):
     """Each change of a delivery is one that the table has, begins where the last one ended, and leads to its state."""
     last = {}
-    rows = database.execute("select delivery, from_state, event, to_state, cause, at from transitions order by id")
-    for delivery, before, event, after, cause, at in rows:
-        expect(cause and at, f"delivery {delivery}: a transition to {after} without cause or time")
+    rows = database.execute("select delivery, from_state, event, to_state, at from transitions order by id")
+    for delivery, before, event, after, at in rows:
+        expect(at and event, f"delivery {delivery}: a transition to {after} without time or event")
         expect(last.get(delivery) == before, f"delivery {delivery}: {event} from {before}, it was {last.get(delivery)}")
         allowed = after if before is None else MACHINE.after(before, event)
         expect(allowed == after, f"delivery {delivery}: {before} {event} {after}, the table has {allowed}")

@@ -8,6 +8,7 @@ extension UploadQueue {
     /// - Parameter path: a file; `-` is the standard input.
     /// - Returns: once bytes, folders and row are on the disk.
     /// - Throws: the verdict on a bad bundle, and what `push(threads:next:options:deliver:)` says.
+    @discardableResult
     public func push(_ path: String, _ options: PushOptions = PushOptions()) throws -> Pushed {
         let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
         let run = try startPush(options)

@@ -198,7 +198,9 @@ struct QueueCheck {
     }
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
-        let places = isBundle ? "('spool', 'removing')" : "('spool', 'removing', 'reference')"
+        // The sidecar of bytes that are missing or set aside stays for the day on which they are pushed again.
+        let places =
+            isBundle ? "('spool', 'removing')" : "('spool', 'removing', 'reference', 'missing', 'quarantined')"
         return try queue.store.read {
             try $0.integer("SELECT 1 FROM captures WHERE sha256 = ? AND holding IN \(places)", [sha256.data]) != nil
         }

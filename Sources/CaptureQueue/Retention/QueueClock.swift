@@ -21,28 +21,33 @@ public struct QueueClock: Sendable {
     }
 
     /// What the queue remembers of time.
-    struct Memory: Hashable, Sendable {
-        struct Anchor: Hashable, Sendable {
-            let boot: String
-            let wall: Int
-            let sinceBoot: Int
+    package struct Memory: Hashable, Sendable {
+        package struct Anchor: Hashable, Sendable {
+            package let boot: String
+            package let wall: Int
+            package let sinceBoot: Int
         }
 
-        var lastSeen: Int
-        var anchor: Anchor?
+        package var lastSeen: Int
+        package var anchor: Anchor?
+
+        package init(lastSeen: Int, anchor: Anchor? = nil) {
+            self.lastSeen = lastSeen
+            self.anchor = anchor
+        }
     }
 
     /// What can be believed.
-    struct Reading: Hashable, Sendable {
-        let wall: Int
+    package struct Reading: Hashable, Sendable {
+        package let wall: Int
         /// For stamps: no earlier than anything that was seen.
-        let stamp: Int
+        package let stamp: Int
         /// For deletion: no later than anything that speaks against it.
-        let believed: Int
-        let memory: Memory
+        package let believed: Int
+        package let memory: Memory
 
         /// How far the wall clock is from what was to be expected; nil where they agree to a minute.
-        var doubt: Int? {
+        package var doubt: Int? {
             let off = max(wall - believed, stamp - wall)
             return off > 60_000 ? off : nil
         }
@@ -57,7 +62,7 @@ public struct QueueClock: Sendable {
         Times(wall: WallClock.milliseconds, boot: BootClock.identity, sinceBoot: BootClock.milliseconds)
     }
 
-    func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
+    package func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
 
     /// The wall clock as it is, for a user who says that it is right.
     func accept() -> Memory {
@@ -66,7 +71,7 @@ public struct QueueClock: Sendable {
             lastSeen: now.wall, anchor: now.boot.isEmpty ? nil : .init(boot: now.boot, wall: now.wall, sinceBoot: now.sinceBoot))
     }
 
-    static func judge(_ now: Times, _ memory: Memory) -> Reading {
+    package static func judge(_ now: Times, _ memory: Memory) -> Reading {
         var memory = memory
         if memory.anchor?.boot != now.boot || now.boot.isEmpty {
             memory.anchor =

@@ -1,28 +1,45 @@
-import CaptureBundle
+package import CaptureBundle
 
 /// What may be deleted, and nothing else is: the one place that decides (Spec/queue.md section 8). Pure: the time is handed in.
-struct RetentionPolicy: Sendable {
+package struct RetentionPolicy: Sendable {
     /// How long bytes are kept after the last delivery was completed, in milliseconds.
-    let retention: Int
+    package let retention: Int
     /// Whether the user asked for what was cancelled to go.
-    let includesCancelled: Bool
+    package let includesCancelled: Bool
+
+    package init(retention: Int, includesCancelled: Bool) {
+        self.retention = retention
+        self.includesCancelled = includesCancelled
+    }
 
     /// What is known of a capture when its deletion is asked for.
-    struct Facts: Hashable, Sendable {
-        struct Delivery: Hashable, Sendable {
-            let state: DeliveryState
-            let hasReceipt: Bool
+    package struct Facts: Hashable, Sendable {
+        package struct Delivery: Hashable, Sendable {
+            package let state: DeliveryState
+            package let hasReceipt: Bool
+
+            package init(state: DeliveryState, hasReceipt: Bool) {
+                self.state = state
+                self.hasReceipt = hasReceipt
+            }
         }
 
-        let sha256: Digest
-        let holding: Holding
-        let deliveries: [Delivery]
-        let finishedAt: Int?
+        package let sha256: Digest
+        package let holding: Holding
+        package let deliveries: [Delivery]
+        package let finishedAt: Int?
+
+        package init(sha256: Digest, holding: Holding, deliveries: [Delivery], finishedAt: Int?) {
+            self.sha256 = sha256
+            self.holding = holding
+            self.deliveries = deliveries
+            self.finishedAt = finishedAt
+        }
     }
 
     /// - Parameter now: what can be believed of the time, in Unix milliseconds (`QueueClock.Reading.believed`).
     /// - Returns: nil when the bytes have to stay.
-    func permit(_ facts: Facts, now: Int) -> RemovalPermit? {
+    package func permit(_ facts: Facts, now: Int) -> RemovalPermit? {
         guard [.spool, .reference, .removing].contains(facts.holding), !facts.deliveries.isEmpty else { return nil }
         let landed = facts.deliveries.filter { $0.state == .completed && $0.hasReceipt }
         let cancelled = facts.deliveries.filter { $0.state == .cancelled }
@@ -43,21 +60,21 @@ struct RetentionPolicy: Sendable {
     /// For files that a push gave their names and whose rows it could not write, so that nobody was told of them.
     ///
     /// - Parameter rows: how many rows name these bytes.
-    static func permitToTakeBack(_ sha256: Digest, rows: Int) -> RemovalPermit? {
+    package static func permitToTakeBack(_ sha256: Digest, rows: Int) -> RemovalPermit? {
         rows == 0 ? RemovalPermit(sha256: sha256, includesBundle: true) : nil
     }
 
     /// For a sidecar beside which no bundle stands, and that no row needs.
-    static func permitForSidecar(_ sha256: Digest, rows: Int, hasBundle: Bool) -> RemovalPermit? {
+    package static func permitForSidecar(_ sha256: Digest, rows: Int, hasBundle: Bool) -> RemovalPermit? {
         rows == 0 && !hasBundle ? RemovalPermit(sha256: sha256, includesBundle: false) : nil
     }
 }
 
 /// The permission to unlink the files of one capture. Nothing but `RetentionPolicy` can make one.
-struct RemovalPermit: Hashable, Sendable {
-    let sha256: Digest
+package struct RemovalPermit: Hashable, Sendable {
+    package let sha256: Digest
     /// False for a capture by reference, whose bundle is the user's own file: only the sidecar goes.
-    let includesBundle: Bool
+    package let includesBundle: Bool
 
     fileprivate init(sha256: Digest, includesBundle: Bool) {
         self.sha256 = sha256

@@ -30,7 +30,7 @@ public enum SendOutcome: Hashable, Sendable {
 
 extension UploadQueue {
     /// How long a claim is good without being renewed.
-    static let lease = 600_000
+    package static let lease = 600_000
 
     /// Takes the delivery that is next for a destination: due, most urgent, longest due (Spec/queue.md section 6).
     ///

@@ -22,7 +22,7 @@ public enum DeliveryState: String, Sendable, CaseIterable, Codable {
     case quarantined
 
     /// The overall state of a capture is the first of these that one of its deliveries has.
-    static let byConcern: [DeliveryState] = [
+    package static let byConcern: [DeliveryState] = [
         .quarantined, .conflict, .permanentlyFailed, .failed, .held, .uploading, .processing, .pending, .completed,
         .cancelled,
     ]

@@ -15,12 +15,12 @@ public struct QueueFolder: Hashable, Sendable {
         return QueueFolder(path: FilePath.join(base, "capqueue"))
     }
 
-    var database: String { FilePath.join(path, "queue.sqlite") }
+    package var database: String { FilePath.join(path, "queue.sqlite") }
     var lock: String { FilePath.join(path, "queue.lock") }
     var runLock: String { FilePath.join(path, "run.lock") }
     var settingsCopy: String { FilePath.join(path, "settings.json") }
     var reserve: String { FilePath.join(path, "reserve") }
-    var spool: String { FilePath.join(path, "spool") }
+    package var spool: String { FilePath.join(path, "spool") }
     var incoming: String { FilePath.join(path, "incoming") }
     var quarantine: String { FilePath.join(path, "quarantine") }
 
@@ -36,7 +36,7 @@ public struct QueueFolder: Hashable, Sendable {
     var exists: Bool { FileStatus.exists(database) }
 
     /// Makes what is missing, private to the user.
-    func make() throws(QueueError) {
+    package func make() throws(QueueError) {
         do throws(NativeError) {
             try DirectoryHandle.create(path, mode: 0o700)
             for folder in folders { try DirectoryHandle.create(folder, mode: 0o700) }

@@ -26,7 +26,7 @@ def claim(db):
     found = [row for row in (db.execute(NEXT.format("= 1"), (at,)).fetchone(), db.execute(NEXT.format("IS NULL"), (at,)).fetchone())
              if row]
     delivery, capture, state, _, _, attempts = min(found, key=lambda row: (-row[3], row[4], row[0]))
-    identifier, digest, size = db.execute("SELECT id, sha256, bytes FROM captures WHERE seq = ?", (capture,)).fetchone()
+    digest, size = db.execute("SELECT sha256, bytes FROM captures WHERE seq = ?", (capture,)).fetchone()
     db.execute("UPDATE deliveries SET destination = 1, state = 'uploading', attempts = ?, token = ?, owner = ?, lease_until = ?, "
                "error_code = NULL, error_message = NULL WHERE id = ?", (attempts + 1, token, OWNER, at + LEASE, delivery))
     db.execute(CHANGE, (delivery, at, state, "uploading", "claim"))
@@ -34,18 +34,16 @@ def claim(db):
     db.execute("INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
                (delivery, attempts + 1, token, at))
     db.execute("COMMIT")
-    return delivery, capture, token, identifier, digest, size
+    return delivery, capture, token, digest, size
 
 
-def complete(db, delivery, capture, token, identifier, digest, size):
+def complete(db, delivery, capture, token, digest, size):
     at = now()
-    receipt = json.dumps({"bytes": size, "kind": "folder", "path": f"/mnt/disk/captures/{identifier}.bundle",
-                          "sha256": digest.hex(), "verified_at": at}, separators=(",", ":"))
     db.execute("BEGIN IMMEDIATE")
     db.execute("UPDATE attempts SET ended_at = ?, outcome = 'completed', bytes_sent = ? WHERE delivery = ? AND token = ?",
                (at, size, delivery, token))
     done = db.execute("UPDATE deliveries SET state = 'completed', token = NULL, owner = NULL, lease_until = NULL, "
-                      "completed_at = ?, receipt = ? WHERE id = ? AND token = ?", (at, receipt, delivery, token))
+                      "completed_at = ?, receipt = ? WHERE id = ? AND token = ?", (at, digest.hex(), delivery, token))
     if done.rowcount != 1:
         sys.exit("the claim was lost")
     db.execute(CHANGE, (delivery, at, "uploading", "completed", "complete"))

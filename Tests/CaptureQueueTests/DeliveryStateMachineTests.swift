@@ -1,0 +1,79 @@
+import CaptureQueue
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// The machine is the table of Spec/queue.md section 5, cell by cell.
+struct DeliveryStateMachineTests {
+    struct Table {
+        let events: [DeliveryEvent]
+        let rows: [DeliveryState: [DeliveryState?]]
+
+        init() throws {
+            let page = try String(contentsOf: Places.root.appending(path: "Spec/queue.md"), encoding: .utf8)
+            let begin = try #require(page.firstRange(of: "<!-- states -->"))
+            let end = try #require(page.firstRange(of: "<!-- end of states -->"))
+            let lines = page[begin.upperBound..<end.lowerBound].split(separator: "\n").map(Self.cells)
+            let head = try #require(lines.first)
+            events = try head.dropFirst().map { try #require(DeliveryEvent(rawValue: $0)) }
+            var rows: [DeliveryState: [DeliveryState?]] = [:]
+            for line in lines.dropFirst(2) {
+                let state = try #require(DeliveryState(rawValue: line[0]))
+                rows[state] = try line.dropFirst().map { try Self.cell($0) }
+            }
+            self.rows = rows
+        }
+
+        /// nil for an empty cell; a word that is no state fails.
+        private static func cell(_ word: String) throws -> DeliveryState? {
+            if word.isEmpty { return nil }
+            let state = try #require(DeliveryState(rawValue: word))
+            return state
+        }
+
+        private static func cells(_ line: Substring) -> [String] {
+            line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: " `"))
+            }
+        }
+    }
+
+    @Test func followsTheTableInEveryPair() throws {
+        let table = try Table()
+        #expect(Set(table.events) == Set(DeliveryEvent.allCases))
+        #expect(Set(table.rows.keys) == Set(DeliveryState.allCases))
+        for state in DeliveryState.allCases {
+            let row = try #require(table.rows[state])
+            #expect(row.count == table.events.count)
+            for (event, expected) in zip(table.events, row) {
+                #expect(DeliveryStateMachine.next(state, event) == expected, "\(state.rawValue) and \(event.rawValue)")
+            }
+        }
+    }
+
+    /// Defect 6 of the seeds: a retry that sends what was uploaded again.
+    @Test func neverLeavesCompletedByTheUsersHand() {
+        for event in [DeliveryEvent.retry, .release, .hold, .cancel, .record, .push] {
+            let next = DeliveryStateMachine.next(.completed, event)
+            #expect(next == nil || next == .completed, "\(event.rawValue)")
+        }
+    }
+
+    @Test func showsTheMostConcerningStateOfACapture() {
+        #expect(DeliveryState.overall([.completed, .pending]) == .pending)
+        #expect(DeliveryState.overall([.completed, .cancelled]) == .completed)
+        #expect(DeliveryState.overall([.cancelled]) == .cancelled)
+        #expect(DeliveryState.overall([.completed, .quarantined, .held]) == .quarantined)
+        #expect(Set(DeliveryState.byConcern) == Set(DeliveryState.allCases))
+    }
+}
+
+/// The table of waiting times, and not a formula that agrees with its beginning (defect 1 of the seeds).
+struct RetryPolicyTests {
+    @Test func waitsAsTheTableSays() {
+        let delays = (0...10).map { RetryPolicy.standard.delay(afterAttempt: $0) }
+        #expect(delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300, nil])
+        #expect(RetryPolicy.standard.delay(afterAttempt: -1) == nil)
+        #expect(RetryPolicy.standard.delay(afterAttempt: 1000) == nil)
+    }
+}

@@ -1,0 +1,69 @@
+import CaptureQueue
+import Testing
+
+/// A wrong clock delays deletion and never hastens it (Spec/queue.md section 8).
+struct QueueClockTests {
+    private static let day = 86_400_000
+    private static let start = 1_700_000_000_000
+
+    private func times(_ wall: Int, _ sinceBoot: Int, boot: String = "one") -> QueueClock.Times {
+        .init(wall: wall, boot: boot, sinceBoot: sinceBoot)
+    }
+
+    /// The machine was first seen at `start`, an hour after it had been started.
+    private var memory: QueueClock.Memory {
+        QueueClock.judge(times(Self.start, 3_600_000), .init(lastSeen: 0)).memory
+    }
+
+    @Test func believesAClockThatGoesOn() {
+        let reading = QueueClock.judge(times(Self.start + Self.day, 3_600_000 + Self.day), memory)
+        #expect(reading.believed == Self.start + Self.day)
+        #expect(reading.stamp == reading.believed)
+        #expect(reading.doubt == nil)
+    }
+
+    @Test func doesNotBelieveAJumpForwardOnTheSameBoot() {
+        let reading = QueueClock.judge(times(Self.start + 365 * Self.day, 3_600_000 + Self.day), memory)
+        #expect(reading.believed == Self.start + Self.day)
+        #expect(reading.stamp == Self.start + 365 * Self.day)
+        #expect(reading.memory.lastSeen == Self.start + Self.day)
+        #expect(reading.doubt == 364 * Self.day)
+    }
+
+    @Test func stampsNothingEarlierThanWhatWasSeenWhenTheClockIsSetBack() {
+        let later = QueueClock.judge(times(Self.start + 5 * Self.day, 3_600_000 + 5 * Self.day), memory).memory
+        let reading = QueueClock.judge(times(Self.start - Self.day, 3_600_000 + 6 * Self.day), later)
+        #expect(reading.stamp == Self.start + 6 * Self.day)
+        #expect(reading.believed == Self.start - Self.day)
+        #expect(reading.doubt != nil)
+    }
+
+    @Test func waitsForAClockBelowTheLastTimeSeenOnAnotherBoot() {
+        let reading = QueueClock.judge(times(0, 1000, boot: "two"), memory)
+        #expect(reading.memory.anchor == nil)
+        #expect(reading.believed == 0)
+        #expect(reading.stamp == Self.start)
+        // Once the network has set it, it is the anchor of this boot.
+        let set = QueueClock.judge(times(Self.start + Self.day, 60_000, boot: "two"), reading.memory)
+        #expect(set.believed == Self.start + Self.day)
+        #expect(set.memory.anchor?.boot == "two")
+    }
+
+    @Test func neverBelievesMoreThanAnyClockSays() {
+        var generator = SystemRandomNumberGenerator()
+        var memory = QueueClock.Memory(lastSeen: 0)
+        for _ in 0..<2000 {
+            let wall = Int.random(in: 0...(4 * Self.start), using: &generator)
+            let boot = Bool.random(using: &generator) ? "one" : "two"
+            let reading = QueueClock.judge(times(wall, Int.random(in: 0...Self.day, using: &generator), boot: boot), memory)
+            #expect(reading.believed <= reading.wall && reading.wall <= reading.stamp)
+            #expect(reading.memory.lastSeen >= memory.lastSeen && reading.stamp >= memory.lastSeen)
+            memory = reading.memory
+        }
+    }
+
+    @Test func worksWhereTheSystemDoesNotNameItsBoots() {
+        let reading = QueueClock.judge(times(Self.start, 0, boot: ""), .init(lastSeen: 0))
+        #expect(reading.believed == Self.start && reading.memory.anchor == nil)
+    }
+}

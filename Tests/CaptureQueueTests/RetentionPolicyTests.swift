@@ -1,0 +1,67 @@
+import CaptureBundle
+import CaptureQueue
+import Testing
+
+/// What may be deleted: every combination of states, receipts, holdings and ages.
+struct RetentionPolicyTests {
+    private static let day = 86_400_000
+    private static let week = RetentionPolicy(retention: 7 * day, includesCancelled: false)
+    private static let hash = Digest(bytes: [UInt8](repeating: 7, count: 32))
+
+    private func facts(
+        _ states: [DeliveryState], receipts: Bool = true, holding: Holding = .spool, finishedAt: Int? = 0
+    ) -> RetentionPolicy.Facts {
+        .init(
+            sha256: Self.hash, holding: holding,
+            deliveries: states.map { .init(state: $0, hasReceipt: receipts && $0 == .completed) }, finishedAt: finishedAt)
+    }
+
+    @Test func letsGoOfWhatIsCompletedForSevenDays() {
+        #expect(Self.week.permit(facts([.completed]), now: 7 * Self.day) != nil)
+        #expect(Self.week.permit(facts([.completed]), now: 7 * Self.day - 1) == nil)
+        #expect(Self.week.permit(facts([.completed, .cancelled]), now: 8 * Self.day) != nil)
+    }
+
+    /// Defect 8 of the seeds: a clean-up that takes failed captures, the only copies, first.
+    @Test func neverLetsGoOfWhatIsNotCompletedWhateverItsAge() {
+        for policy in [Self.week, RetentionPolicy(retention: 0, includesCancelled: true)] {
+            for state in DeliveryState.allCases where state != .completed && state != .cancelled {
+                #expect(policy.permit(facts([state]), now: .max) == nil)
+                for other in DeliveryState.allCases {
+                    #expect(policy.permit(facts([other, state]), now: .max) == nil, "\(other) and \(state)")
+                }
+            }
+        }
+    }
+
+    @Test func neverLetsGoWithoutAReceipt() {
+        #expect(Self.week.permit(facts([.completed], receipts: false), now: .max) == nil)
+        #expect(Self.week.permit(facts([]), now: .max) == nil)
+        #expect(Self.week.permit(facts([.completed], finishedAt: nil), now: .max) == nil)
+    }
+
+    @Test func letsGoOfCancelledOnesOnlyWhenAskedTo() {
+        #expect(Self.week.permit(facts([.cancelled], finishedAt: nil), now: .max) == nil)
+        let asked = RetentionPolicy(retention: 7 * Self.day, includesCancelled: true)
+        #expect(asked.permit(facts([.cancelled], finishedAt: nil), now: 0) != nil)
+        // One that was uploaded elsewhere waits for its retention all the same.
+        #expect(asked.permit(facts([.completed, .cancelled]), now: Self.day) == nil)
+    }
+
+    @Test func neverTouchesTheUsersFile() {
+        #expect(Self.week.permit(facts([.completed], holding: .reference), now: .max)?.includesBundle == false)
+    }
+
+    @Test func neverTouchesWhatIsSetAsideOrGone() {
+        for holding in [Holding.quarantined, .missing, .removed] {
+            #expect(Self.week.permit(facts([.completed], holding: holding), now: .max) == nil)
+        }
+    }
+
+    @Test func takesBackOnlyWhatNoRowNames() {
+        #expect(RetentionPolicy.permitToTakeBack(Self.hash, rows: 0) != nil)
+        #expect(RetentionPolicy.permitToTakeBack(Self.hash, rows: 1) == nil)
+        #expect(RetentionPolicy.permitForSidecar(Self.hash, rows: 0, hasBundle: true) == nil)
+        #expect(RetentionPolicy.permitForSidecar(Self.hash, rows: 1, hasBundle: false) == nil)
+    }
+}

@@ -11,7 +11,7 @@ from injection import prefix, report
 from invariants import clean, gives, holds, only_strays, refused, rows_have_bytes, words_for_people
 from kill_prune import Prune
 from kill_push import Push
-from kills import discard, sweep, thinned
+from kills import changes, discard, sweep, thinned
 from queues import ids
 
 OPENING = ("openat", "open")
@@ -31,14 +31,19 @@ PUSH_CODES = {"EIO": (66, 74), "ENOSPC": (74,), "EDQUOT": (74,), "EROFS": (73, 7
 PRUNE_CODES = PUSH_CODES | {"EIO": (74,), "EACCES": (73, 74, 77)}
 
 
-def meets(scene, error, share, trial):
+def meets(scene, error, trial):
     """Calls of the scene up to the one that prints, or all where nothing is printed."""
     calls = scene.calls()
     printing = next((place for place, call in enumerate(calls) if is_output(call)), len(calls))
     for place, call in enumerate(calls):
         call.is_before_output = place < printing
     calls = [call for call in calls if call.name in ERRORS[error] and not is_message(call)]
-    report(sweep(thinned(calls[:-1], share, scene.bench.chance(error)) + calls[-1:], trial))
+    report(sweep(thinned(calls, scene.bench, f"{type(scene).__name__} {error}", is_needed), trial))
+
+
+def is_needed(call):
+    """Opening and reading fail in few ways, and often; of them a share will do."""
+    return changes(call) or call.name in SYNCS
 
 
 def is_output(call):
@@ -73,7 +78,7 @@ def push_meets(error, bench):
         expect(len(rows) == 3, f"{len(rows)} captures instead of 3")
         gives(rig, new)
 
-    meets(scene, error, 0.3, functools.partial(one, scene, judge, error))
+    meets(scene, error, functools.partial(one, scene, judge, error))
 
 
 def prune_meets(error, bench):
@@ -91,7 +96,7 @@ def prune_meets(error, bench):
         ended.out = ended.out if ended.code == 0 else b""
         scene.judge(rig, ended, 0)
 
-    meets(scene, error, 0.3, functools.partial(one, scene, judge, error))
+    meets(scene, error, functools.partial(one, scene, judge, error))
 
 
 def one(scene, judge, error, _, call):

@@ -77,11 +77,11 @@ class Cancelled(Prune):
         return [*self.waiting, *self.stopped, *self.young]
 
 
-def test(kind, share, bench):
-    killed_everywhere(kind(bench), share)
+def test(kind, bench):
+    killed_everywhere(kind(bench))
 
 
 TESTS = [("prune: a kill at any system call loses nothing, and the next prune ends it",
-          functools.partial(test, Prune, 1)),
+          functools.partial(test, Prune)),
          ("prune --cancelled: a kill at any system call loses nothing, and the next prune ends it",
-          functools.partial(test, Cancelled, 0.05))]
+          functools.partial(test, Cancelled))]

@@ -116,11 +116,10 @@ class Referenced(Push):
 
 SCENES = {"push of a bundle": Push, "the push that makes the queue": First, "push of three bundles": Several,
           "push --move of two bundles": Moved, "push from a pipe": Piped, "push --reference": Referenced}
-SHARES = {Push: 1.0}
 
 
 def test(kind, bench):
-    killed_everywhere(kind(bench), SHARES.get(kind, 0.05))
+    killed_everywhere(kind(bench))
 
 
 TESTS = [(f"{title}: a kill at any system call loses nothing and doubles nothing", functools.partial(test, kind))

@@ -49,7 +49,7 @@ class Run(Scene):
 
 
 def test(bench):
-    killed_everywhere(Run(bench), 0.05)
+    killed_everywhere(Run(bench))
 
 
 TESTS = [("run: a kill at any system call strands no capture in uploading, and leaves no half copy", test)]

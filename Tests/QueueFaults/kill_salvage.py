@@ -36,7 +36,7 @@ class Salvage(Scene):
 
 
 def test(bench):
-    killed_everywhere(Salvage(bench), 0.05)
+    killed_everywhere(Salvage(bench))
 
 
 TESTS = [("salvage: a kill at any system call loses nothing, and the next one rebuilds all", test)]

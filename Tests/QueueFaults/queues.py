@@ -44,9 +44,9 @@ class Bundle:
 class QueueBench(Bench):
     """Both binaries, and bundles of a device that the rigs trust. No two of them have the same photo."""
 
-    def __init__(self, capqueue, capbundle, folder, seed):
+    def __init__(self, capqueue, capbundle, folder, seed, every):
         super().__init__(capbundle, folder)
-        self.seed = seed
+        self.seed, self.every = seed, every
         self.capqueue = folder / "capqueue"
         shutil.copy(capqueue, self.capqueue)
         self.capqueue.chmod(0o755)

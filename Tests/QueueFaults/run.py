@@ -32,6 +32,7 @@ def main():
     parser.add_argument("capbundle", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="WORD", help="tests whose family or title has this word")
     parser.add_argument("--seed", type=int, metavar="N", help="repeats the choices of another run")
+    parser.add_argument("--every", action="store_true", help="meet every system call, which takes many minutes")
     parser.add_argument("--times", action="store_true", help="print how long each test took")
     options = parser.parse_args()
     for binary in (options.capqueue, options.capbundle):
@@ -43,7 +44,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="capqueue-faults-", ignore_cleanup_errors=True) as folder:
         try:
             bench = QueueBench(options.capqueue.resolve(), options.capbundle.resolve(),
-                               pathlib.Path(folder).resolve(), seed)
+                               pathlib.Path(folder).resolve(), seed, options.every)
         except Failed as reason:
             outcomes.say("FAIL", f"bundles are made: {reason}")
             return outcomes.close()

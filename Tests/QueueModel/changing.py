@@ -46,7 +46,7 @@ def change(world, dice):
 
 def _change_ids(world, dice, event, dry, words):
     after = world.model.copy()
-    texts = list(dict.fromkeys(some_id(dice, after) for _ in range(dice.choice((1, 1, 2, 3)))))
+    texts = _different(after, [some_id(dice, after) for _ in range(dice.choice((1, 1, 2, 3)))])
     changed, codes = [], []
     for text in texts:
         capture, code = meant(after, text)
@@ -57,6 +57,12 @@ def _change_ids(world, dice, event, dry, words):
     stdin = "".join(f"{text}\n" for text in texts).encode() if piped else b""
     ended = world.write(event, *(["-"] if piped else texts), *words, stdin=stdin)
     _judge(world, ended, after, changed, EXIT_CODES.worst(codes), dry)
+
+
+def _different(model, texts):
+    """No two of them mean the same: what a second one comes to with --dry-run the Spec does not say."""
+    meanings = {meant(model, text)[0].id if meant(model, text)[0] else text: text for text in texts}
+    return list(meanings.values())
 
 
 def _change_filtered(world, dice, event, dry, words):

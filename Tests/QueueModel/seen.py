@@ -62,7 +62,8 @@ def settle(world, after, whole=False, between=None):
     `whole`: all of them are the one or the other, since one transaction writes them. `between(record, before, after)`
     gives the capture as a step in the middle leaves it, or None. The model becomes what is there.
     """
-    before, records = world.model, listing(world) if world.exists else []
+    before = world.model
+    records = listing(world) if world.exists else []
     seen, steps = {}, set()
     for record in reversed(records):
         name = record["id"]

@@ -127,13 +127,18 @@ final class QueueStore: Sendable {
     // MARK: - Opening
 
     static func connect(_ path: String) throws -> DatabaseQueue {
+        // SQLite would make it readable for others; the files beside it follow its mode.
+        let isNew = try onFile(path) { () throws(NativeError) in
+            try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600).status().size == 0
+        }
         var configuration = Configuration()
         // Our own writers wait in line; this is for other programs, sqlite3 for example.
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
+            // Said to a database that has it, it would write all the same.
+            if isNew { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             try db.execute(
                 sql: """
-                    PRAGMA auto_vacuum = INCREMENTAL;
                     PRAGMA journal_mode = WAL;
                     PRAGMA synchronous = FULL;
                     PRAGMA journal_size_limit = 4194304;
@@ -141,10 +146,6 @@ final class QueueStore: Sendable {
                     PRAGMA cell_size_check = ON;
                     PRAGMA temp_store = MEMORY;
                     """)
-        }
-        // SQLite would make it readable for others; the files beside it follow its mode.
-        _ = try onFile(path) { () throws(NativeError) in
-            try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600)
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }

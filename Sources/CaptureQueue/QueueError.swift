@@ -107,7 +107,8 @@ extension QueueError {
         default:
             // A table that is not there, a constraint that does not hold: nothing that our own statements can cause.
             QueueError(
-                .damaged, "the database is not as this tool made it (SQLite code \(error.resultCode.rawValue))", of: path,
+                .damaged, "the database is not as this tool made it (SQLite code \(error.resultCode.rawValue))",
+                of: path,
                 hints: [salvageHint])
         }
     }

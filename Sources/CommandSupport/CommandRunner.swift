@@ -61,11 +61,21 @@ package enum CommandRunner {
             Output.exit(ExitStatus.success.rawValue)
         }
         let message = root.message(for: error)
-        let words = message.prefix(1).lowercased() + message.dropFirst()
+        let line = oneLine(message)
+        let words = line.prefix(1).lowercased() + line.dropFirst()
         diagnostic.usage(
             words.hasSuffix(".") ? String(words.dropLast()) : String(words),
             hint: "see \(commandLine(root, tool)) --help")
         Output.exit(ExitStatus.usage.rawValue)
+    }
+
+    /// The parser lists the values that it would take a line each.
+    private static func oneLine(_ message: String) -> String {
+        let lines = message.split(separator: "\n").map { line in
+            line.hasPrefix("  - ") ? String(line.dropFirst(4)) : String(line)
+        }
+        guard let first = lines.first, lines.count > 1 else { return message }
+        return "\(first) \(lines.dropFirst().joined(separator: ", "))"
     }
 
     /// The words of the command line that name commands: `capbundle trust add`.

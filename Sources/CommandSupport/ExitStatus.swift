@@ -25,7 +25,8 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
     /// For several files: the worst wins, in this order.
     private static let bySeverity: [ExitStatus] = [
         .internalFailure, .inputOutput, .cannotCreate, .noPermission, .configuration, .queueNewer, .queueBusy,
-        .limit, .noInput, .rawCapture, .usage, .malformed, .altered, .unknownDevice, .unacceptable, .failedForGood, .overMark,
+        .limit, .noInput, .rawCapture, .usage, .malformed, .altered, .unknownDevice, .unacceptable, .failedForGood,
+        .overMark,
         .workLeft,
     ]
 

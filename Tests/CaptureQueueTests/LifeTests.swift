@@ -213,7 +213,10 @@ struct LifeTests {
         _ = try queue.push(path, named)
         #expect(try queue.capture(id).deliveries.count == 2)
         #expect(try run().completed == 1)
-        #expect(try queue.capture(id).deliveries.map(\.state).sorted { $0.rawValue < $1.rawValue } == [.cancelled, .completed])
+        #expect(
+            try queue.capture(id).deliveries.map(\.state).sorted { $0.rawValue < $1.rawValue } == [
+                .cancelled, .completed,
+            ])
         #expect(try state(id) == .completed)
     }
 

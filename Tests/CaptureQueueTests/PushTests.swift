@@ -141,7 +141,8 @@ final class Feed: @unchecked Sendable {
 enum Redaction {
     static func withoutLocation(_ bundle: [UInt8]) throws -> [UInt8] {
         let name = Array("location.json".utf8)
-        let start = try #require(stride(from: 0, to: bundle.count, by: 512).first { Array(bundle[$0..<($0 + name.count)]) == name })
+        let start = try #require(
+            stride(from: 0, to: bundle.count, by: 512).first { Array(bundle[$0..<($0 + name.count)]) == name })
         // A header and its 512 bytes.
         return Array(bundle[..<start] + bundle[(start + 1024)...])
     }

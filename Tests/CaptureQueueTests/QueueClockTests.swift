@@ -55,7 +55,8 @@ struct QueueClockTests {
         for _ in 0..<2000 {
             let wall = Int.random(in: 0...(4 * Self.start), using: &generator)
             let boot = Bool.random(using: &generator) ? "one" : "two"
-            let reading = QueueClock.judge(times(wall, Int.random(in: 0...Self.day, using: &generator), boot: boot), memory)
+            let reading = QueueClock.judge(
+                times(wall, Int.random(in: 0...Self.day, using: &generator), boot: boot), memory)
             #expect(reading.believed <= reading.wall && reading.wall <= reading.stamp)
             #expect(reading.memory.lastSeen >= memory.lastSeen && reading.stamp >= memory.lastSeen)
             memory = reading.memory

@@ -13,7 +13,8 @@ struct RetentionPolicyTests {
     ) -> RetentionPolicy.Facts {
         .init(
             sha256: Self.hash, holding: holding,
-            deliveries: states.map { .init(state: $0, hasReceipt: receipts && $0 == .completed) }, finishedAt: finishedAt)
+            deliveries: states.map { .init(state: $0, hasReceipt: receipts && $0 == .completed) },
+            finishedAt: finishedAt)
     }
 
     @Test func letsGoOfWhatIsCompletedForSevenDays() {

@@ -1,13 +1,19 @@
 import CaptureTestSupport
 import Foundation
 
-/// The real tool, run in an empty folder with nothing of the user's environment.
+/// The real tools, run in an empty folder with nothing of the user's environment.
 struct Capbundle {
     static let program = Places.product("capbundle")
 
     let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    /// Whether it is about the queue, whose output has times in it.
+    let isQueue: Bool
+
+    init(isQueue: Bool = false) throws {
+        folder = try TemporaryFolder()
+        self.isQueue = isQueue
+    }
 
     var environment: [String: String] {
         [
@@ -22,6 +28,10 @@ struct Capbundle {
 
     func run(_ arguments: [String], input: [UInt8]? = nil) throws -> Program {
         try Program.run(Self.program, arguments, in: folder.url, environment: environment, input: input)
+    }
+
+    func run(tool: String, _ arguments: [String]) throws -> Program {
+        try Program.run(Places.product(tool), arguments, in: folder.url, environment: environment)
     }
 
     func shell(_ line: String) throws -> Program {

@@ -31,36 +31,36 @@ struct HelpTests {
         }
     }
 
-    private static let root: Command? = {
-        guard let dump = try? Capbundle().run("--experimental-dump-help") else { return nil }
+    private static func root(_ tool: String) -> Command? {
+        guard let dump = try? Capbundle().run(tool: tool, ["--experimental-dump-help"]) else { return nil }
         return try? JSONDecoder().decode(Dump.self, from: Data(dump.standardOutput)).command
-    }()
+    }
 
-    static let paths: [[String]] = {
-        guard let root else { return [] }
-        return root.paths.filter { $0.last != "help" }.map { Array($0.dropFirst()) }
-    }()
+    /// The words of every command, the tool's name first.
+    static let paths: [[String]] = ["capbundle", "capqueue"].flatMap { tool in
+        (root(tool)?.paths ?? []).filter { $0.last != "help" }
+    }
 
-    @Test func knowsAllCommands() { #expect(Self.paths.count >= 17) }
+    @Test func knowsAllCommands() { #expect(Self.paths.count >= 17 + 28) }
 
     @Test(arguments: paths)
     func showsAnExampleAndFitsATerminal(_ path: [String]) throws {
-        let help = try Capbundle().run(path + ["--help"])
+        let help = try Capbundle().run(tool: path[0], path.dropFirst() + ["--help"])
         #expect(help.exitCode == 0)
         let lines = help.outputText.split(separator: "\n").map(String.init)
         #expect(lines.contains("Example:"))
         for line in lines where line.count > 80 { Issue.record("\(line.count) columns: \(line)") }
         let example = lines.drop { $0 != "Example:" }.dropFirst().prefix { $0.hasPrefix("  ") }
-        #expect(!example.isEmpty && example.contains { $0.contains((["capbundle"] + path).joined(separator: " ")) })
+        #expect(!example.isEmpty && example.contains { $0.contains(path.joined(separator: " ")) })
     }
 
-    /// The two commands whose names do not go through ArgumentParser have to know every option that it knows: one that they
+    /// The commands whose names do not go through ArgumentParser have to know every option that it knows: one that they
     /// do not know is refused here with many names, and not with a few.
-    @Test(arguments: ["verify", "pack"])
-    func takesEveryOptionWithManyNamesToo(_ name: String) throws {
-        let command = try #require(Self.root?.subcommands?.first { $0.commandName == name })
+    @Test(arguments: [("capbundle", "verify"), ("capbundle", "pack"), ("capqueue", "push")])
+    func takesEveryOptionWithManyNamesToo(_ tool: String, _ name: String) throws {
+        let command = try #require(Self.root(tool)?.subcommands?.first { $0.commandName == name })
         let source = try String(
-            contentsOf: Places.root.appending(path: "Sources/capbundle/Commands/\(name.capitalized)Command.swift"),
+            contentsOf: Places.root.appending(path: "Sources/\(tool)/Commands/\(name.capitalized)Command.swift"),
             encoding: .utf8)
         let lists = source.split(separator: "ManyNamesCommand {").last.map(String.init) ?? ""
         for argument in command.arguments ?? [] where argument.kind != "positional" {

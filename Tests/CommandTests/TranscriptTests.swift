@@ -8,15 +8,17 @@ struct TranscriptTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
     private static let isRecording = ProcessInfo.processInfo.environment["CAPBUNDLE_RECORD"] == "1"
 
-    static let names: [String] = ((try? folder.appending(path: "capbundle").children) ?? []).map(\.lastPathComponent)
+    static let names: [String] = ["capbundle", "capqueue"].flatMap { tool in
+        ((try? folder.appending(path: tool).children) ?? []).map { "\(tool)/\($0.lastPathComponent)" }
+    }
 
-    @Test func thereAreTranscripts() { #expect(!Self.names.isEmpty) }
+    @Test func thereAreTranscriptsOfBothTools() { #expect(Set(Self.names.map { $0.prefix { $0 != "/" } }).count == 2) }
 
     @Test(arguments: names)
     func goesAsRecorded(_ name: String) throws {
-        let file = Self.folder.appending(path: "capbundle").appending(path: name)
+        let file = Self.folder.appending(path: name)
         let recorded = try String(contentsOf: file, encoding: .utf8)
-        let tool = try Capbundle()
+        let tool = try Capbundle(isQueue: name.hasPrefix("capqueue"))
         try RawFolder.write(to: tool.folder)
         var played: [String] = []
         for line in recorded.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
@@ -41,10 +43,18 @@ struct TranscriptTests {
     /// What differs on every run becomes a word: keys, hashes of what a key signed, the folder.
     private static func lines(_ text: String, _ mark: String, _ tool: Capbundle) -> [String] {
         guard !text.isEmpty else { return [] }
-        let plain = text.replacing(tool.folder.path, with: "<folder>")
+        var plain = text.replacing(tool.folder.path, with: "<folder>")
             .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/, with: "<id>")
             .replacing(/[0-9a-f]{64}/, with: "<hash>")
+
             .replacing(/[A-Za-z0-9+\/]{87}=/, with: "<point>")
+        // The queue's own stamps; the times of the captures stay.
+        if tool.isQueue {
+            plain = plain.replacing(/20(?!26-03-14)[0-9-]{8}T[0-9:.]{8,12}Z/, with: "<time>")
+                .replacing(/[0-9,]+ bytes(?: are)? free/, with: "<room> bytes free")
+                .replacing(/\b[0-9a-f]{2}\/<hash>\.(bundle|json)/) { "<shard>/<hash>.\($0.1)" }
+                .replacing(/waits for [0-9]+ s\b/, with: "waits for <age>")
+        }
         var lines = plain.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last == "" { lines.removeLast() }
         return lines.map { $0.isEmpty ? String(mark.prefix(2)) : mark + $0 }

@@ -14,7 +14,8 @@ package struct UnverifiedHead: Sendable {
         manifestSHA256 = try Digest.of(head.manifest)
         var present: [EntryPath] = []
         while let header = reader.nextHeader() {
-            guard let entry = manifest.entries.first(where: { $0.path.description == header.name }), reader.skipData() else {
+            guard let entry = manifest.entries.first(where: { $0.path.description == header.name }), reader.skipData()
+            else {
                 throw BundleError(.containerUnlisted, "not listed in the manifest", entry: header.name)
             }
             present.append(entry.path)

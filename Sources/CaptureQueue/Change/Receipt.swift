@@ -36,7 +36,8 @@ extension UploadQueue {
             let now = try clock.stamp(db)
             guard
                 try db.apply(
-                    .record, to: delivery, at: now, .init(cause: "receipt given by the user", completion: (now, receipt)))
+                    .record, to: delivery, at: now,
+                    .init(cause: "receipt given by the user", completion: (now, receipt)))
             else {
                 throw QueueError(.stateRefused, "is \(delivery.state.rawValue) already", of: record.id)
             }
@@ -54,7 +55,9 @@ extension UploadQueue {
         }
         let open = record.deliveries.filter { $0.state != .completed }
         if open.count == 1 { return open[0] }
-        guard let first = open.first ?? record.deliveries.first else { throw QueueError.corruptRecord("a capture without deliveries") }
+        guard let first = open.first ?? record.deliveries.first else {
+            throw QueueError.corruptRecord("a capture without deliveries")
+        }
         if open.count > 1 {
             throw QueueError(
                 .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,

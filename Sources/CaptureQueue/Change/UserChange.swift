@@ -39,7 +39,8 @@ extension UploadQueue {
     /// - Returns: its id.
     /// - Throws: `id.…`; `state.refused` when no delivery of it allows the change; `bytes.absent` for a retry without bytes.
     @discardableResult
-    public func change(_ change: UserChange, _ id: String, _ options: ChangeOptions = ChangeOptions()) throws -> String {
+    public func change(_ change: UserChange, _ id: String, _ options: ChangeOptions = ChangeOptions()) throws -> String
+    {
         if options.isDryRun {
             return try store.read { db in
                 let record = try db.capture(named: id)
@@ -65,7 +66,8 @@ extension UploadQueue {
         if filter.states.isEmpty { filter.states = change.candidates }
         var before = Int.max
         while true {
-            let (ids, last, count) = try options.isDryRun
+            let (ids, last, count) =
+                try options.isDryRun
                 ? store.read { try step(change, filter, options, before: before, $0) }
                 : store.write { try step(change, filter, options, before: before, $0) }
             for id in ids { try deliver(id) }
@@ -116,7 +118,8 @@ extension UploadQueue {
     private static func refusal(_ change: UserChange, _ record: CaptureRecord) -> QueueError {
         if change == .retry || change == .release, !record.holding.hasBytes, record.state != .completed {
             return QueueError(
-                .bytesAbsent, "its bytes are \(record.holding.rawValue)", of: record.id, hints: ["push the bundle again"])
+                .bytesAbsent, "its bytes are \(record.holding.rawValue)", of: record.id,
+                hints: ["push the bundle again"])
         }
         return QueueError(
             .stateRefused, "is \(record.state.rawValue), which \(change.rawValue) does not change", of: record.id)

@@ -43,7 +43,8 @@ struct Intake: Sendable {
         let sidecar = Sidecar(
             id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
             manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
-            capturedAt: arrival.facts.capturedAt, pushedAt: CaptureTime(milliseconds: queue.clock.read(memory).stamp)
+            capturedAt: arrival.facts.capturedAt,
+            pushedAt: CaptureTime(milliseconds: queue.clock.read(memory).stamp)
                 ?? arrival.facts.capturedAt, priority: options.priority,
             notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: options.session,
             destinations: options.destinations, reference: arrival.reference)
@@ -109,7 +110,9 @@ struct Intake: Sendable {
     ) throws -> (VerificationReport, Digest) {
         // Shared blocks are copied by nobody; what is verified then is the copy.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
-        if isCloned, let file { try onFile(queue.folder.incoming) { () throws(NativeError) in try file.handle.seekToStart() } }
+        if isCloned, let file {
+            try onFile(queue.folder.incoming) { () throws(NativeError) in try file.handle.seekToStart() }
+        }
         let from = isCloned ? file?.handle ?? handle : handle
         from.expectReading()
         let hasher = try onFile(name) { () throws(NativeError) in try SHA256Hasher() }

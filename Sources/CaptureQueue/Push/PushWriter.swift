@@ -38,7 +38,9 @@ struct PushWriter {
 
     private func insert(_ arrival: Arrival) throws -> Pushed {
         let facts = arrival.facts
-        guard let id = arrival.sidecar?.id else { throw QueueError(.corruptRecord, "no id for a push", of: arrival.name) }
+        guard let id = arrival.sidecar?.id else {
+            throw QueueError(.corruptRecord, "no id for a push", of: arrival.name)
+        }
         try db.insertCapture(
             CaptureRow(
                 id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
@@ -81,7 +83,8 @@ struct PushWriter {
         switch record.state {
         case .completed where record.holding == .removed: "it was uploaded, and its bytes were let go since"
         case .completed: "it was uploaded already"
-        case .permanentlyFailed, .conflict: "the queue holds it already, and it failed for good: capqueue retry \(record.id)"
+        case .permanentlyFailed, .conflict:
+            "the queue holds it already, and it failed for good: capqueue retry \(record.id)"
         default: "the queue holds it already"
         }
     }
@@ -108,10 +111,12 @@ struct PushWriter {
     }
 
     private func pushed(
-        _ arrival: Arrival, _ id: String, _ outcome: Pushed.Outcome, _ sha256: Digest, _ byteCount: Int, _ notes: [String]
+        _ arrival: Arrival, _ id: String, _ outcome: Pushed.Outcome, _ sha256: Digest, _ byteCount: Int,
+        _ notes: [String]
     ) -> Pushed {
         Pushed(
-            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict, notes: notes,
+            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict,
+            notes: notes,
             quotaWarning: nil)
     }
 

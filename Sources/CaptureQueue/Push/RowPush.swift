@@ -4,7 +4,9 @@ extension UploadQueue {
     /// Enters a capture by reference without looking at its file: what a push does in the database, for measuring that alone.
     ///
     /// - Returns: its id, once the row is on the disk.
-    package func enqueueRow(bundleID: String, hash: Digest, byteCount: Int, capturedAt: CaptureTime, path: String) throws -> String {
+    package func enqueueRow(bundleID: String, hash: Digest, byteCount: Int, capturedAt: CaptureTime, path: String)
+        throws -> String
+    {
         try store.write { db in
             let now = try clock.stamp(db)
             let id = try db.freeID(bundleID)

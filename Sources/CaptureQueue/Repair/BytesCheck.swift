@@ -56,7 +56,8 @@ struct BytesCheck: Sendable {
         return found == record.sha256 ? nil : .wrong(.damaged, "SHA-256 is \(found)")
     }
 
-    private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
+    private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault?
+    {
         guard let path = record.reference else { return nil }
         guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is gone") }
         guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file is another one now") }

@@ -17,7 +17,8 @@ struct QuarantineRoom {
             try db.setHolding(kind == .damaged ? .quarantined : .missing, ofCapture: record.sequence)
             for delivery in record.deliveries {
                 // Those that are done, held or cancelled keep their state; the table says so.
-                _ = try db.apply(.damage, to: delivery, at: now, .init(cause: message, failure: ("spool.\(kind.rawValue)", message)))
+                _ = try db.apply(
+                    .damage, to: delivery, at: now, .init(cause: message, failure: ("spool.\(kind.rawValue)", message)))
             }
         }
         return place

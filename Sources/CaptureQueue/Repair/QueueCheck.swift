@@ -132,14 +132,30 @@ struct QueueCheck {
         case .unreadable(let error): throw error
         case .wrong(let kind, let message): try settle(record, kind, message, deliver)
         }
+        if let kind = Self.openDamage(record) {
+            let path = queue.folder.bundlePath(record.sha256)
+            try tell(kind, record.id, path, "found earlier; push the bundle again", isRepaired: false, deliver)
+        }
         if record.holding == .removing {
             let path = queue.folder.bundlePath(record.sha256)
-            try tell(.interrupted, record.id, path, "its deletion was cut short; prune ends it", isRepaired: false, deliver)
+            try tell(
+                .interrupted, record.id, path, "its deletion was cut short; prune ends it", isRepaired: false, deliver)
         }
         if verdict.lacksSidecar && verdict.fault == nil {
             if isRepairing { try SidecarRepair(queue).write(record) }
             let path = queue.folder.sidecarPath(record.sha256)
-            try tell(.sidecar, record.id, path, "no sidecar, which salvage would need", isRepaired: isRepairing, deliver)
+            try tell(
+                .sidecar, record.id, path, "no sidecar, which salvage would need", isRepaired: isRepairing, deliver)
+        }
+    }
+
+    /// What was found before and is not healed: it is said again until the bytes are back, or nobody needs them.
+    private static func openDamage(_ record: CaptureRecord) -> CheckFinding.Kind? {
+        guard record.state != .completed, record.state != .cancelled else { return nil }
+        return switch record.holding {
+        case .quarantined: .damaged
+        case .missing: record.reference == nil ? .missing : .source
+        case .spool, .reference, .removing, .removed: nil
         }
     }
 
@@ -149,7 +165,9 @@ struct QueueCheck {
     ) throws {
         let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
         if options.isDryRun {
-            guard try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) })?.holding == record.holding
+            guard
+                try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) })?.holding
+                    == record.holding
             else { return }
             return try tell(kind, record.id, path, message, isRepaired: false, deliver)
         }
@@ -188,7 +206,8 @@ struct QueueCheck {
             guard !FileStatus.exists(queue.folder.bundlePath(sha256)) else { return }
             (isRepaired, message) = (try isRepairing && stray.removeSidecar(), "a sidecar without a bundle")
         } else {
-            guard try queue.store.turnOrRead(isDryRun: options.isDryRun, { try !isNamed(sha256, isBundle: true) }) else {
+            guard try queue.store.turnOrRead(isDryRun: options.isDryRun, { try !isNamed(sha256, isBundle: true) })
+            else {
                 return
             }
             message = "no row names this bundle; a push may have been killed"

@@ -25,7 +25,8 @@ extension UploadQueue {
         try folder.examine()
         guard try folder.exists || Spool(folder: folder).holdsBundles() else { throw folder.missing }
         let locks = try [folder.lock, folder.runLock].map { path in
-            guard let lock = try onFile(path, { () throws(NativeError) in try FileLock.take(path, milliseconds: 60_000) })
+            guard
+                let lock = try onFile(path, { () throws(NativeError) in try FileLock.take(path, milliseconds: 60_000) })
             else { throw QueueError(.busy, "another process is at work in the queue", of: folder.path) }
             return lock
         }

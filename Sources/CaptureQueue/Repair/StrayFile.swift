@@ -34,12 +34,15 @@ struct StrayFile {
                 let notBefore = sidecar?.notBefore?.milliseconds
                 try db.insertCapture(
                     CaptureRow(
-                        id: try db.freeID(facts.bundleID), facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now,
+                        id: try db.freeID(facts.bundleID), facts: facts,
+                        pushedAt: sidecar?.pushedAt.milliseconds ?? now,
                         session: session, priority: sidecar?.priority ?? 0, notBefore: notBefore, holding: .spool,
                         reference: nil),
                     destinations: destinations, due: max(now, notBefore ?? now), at: now, cause: "found in the spool")
             }
-            if sidecar == nil, let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }) {
+            if sidecar == nil,
+                let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) })
+            {
                 try SidecarRepair(queue).write(record)
             }
             return true
@@ -61,7 +64,8 @@ struct StrayFile {
     func removeSidecar() throws -> Bool {
         try queue.store.turn { _ in
             let rows = try queue.store.read {
-                try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ? AND holding = 'reference'", [sha256.data])
+                try $0.integer(
+                    "SELECT count(*) FROM captures WHERE sha256 = ? AND holding = 'reference'", [sha256.data])
             }
             let hasBundle = FileStatus.exists(queue.folder.bundlePath(sha256))
             guard let permit = RetentionPolicy.permitForSidecar(sha256, rows: rows ?? 1, hasBundle: hasBundle) else {

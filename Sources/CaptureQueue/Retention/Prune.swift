@@ -58,7 +58,8 @@ extension UploadQueue {
             let memory = clock.accept()
             try QueueClock.remember(memory, db)
             try db.run("UPDATE captures SET finished_at = ? WHERE finished_at > ?", [memory.lastSeen, memory.lastSeen])
-            try db.run("UPDATE deliveries SET completed_at = ? WHERE completed_at > ?", [memory.lastSeen, memory.lastSeen])
+            try db.run(
+                "UPDATE deliveries SET completed_at = ? WHERE completed_at > ?", [memory.lastSeen, memory.lastSeen])
         }
     }
 }
@@ -185,7 +186,9 @@ struct PruneSweep {
                 for row in try db.rows("SELECT sha256, holding, reference FROM captures WHERE holding = 'removing'") {
                     let sha256 = try row.digest("sha256")
                     let isReference = try row.text("reference") != nil
-                    guard let permit = policy.permitToFinish(sha256, try CaptureRecord.holding(row), isReference: isReference)
+                    guard
+                        let permit = policy.permitToFinish(
+                            sha256, try CaptureRecord.holding(row), isReference: isReference)
                     else { continue }
                     try queue.spool.remove(permit)
                 }

@@ -68,7 +68,8 @@ public struct QueueClock: Sendable {
     func accept() -> Memory {
         let now = times()
         return Memory(
-            lastSeen: now.wall, anchor: now.boot.isEmpty ? nil : .init(boot: now.boot, wall: now.wall, sinceBoot: now.sinceBoot))
+            lastSeen: now.wall,
+            anchor: now.boot.isEmpty ? nil : .init(boot: now.boot, wall: now.wall, sinceBoot: now.sinceBoot))
     }
 
     package static func judge(_ now: Times, _ memory: Memory) -> Reading {

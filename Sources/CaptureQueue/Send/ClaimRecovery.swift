@@ -25,7 +25,9 @@ extension UploadQueue {
     @discardableResult
     public func recoverClaims() throws -> Int {
         // Looked at first, so that nothing is written where there is nothing to do.
-        guard try store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil else { return 0 }
+        guard try store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil else {
+            return 0
+        }
         return try store.write { db in
             let now = try clock.stamp(db)
             var count = 0

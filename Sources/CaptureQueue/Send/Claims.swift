@@ -49,9 +49,12 @@ extension UploadQueue {
 
     private static func next(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
         let bound = try ready("destination = ?", [destination.number], due, db)
-        guard destination.isDefault, let unbound = try ready("destination IS NULL", [], due, db) else { return bound?.id }
+        guard destination.isDefault, let unbound = try ready("destination IS NULL", [], due, db) else {
+            return bound?.id
+        }
         guard let bound else { return unbound.id }
-        return (-bound.priority, bound.due, bound.id) < (-unbound.priority, unbound.due, unbound.id) ? bound.id : unbound.id
+        return (-bound.priority, bound.due, bound.id) < (-unbound.priority, unbound.due, unbound.id)
+            ? bound.id : unbound.id
     }
 
     private typealias Ready = (id: Int, priority: Int, due: Int)
@@ -80,7 +83,9 @@ extension UploadQueue {
 
     private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
         let condition = "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?"
-        guard let row = try db.row(condition, [number]) else { throw QueueError.corruptRecord("an index without its row") }
+        guard let row = try db.row(condition, [number]) else {
+            throw QueueError.corruptRecord("an index without its row")
+        }
         let delivery = try DeliveryRecord(row: row)
         guard let capture = try CaptureRecord.one(db, sequence: delivery.capture) else {
             throw QueueError.corruptRecord("a delivery without its capture")
@@ -105,7 +110,9 @@ extension UploadQueue {
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
-        guard let taken = try db.row(condition, [number]) else { throw QueueError.corruptRecord("a claim without its row") }
+        guard let taken = try db.row(condition, [number]) else {
+            throw QueueError.corruptRecord("a claim without its row")
+        }
         return Claim(
             capture: capture, delivery: try DeliveryRecord(row: taken), destination: destination, token: token,
             attempt: attempt)
@@ -128,7 +135,9 @@ extension UploadQueue {
             let delivery = try DeliveryRecord(row: row)
             let (event, change) = Self.change(for: outcome, delivery, at: now, retry)
             guard try db.apply(event, to: delivery, at: now, change) else { return nil }
-            if case .damaged = outcome, claim.capture.holding == .spool { try Self.noteMissing(claim.capture, spool, db) }
+            if case .damaged = outcome, claim.capture.holding == .spool {
+                try Self.noteMissing(claim.capture, spool, db)
+            }
             return DeliveryStateMachine.next(delivery.state, event)
         }
         guard let settled else {
@@ -141,7 +150,8 @@ extension UploadQueue {
         if try spool.bundleStatus(capture.sha256) == nil { try db.setHolding(.missing, ofCapture: capture.sequence) }
     }
 
-    private static func close(_ claim: Claim, _ outcome: SendOutcome, isLate: Bool, at now: Int, _ db: Database) throws {
+    private static func close(_ claim: Claim, _ outcome: SendOutcome, isLate: Bool, at now: Int, _ db: Database) throws
+    {
         let (word, code, message) = outcome.words
         try db.run(
             "UPDATE attempts SET ended_at = ?, outcome = ?, code = ?, message = ?, bytes_sent = ? WHERE token = ?"
@@ -163,7 +173,8 @@ extension UploadQueue {
         case .failed(let code, let message):
             guard let delay = retry.delay(afterAttempt: delivery.attempts) else {
                 return (
-                    .reject, .init(cause: "attempt \(delivery.attempts) of \(retry.delays.count)", failure: (code, message))
+                    .reject,
+                    .init(cause: "attempt \(delivery.attempts) of \(retry.delays.count)", failure: (code, message))
                 )
             }
             return (.fail, .init(cause: message, due: now + delay * 1000, failure: (code, message)))

@@ -29,7 +29,8 @@ extension UploadQueue {
             throw QueueError(
                 .bytesAbsent,
                 record.holding == .removed || record.holding == .removing
-                    ? "was uploaded or cancelled, and its bytes were let go" : "its bytes are \(record.holding.rawValue)",
+                    ? "was uploaded or cancelled, and its bytes were let go"
+                    : "its bytes are \(record.holding.rawValue)",
                 of: record.id)
         }
         do throws(BundleError) {

@@ -19,7 +19,9 @@ extension UploadQueue {
         if isReadOnly {
             throw QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
         }
-        let taken = try onFile(folder.runLock) { () throws(NativeError) in try FileLock.take(folder.runLock, milliseconds: 0) }
+        let taken = try onFile(folder.runLock) { () throws(NativeError) in
+            try FileLock.take(folder.runLock, milliseconds: 0)
+        }
         guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
         defer { lock.release() }
         try recoverClaims()

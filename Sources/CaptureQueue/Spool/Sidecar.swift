@@ -41,7 +41,8 @@ struct Sidecar: Hashable, Sendable {
             let identity = value["identity"]?.text.flatMap(Digest.init(hex:)),
             let sha256 = value["sha256"]?.text.flatMap(Digest.init(hex:)),
             let manifestSHA256 = value["manifest_sha256"]?.text.flatMap(Digest.init(hex:)),
-            let byteCount = value["bytes"]?.integer, let capturedAt = value["captured_at"]?.text.flatMap({ CaptureTime($0) }),
+            let byteCount = value["bytes"]?.integer,
+            let capturedAt = value["captured_at"]?.text.flatMap({ CaptureTime($0) }),
             let pushedAt = value["pushed_at"]?.text.flatMap({ CaptureTime($0) }),
             let priority = value["priority"]?.numberText.flatMap({ Int($0) }), Priority.range.contains(priority),
             let destinations = value["destinations"]?.elements?.compactMap(\.text)

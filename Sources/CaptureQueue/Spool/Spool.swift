@@ -64,11 +64,15 @@ struct Spool: Sendable {
     }
 
     /// Names in a shard, in order.
-    func names(inShard shard: String) throws(QueueError) -> [String] { try names(in: FilePath.join(folder.spool, shard)) }
+    func names(inShard shard: String) throws(QueueError) -> [String] {
+        try names(in: FilePath.join(folder.spool, shard))
+    }
 
     private func names(in path: String) throws(QueueError) -> [String] {
         try onFile(path) { () throws(NativeError) in
-            do throws(NativeError) { return try DirectoryHandle.names(in: path) } catch  where error.isMissing { return [] }
+            do throws(NativeError) { return try DirectoryHandle.names(in: path) } catch  where error.isMissing {
+                return []
+            }
         }
     }
 
@@ -118,7 +122,9 @@ struct Spool: Sendable {
         let shard = FilePath.join(folder.spool, QueueFolder.shard(sha256))
         return try onFile(folder.bundlePath(sha256)) { () throws(NativeError) in
             let source: FolderHandle
-            do throws(NativeError) { source = try FolderHandle(shard, followsLinks: false) } catch  where error.isMissing { return nil }
+            do throws(NativeError) { source = try FolderHandle(shard, followsLinks: false) } catch
+                where error.isMissing
+            { return nil }
             let target = try FolderHandle(folder.quarantine, followsLinks: false)
             guard try source.status(of: name) != nil else { return nil }
             var number = 1
@@ -141,7 +147,8 @@ struct Spool: Sendable {
         let path = FilePath.join(folder.spool, QueueFolder.shard(permit.sha256))
         try onFile(path) { () throws(NativeError) in
             let shard: FolderHandle
-            do throws(NativeError) { shard = try FolderHandle(path, followsLinks: false) } catch  where error.isMissing { return }
+            do throws(NativeError) { shard = try FolderHandle(path, followsLinks: false) } catch  where error.isMissing
+            { return }
             // The bundle first: a sidecar alone is nothing, a bundle alone looks like a stray.
             if permit.includesBundle { _ = try shard.removeFile("\(permit.sha256).bundle") }
             _ = try shard.removeFile("\(permit.sha256).json")

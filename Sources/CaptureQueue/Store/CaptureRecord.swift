@@ -124,7 +124,9 @@ public struct DeliveryRecord: Hashable, Sendable {
 
 extension CaptureRecord {
     static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [CaptureRecord] {
-        var records = try db.rows("SELECT \(columns) FROM captures \(condition)", arguments).map { try CaptureRecord(row: $0) }
+        var records = try db.rows("SELECT \(columns) FROM captures \(condition)", arguments).map {
+            try CaptureRecord(row: $0)
+        }
         for index in records.indices {
             records[index].deliveries = try deliveries(of: records[index].sequence, db)
         }

@@ -17,14 +17,18 @@ public struct Destination: Hashable, Sendable {
     public let addedAt: Int
     let number: Int
 
-    static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Destination] {
+    static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws
+        -> [Destination]
+    {
         try db.rows("SELECT * FROM destinations \(condition) ORDER BY id", arguments).map { row in
             let name = try row.needText("name")
             let value = try? JSONParser.parse(Array(try row.needText("settings").utf8), nesting: 2)
             guard let members = value?.members else { throw QueueError.corruptRecord("no settings of \(name)") }
             return Destination(
                 name: name, kind: try row.needText("kind"),
-                settings: Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) { one, _ in one },
+                settings: Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) {
+                    one, _ in one
+                },
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
                 number: try row.needInteger("id"))
         }
@@ -72,7 +76,8 @@ extension UploadQueue {
                     "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
                     [
                         name, Destination.Kind.folder.rawValue,
-                        Destination.settingsText(["path": path, "marker": marker]), isFirst ? 1 : 0, try clock.stamp(db),
+                        Destination.settingsText(["path": path, "marker": marker]), isFirst ? 1 : 0,
+                        try clock.stamp(db),
                     ])
             }
             try SettingsCopy(self).write()
@@ -100,7 +105,9 @@ extension UploadQueue {
         try store.turn { turn in
             try turn.write { db in
                 let number = try db.destination(name)
-                if let used = try db.integer("SELECT count(*) FROM deliveries WHERE destination = ?", [number]), used > 0 {
+                if let used = try db.integer("SELECT count(*) FROM deliveries WHERE destination = ?", [number]),
+                    used > 0
+                {
                     throw QueueError(
                         .destinationUsed, "\(used) deliveries name it", of: name,
                         hints: ["their receipts would not say any more where they went"])

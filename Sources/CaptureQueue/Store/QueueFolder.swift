@@ -1,5 +1,5 @@
-import CaptureNative
 public import CaptureBundle
+import CaptureNative
 
 /// The folder of a queue and the names in it (Spec/queue.md section 2).
 public struct QueueFolder: Hashable, Sendable {
@@ -27,7 +27,9 @@ public struct QueueFolder: Hashable, Sendable {
     private var folders: [String] { [spool, incoming, quarantine] }
 
     /// The file of a bundle in the spool.
-    public func bundlePath(_ sha256: Digest) -> String { FilePath.join(spool, Self.shard(sha256) + "/\(sha256).bundle") }
+    public func bundlePath(_ sha256: Digest) -> String {
+        FilePath.join(spool, Self.shard(sha256) + "/\(sha256).bundle")
+    }
 
     func sidecarPath(_ sha256: Digest) -> String { FilePath.join(spool, Self.shard(sha256) + "/\(sha256).json") }
 
@@ -78,7 +80,8 @@ public struct QueueFolder: Hashable, Sendable {
         guard status.kind == kind else {
             let expected = kind == .folder ? "folder" : "plain file"
             throw QueueError(
-                .openToOthers, "is \(status.kind == .link ? "a symbolic link" : "something else"), expected a \(expected)",
+                .openToOthers,
+                "is \(status.kind == .link ? "a symbolic link" : "something else"), expected a \(expected)",
                 of: path)
         }
         try examine(path, status)

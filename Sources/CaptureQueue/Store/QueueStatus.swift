@@ -54,8 +54,10 @@ extension UploadQueue {
                     captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
             }
             return QueueStatus(
-                totals: totals, usedBytes: try db.integer("SELECT bytes FROM usage") ?? 0, settings: try QueueSettings(db),
-                freeBytes: try? DiskSpace.free(at: folder.path), oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
+                totals: totals, usedBytes: try db.integer("SELECT bytes FROM usage") ?? 0,
+                settings: try QueueSettings(db),
+                freeBytes: try? DiskSpace.free(at: folder.path),
+                oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
                 sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
                 attempts: try db.integer("SELECT seq FROM sqlite_sequence WHERE name = 'attempts'") ?? 0,
                 clockDoubt: reading.doubt)

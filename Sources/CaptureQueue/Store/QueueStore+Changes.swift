@@ -68,7 +68,8 @@ extension Database {
 
     /// A new capture with its deliveries, one to each destination, or one to whatever is the default when it is sent.
     func insertCapture(
-        _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending, cause: String? = nil
+        _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending,
+        cause: String? = nil
     ) throws {
         let facts = row.facts
         try run(
@@ -85,7 +86,8 @@ extension Database {
         let sequence = Int(lastInsertedRowID)
         for destination in destinations.isEmpty ? [nil] : destinations.map(Optional.some) {
             try addDelivery(
-                ofCapture: sequence, to: destination, priority: row.priority, due: due, at: now, cause: cause, state: state)
+                ofCapture: sequence, to: destination, priority: row.priority, due: due, at: now, cause: cause,
+                state: state)
         }
     }
 

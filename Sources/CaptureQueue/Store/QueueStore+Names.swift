@@ -24,7 +24,8 @@ extension Database {
     func destination(_ name: String) throws -> Int {
         guard let id = try integer("SELECT id FROM destinations WHERE name = ?", [name]) else {
             throw QueueError(
-                .destinationUnknown, "no such destination", of: name, hints: ["capqueue dest list shows those that there are"])
+                .destinationUnknown, "no such destination", of: name,
+                hints: ["capqueue dest list shows those that there are"])
         }
         return id
     }
@@ -75,9 +76,11 @@ enum QueueName {
             default: ".-_".utf8.contains(byte)
             }
         }
-        guard (1...64).contains(bytes.count), isPlain, bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-") else {
+        guard (1...64).contains(bytes.count), isPlain, bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-")
+        else {
             throw QueueError(
-                .nameInvalid, "is no name for \(what); expected 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with . or -",
+                .nameInvalid,
+                "is no name for \(what); expected 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with . or -",
                 of: name)
         }
     }

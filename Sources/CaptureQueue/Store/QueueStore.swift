@@ -40,9 +40,12 @@ final class QueueStore: Sendable {
             if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {
                 return QueueStore(folder, copy, isReadOnly: true)
             }
-            let queue = try connect(folder.database)
+            let isEmpty = (try? FileStatus.ofName(folder.database).size) ?? 0 == 0
+            // A new one is made by one process, while the others wait for it.
+            let queue = isEmpty ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
             let store = QueueStore(folder, queue, isReadOnly: false)
-            try store.migrate(queue)
+            if try queue.read({ try Schema.isCurrent($0) }) { return store }
+            try locked(folder) { try migrate(queue, folder) }
             return store
         }
     }
@@ -69,14 +72,18 @@ final class QueueStore: Sendable {
         if isReadOnly {
             throw QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
         }
+        return try Self.locked(folder) { try body(WriterTurn(store: self)) }
+    }
+
+    private static func locked<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws -> Value {
         let taken = try onFile(folder.lock) { () throws(NativeError) in
-            try FileLock.take(folder.lock, milliseconds: Self.patience)
+            try FileLock.take(folder.lock, milliseconds: patience)
         }
         guard let lock = taken else {
             throw QueueError(.busy, "another process has been writing for a minute", of: folder.path)
         }
         defer { lock.release() }
-        return try body(WriterTurn(store: self))
+        return try body()
     }
 
     /// With the turn to write, so that nothing is half done meanwhile; without it where nothing may be changed.
@@ -150,13 +157,19 @@ final class QueueStore: Sendable {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    private func migrate(_ queue: DatabaseQueue) throws {
-        if try queue.read({ try Schema.isCurrent($0, in: folder) }) { return }
-        try turn { _ in
-            try Schema.migrator.migrate(queue)
-            // The names of the database and of what stands beside it are on the disk before anything is promised.
-            try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
-        }
+    private static func makeNew(_ folder: QueueFolder) throws -> DatabaseQueue {
+        let queue = try connect(folder.database)
+        try migrate(queue, folder)
+        return queue
+    }
+
+    private static func migrate(_ queue: DatabaseQueue, _ folder: QueueFolder) throws {
+        // Somebody else may have done it while we waited.
+        if try queue.read({ try Schema.isCurrent($0) }) { return }
+        try queue.read { try Schema.requireOurs($0, in: folder) }
+        try Schema.migrator.migrate(queue)
+        // The names of the database and of what stands beside it are on the disk before anything is promised.
+        try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
     }
 
     static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {

@@ -24,7 +24,8 @@ enum ReadOnlyDatabase {
         let queue = try DatabaseQueue(
             path: FilePath.join(copy.path, "queue.sqlite"), configuration: configuration)
         // The log's files are opened by the first reading; after it nothing needs a name.
-        guard try queue.read({ try Schema.isCurrent($0, in: folder) }) else {
+        try queue.read { try Schema.requireOurs($0, in: folder) }
+        guard try queue.read({ try Schema.isCurrent($0) }) else {
             throw QueueError(.inputOutput, "is of an older version and cannot be changed here", of: folder.path)
         }
         return queue

@@ -14,21 +14,32 @@ enum Schema {
         return migrator
     }
 
-    /// Whether all migrations were made.
+    /// Whether it is a database of ours with all migrations, and none more.
+    static func isCurrent(_ db: Database) throws -> Bool {
+        try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
+            && !migrator.hasBeenSuperseded(db) && migrator.hasCompletedMigrations(db)
+    }
+
+    /// Called with the turn to write, since a database is half made for a moment.
     ///
-    /// - Throws: `queue.newer` for a database with one that this tool does not know; `queue.damaged` for one that is not ours.
-    static func isCurrent(_ db: Database, in folder: QueueFolder) throws -> Bool {
-        if try migrator.hasBeenSuperseded(db) {
+    /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.damaged` for one that is not
+    ///   ours.
+    static func requireOurs(_ db: Database, in folder: QueueFolder) throws {
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
+        guard tables == 0 || isOurs else {
+            // A kill in the middle of the first migration leaves the list of migrations, empty.
+            let isHalfMade =
+                try tables == 1 && db.tableExists("grdb_migrations") && migrator.appliedMigrations(db).isEmpty
+            guard isHalfMade else {
+                throw QueueError(.damaged, "is a database, and not one of a queue", of: folder.database)
+            }
+            return
+        }
+        guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
             throw QueueError(
                 .newer, "was made by a newer capqueue; this one knows versions up to \(V1.name)", of: folder.path,
                 hints: ["install a newer capqueue; nothing was changed"])
         }
-        let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
-        if try migrator.hasCompletedMigrations(db) && isOurs { return true }
-        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-        guard tables == 0 || isOurs else {
-            throw QueueError(.damaged, "is a database, and not one of a queue", of: folder.database)
-        }
-        return false
     }
 }

@@ -22,7 +22,8 @@ public struct Session: Hashable, Sendable {
 
     public var count: Int { members.values.reduce(0, +) }
 
-    static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session] {
+    static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]
+    {
         try db.rows("SELECT * FROM sessions \(condition) ORDER BY id", arguments).map { row in
             var members: [DeliveryState: Int] = [:]
             let counts = try db.rows(

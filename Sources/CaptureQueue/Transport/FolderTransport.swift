@@ -23,7 +23,8 @@ struct FolderTransport {
     static func mark(_ path: String) throws(BundleError) -> (path: String, marker: String) {
         let resolved = FilePath.resolved(path)
         guard (try? FileStatus.of(resolved))?.kind == .folder else {
-            throw BundleError(.outputUnusable, "is no folder; make it first, on the disk that it is meant for", file: path)
+            throw BundleError(
+                .outputUnusable, "is no folder; make it first, on the disk that it is meant for", file: path)
         }
         if let known = readMarker(resolved) { return (resolved, known) }
         do throws(NativeError) {
@@ -80,7 +81,8 @@ struct FolderTransport {
     private func compare(
         _ claim: Claim, _ target: String, _ folder: FolderHandle, _ clock: QueueClock.Reading
     ) throws(NativeError) -> SendOutcome {
-        guard let there = try FileHandle.readingPlainFile(target), try copy(there, to: nil) == claim.capture.sha256 else {
+        guard let there = try FileHandle.readingPlainFile(target), try copy(there, to: nil) == claim.capture.sha256
+        else {
             return .conflict(message: "\(target) is there and holds something else")
         }
         // Perhaps a run was killed before it had synced them.

@@ -33,4 +33,3 @@ package struct PassphraseOptions: ParsableArguments {
         return Passphrase { path throws(BundleError) in try PassphrasePrompt.ask("Passphrase of \(path): ") }
     }
 }
-

@@ -48,7 +48,8 @@ struct AdoptCommand: ParsableCommand {
                 try telling.say(file, result)
             }
         }
-        diagnostic.note(count == 0 ? "nothing new in \(path)" : "took in \(Quantity.count(count, "bundle")) from \(path)")
+        diagnostic.note(
+            count == 0 ? "nothing new in \(path)" : "took in \(Quantity.count(count, "bundle")) from \(path)")
         if telling.worst != .success { throw telling.worst }
     }
 }

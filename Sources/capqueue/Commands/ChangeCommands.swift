@@ -24,9 +24,13 @@ struct ChangeOptionGroup: ParsableArguments {
     private var hasFilter: Bool { filter.state != nil || filter.session != nil || all || dest != nil && ids.isEmpty }
 
     func validate() throws {
-        if ids.isEmpty && !hasFilter { throw ValidationError("give ids, a filter (--state, --session, --dest) or --all") }
+        if ids.isEmpty && !hasFilter {
+            throw ValidationError("give ids, a filter (--state, --session, --dest) or --all")
+        }
         if !ids.isEmpty && hasFilter { throw ValidationError("give either ids or a filter, not both") }
-        if ids.contains("-") && ids.count > 1 { throw ValidationError("- reads all ids from standard input; give it alone") }
+        if ids.contains("-") && ids.count > 1 {
+            throw ValidationError("- reads all ids from standard input; give it alone")
+        }
     }
 
     func change(_ change: UserChange, resets: Bool = false) throws {
@@ -68,6 +72,10 @@ struct HoldCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hold",
         abstract: "Keep captures from being sent until they are released.",
+        usage: """
+            capqueue hold ID... [options]
+            capqueue hold --state STATE | --session NAME | --dest NAME | --all
+            """,
         discussion: """
             Prints the ids that are changed.
 
@@ -85,6 +93,10 @@ struct ReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
         abstract: "Let held captures be sent.",
+        usage: """
+            capqueue release ID... [options]
+            capqueue release --state STATE | --session NAME | --dest NAME | --all
+            """,
         discussion: """
             Prints the ids that are changed.
 
@@ -101,6 +113,10 @@ struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
         abstract: "Give up sending captures; their bytes stay until prune --cancelled.",
+        usage: """
+            capqueue cancel ID... [options]
+            capqueue cancel --state STATE | --session NAME | --dest NAME | --all
+            """,
         discussion: """
             Prints the ids that are changed. "capqueue retry" takes it back while the bytes are there.
 
@@ -118,6 +134,10 @@ struct RetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Send captures again that failed, were cancelled, or met a conflict.",
+        usage: """
+            capqueue retry ID... [options]
+            capqueue retry --state STATE | --session NAME | --dest NAME | --all
+            """,
         discussion: """
             Prints the ids that are changed. What was uploaded is never sent again by this. Attempts go on counting, unless \
             --reset is given.

@@ -7,6 +7,7 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Compare rows, files and hashes; set damage aside.",
+        usage: "capqueue check [options]",
         discussion: """
             Damaged bytes are renamed into the queue's folder "quarantine" and never deleted; pushing the bundle again heals \
             it. Exit codes: 0 all is well, 1 stored bytes are damaged, 74 files are missing, 15 stray files (--repair).
@@ -72,7 +73,9 @@ struct ShareArgument: ExpressibleByArgument {
     let share: Double
 
     init?(argument: String) {
-        guard argument.hasSuffix("%"), let percent = Double(argument.dropLast()), (0...100).contains(percent) else { return nil }
+        guard argument.hasSuffix("%"), let percent = Double(argument.dropLast()), (0...100).contains(percent) else {
+            return nil
+        }
         share = percent / 100
     }
 }

@@ -97,7 +97,9 @@ struct DestinationCommand: ParsableCommand {
             var table = TextTable()
             table.add("kind", destination.kind)
             if destination.isDefault { table.add("default", "yes") }
-            for (key, value) in destination.settings.sorted(by: { $0.key < $1.key }) { table.add(key, Visible.text(value)) }
+            for (key, value) in destination.settings.sorted(by: { $0.key < $1.key }) {
+                table.add(key, Visible.text(value))
+            }
             for line in [name] + table.lines { try Output.line(line) }
         }
     }

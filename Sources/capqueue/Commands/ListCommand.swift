@@ -6,6 +6,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List captures, newest first.",
+        usage: "capqueue list [options]",
         discussion: """
             On a terminal the columns fit its width and ids are short; in a pipe they are whole. Columns: id, state, when it \
             was pushed, bytes, attempts, destination, session.

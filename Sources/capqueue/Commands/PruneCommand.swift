@@ -7,6 +7,7 @@ struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Let go of bytes that were uploaded long enough ago.",
+        usage: "capqueue prune [options]",
         discussion: """
             Deletes bundles whose every delivery was completed with a receipt more than 7 days ago (capqueue config \
             retention), and never anything else. Rows, hashes and receipts stay. Prints the ids.
@@ -17,7 +18,9 @@ struct PruneCommand: ParsableCommand {
               capqueue prune --cancelled
             """)
 
-    @Option(help: ArgumentHelp("How long ago the upload must be.", discussion: "Default: capqueue config retention.", valueName: "age"))
+    @Option(
+        help: ArgumentHelp(
+            "How long ago the upload must be.", discussion: "Default: capqueue config retention.", valueName: "age"))
     var olderThan: AgeArgument?
 
     @Flag(help: "What was cancelled goes too, whatever its age.")
@@ -56,7 +59,8 @@ struct PruneCommand: ParsableCommand {
         try output.flush()
         if let doubt = result.clockDoubt {
             diagnostic.warning(
-                "the clock is off by \(Moment.age(doubt)) from what was to be expected; nothing is deleted earlier for it")
+                "the clock is off by \(Moment.age(doubt)) from what was to be expected; nothing is deleted earlier for it"
+            )
             if !acceptClock { diagnostic.note("if the clock is right now: capqueue prune --accept-clock") }
         }
         let what = "\(Quantity.count(result.captures, "bundle")), \(Quantity.bytes(result.bytes))"

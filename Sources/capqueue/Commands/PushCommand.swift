@@ -94,7 +94,9 @@ extension PushCommand: ManyNamesCommand {
 struct PushOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("dest"),
-        help: ArgumentHelp("Send it to this destination; again for several.", discussion: "Default: the default one of the day.", valueName: "name"))
+        help: ArgumentHelp(
+            "Send it to this destination; again for several.", discussion: "Default: the default one of the day.",
+            valueName: "name"))
     var destinations: [String] = []
 
     @Option(help: ArgumentHelp("The session that it belongs to.", valueName: "name"))
@@ -112,7 +114,9 @@ struct PushOptionGroup: ParsableArguments {
     @Flag(help: "Refuse a bundle that \"capbundle verify\" answers with 3 or 4.")
     var requireTrusted = false
 
-    @Option(help: ArgumentHelp("Warn from this fill of the spool on.", discussion: "Default: capqueue config warn-at.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp(
+            "Warn from this fill of the spool on.", discussion: "Default: capqueue config warn-at.", valueName: "size"))
     var warnAt: SizeArgument?
 
     @OptionGroup var trust: TrustOptions
@@ -156,7 +160,8 @@ final class PushTelling {
             if !isQuiet { for note in pushed.notes { diagnostic.note("\(file): \(note)") } }
             if let warning = pushed.quotaWarning {
                 diagnostic.warning(
-                    "the spool holds \(Quantity.bytes(warning.usedBytes)), over the mark of \(ByteSize.text(warning.warnAt))")
+                    "the spool holds \(Quantity.bytes(warning.usedBytes)), over the mark of \(ByteSize.text(warning.warnAt))"
+                )
             }
         case .failure(let error):
             let status = try tell(error)

@@ -8,7 +8,8 @@ struct QueueOptions: ParsableArguments {
     @Option(
         name: .customLong("queue"),
         help: ArgumentHelp(
-            "The folder of the queue.", discussion: "Default: CAPQUEUE_DIR, else $XDG_DATA_HOME/capqueue.", valueName: "dir"),
+            "The folder of the queue.", discussion: "Default: CAPQUEUE_DIR, else $XDG_DATA_HOME/capqueue.",
+            valueName: "dir"),
         completion: .directory)
     var path: String?
 

@@ -20,7 +20,8 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let (result, status) = try queue.with { queue in
             if try queue.destinations().isEmpty {
-                diagnostic.note("there is no destination; add one with: capqueue dest add NAME --kind folder --path DIR")
+                diagnostic.note(
+                    "there is no destination; add one with: capqueue dest add NAME --kind folder --path DIR")
             }
             let result = try queue.runOnce { record, state, outcome in
                 try Output.line("\(record.id) \(state.rawValue)")

@@ -75,7 +75,8 @@ extension Session {
     fileprivate var json: JSONValue {
         .members([
             "name": .string(name), "opened_at": .string(Moment.text(openedAt)),
-            "ended_at": endedAt.map { .string(Moment.text($0)) }, "incomplete": .bool(isIncomplete), "due": .bool(isDue),
+            "ended_at": endedAt.map { .string(Moment.text($0)) }, "incomplete": .bool(isIncomplete),
+            "due": .bool(isDue),
             "captures": .integer(count), "landed": .integer(count - unlanded),
         ])
     }

@@ -7,6 +7,7 @@ struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Print how the queue stands.",
+        usage: "capqueue status [options]",
         discussion: """
             --check is for monitoring: 0 all is well, 14 captures have failed for good, 13 the spool is over its mark, 15 the \
             oldest has waited longer than --max-age. --prometheus is for the textfile collector of a node exporter.
@@ -49,13 +50,15 @@ struct StatusCommand: ParsableCommand {
         var found: [ExitStatus] = []
         if status.failedForGood > 0 {
             found.append(.failedForGood)
-            try Output.line("\(Quantity.count(status.failedForGood, "capture")) failed for good: see capqueue list --state "
-                + DeliveryState.failedForGood.map(\.rawValue).joined(separator: ","))
+            try Output.line(
+                "\(Quantity.count(status.failedForGood, "capture")) failed for good: see capqueue list --state "
+                    + DeliveryState.failedForGood.map(\.rawValue).joined(separator: ","))
         }
         if status.isOverMark {
             found.append(.overMark)
             try Output.line(
-                "the spool holds \(Quantity.bytes(status.usedBytes)), over the mark of \(ByteSize.text(status.settings.warnAt))")
+                "the spool holds \(Quantity.bytes(status.usedBytes)), over the mark of \(ByteSize.text(status.settings.warnAt))"
+            )
         }
         if let maxAge, let oldest = status.oldestWaiting, oldest.ageMilliseconds > maxAge.age.milliseconds {
             found.append(.workLeft)

@@ -7,6 +7,7 @@ struct MarkUploadedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mark-uploaded",
         abstract: "Note that a capture was sent by other means, with the receipt that proves it.",
+        usage: "capqueue mark-uploaded ID --receipt FILE [options]",
         discussion: """
             The receipt is any text that names the bundle's SHA-256 as 64 hex digits: a server's answer, a line of sha256sum \
             or of rclone hashsum. It is kept, and the 7 days of retention start.
@@ -40,6 +41,7 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write a list of what waits, for those who send it by other means.",
+        usage: "capqueue export --manifest FILE [options]",
         discussion: """
             json: an object a line with id, sha256, bytes and path. paths: below the folder "spool" of the queue, for rclone. \
             sha256sum: for sha256sum -c and rclone checksum, to be run in that folder.

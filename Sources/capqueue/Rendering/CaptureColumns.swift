@@ -11,7 +11,8 @@ struct CaptureColumns {
     /// Only for people.
     var header: String? {
         guard width != nil else { return nil }
-        return fitted("\(padded("ID", 11)) \(padded("STATE", 18)) \(padded("PUSHED", 20)) \(leading("BYTES", 13))  TRIES  TO")
+        return fitted(
+            "\(padded("ID", 11)) \(padded("STATE", 18)) \(padded("PUSHED", 20)) \(leading("BYTES", 13))  TRIES  TO")
     }
 
     func line(_ record: CaptureRecord) -> String {

@@ -9,7 +9,8 @@ extension CaptureRecord {
             "id": .string(id), "bundle_id": .string(bundleID), "state": .string(state.rawValue),
             "sha256": .string(sha256.description), "manifest_sha256": .string(manifestSHA256.description),
             "bytes": .integer(byteCount), "captured_at": .string(capturedAt.description),
-            "device": .string(device.description), "verdict": .string(verdict), "pushed_at": .string(Moment.text(pushedAt)),
+            "device": .string(device.description), "verdict": .string(verdict),
+            "pushed_at": .string(Moment.text(pushedAt)),
             "session": session.map { .string($0) }, "priority": .number(String(priority)),
             "not_before": notBefore.map { .string(Moment.text($0)) }, "holding": .string(holding.rawValue),
             "path": path.map { .string($0) }, "finished_at": finishedAt.map { .string(Moment.text($0)) },
@@ -76,7 +77,7 @@ extension DeliveryRecord {
 
     private static func firstLine(_ text: String) -> String {
         let line = text.split(separator: "\n", maxSplits: 1).first.map(String.init) ?? ""
-        return line.count > 200 ? line.prefix(200) + "…" : line
+        return line.count > 500 ? line.prefix(500) + "…" : line
     }
 }
 

@@ -12,7 +12,10 @@ extension QueueStatus {
         }
         if totals.isEmpty { table.add("empty") }
         var facts = TextTable()
-        let mark = isOverMark ? Style.doubtful.output("over the mark of \(ByteSize.text(settings.warnAt))") : "warns at \(ByteSize.text(settings.warnAt))"
+        let mark =
+            isOverMark
+            ? Style.doubtful.output("over the mark of \(ByteSize.text(settings.warnAt))")
+            : "warns at \(ByteSize.text(settings.warnAt))"
         facts.add("spool", "\(Quantity.bytes(usedBytes)), \(mark)")
         if let limit = settings.limit { facts.add("limit", Quantity.bytes(limit)) }
         if let freeBytes {
@@ -27,7 +30,8 @@ extension QueueStatus {
             facts.add("sessions", "\(sessions.open) open, \(sessions.ended) ended, \(sessions.due) of those due")
         }
         let names = destinations.map { $0.isDefault ? "\($0.name) (default)" : $0.name }
-        facts.add("destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
+        facts.add(
+            "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
         if let clockDoubt {
             facts.add("clock", "off by \(Moment.age(clockDoubt)) from what was expected; deletion waits")
         }

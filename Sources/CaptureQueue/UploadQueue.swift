@@ -22,18 +22,22 @@ public final class UploadQueue: Sendable {
     ///
     /// - Parameters:
     ///   - isMade: whether it is made where there is none.
+    ///   - freesReserve: whether what `push` keeps free is given up when the disk is full. For changes that free room or need
+    ///     little of it.
     ///   - clock: for tests; the machine's clocks otherwise.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
-    public init(at folder: QueueFolder, isMade: Bool = false, clock: QueueClock = .system) throws(QueueError) {
+    public init(
+        at folder: QueueFolder, isMade: Bool = false, freesReserve: Bool = false, clock: QueueClock = .system
+    ) throws(QueueError) {
         self.folder = folder
         self.clock = clock
         spool = Spool(folder: folder)
-        store = try QueueStore.open(folder, isMade: isMade)
-        if isMade { Reserve(folder: folder).makeIfMissing() }
+        store = try QueueStore.open(folder, isMade: isMade, freesReserve: freesReserve)
+        if isMade && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }
 
-    /// Whether the folder cannot be written: reading works, all else throws `io.failed`.
-    public var isReadOnly: Bool { store.isReadOnly }
+    /// Whether the folder cannot be written, or its disk is full: reading works, all else throws `io.failed`.
+    public var isReadOnly: Bool { store.readOnly != nil }
 
     /// Closes the database, so that all of it is in one file. No call may follow.
     public func close() { store.close() }

@@ -106,7 +106,7 @@ struct PruneSweep {
             return try batch(&place, limit: limit)
         } catch let error as QueueError where error.isDiskFull {
             // What has to be written first needs a little room; once files are gone there is more.
-            guard Reserve(folder: queue.folder).release() else { throw error }
+            _ = Reserve(folder: queue.folder).release()
             place = start
             return try batch(&place, limit: 16)
         }

@@ -16,9 +16,7 @@ extension UploadQueue {
     /// - Parameter onOutcome: told of each, once it is on disk.
     /// - Throws: `queue.busy` when another run owns the queue.
     public func runOnce(_ onOutcome: (CaptureRecord, DeliveryState, SendOutcome) throws -> Void) throws -> RunResult {
-        if isReadOnly {
-            throw QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
-        }
+        if let readOnly = store.readOnly { throw readOnly }
         let taken = try onFile(folder.runLock) { () throws(NativeError) in
             try FileLock.take(folder.runLock, milliseconds: 0)
         }

@@ -8,23 +8,26 @@ import Synchronization
 /// one busy process can keep the others out for seconds.
 final class QueueStore: Sendable {
     let folder: QueueFolder
-    /// Whether the folder cannot be written; reading works all the same.
-    let isReadOnly: Bool
+    /// Why nothing can be changed, where only reading works; nil where all does.
+    let readOnly: QueueError?
+    /// Whether the reserve is given up when the disk is full.
+    private let freesReserve: Bool
     private let connection: Mutex<DatabaseQueue?>
 
     /// How long a writer waits for its turn.
     private static let patience = 60_000
 
-    private init(_ folder: QueueFolder, _ connection: DatabaseQueue, isReadOnly: Bool) {
+    private init(_ folder: QueueFolder, _ connection: DatabaseQueue, readOnly: QueueError? = nil, freesReserve: Bool = false) {
         self.folder = folder
         self.connection = Mutex(connection)
-        self.isReadOnly = isReadOnly
+        self.readOnly = readOnly
+        self.freesReserve = freesReserve
     }
 
     /// Opens the queue, and makes it where `isMade` allows it.
     ///
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
-    static func open(_ folder: QueueFolder, isMade: Bool) throws(QueueError) -> QueueStore {
+    static func open(_ folder: QueueFolder, isMade: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore {
         if isMade { try folder.make() }
         try folder.examine()
         if !folder.exists {
@@ -38,16 +41,42 @@ final class QueueStore: Sendable {
         }
         return try converting(folder) {
             if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {
-                return QueueStore(folder, copy, isReadOnly: true)
+                let reason = QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
+                return QueueStore(folder, copy, readOnly: reason)
             }
-            let isEmpty = (try? FileStatus.ofName(folder.database).size) ?? 0 == 0
-            // A new one is made by one process, while the others wait for it.
-            let queue = isEmpty ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
-            let store = QueueStore(folder, queue, isReadOnly: false)
-            if try queue.read({ try Schema.isCurrent($0) }) { return store }
-            try locked(folder) { try migrate(queue, folder) }
-            return store
+            do {
+                return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
+            } catch let error as DatabaseError where isOfFullDisk(error, folder) {
+                // SQLite makes two files beside the database even for reading it.
+                if freesReserve, Reserve(folder: folder).release() {
+                    return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
+                }
+                let copy = try ReadOnlyDatabase.open(folder)
+                return QueueStore(folder, copy, readOnly: fullDisk(folder))
+            }
         }
+    }
+
+    private static func connectCurrent(_ folder: QueueFolder) throws -> DatabaseQueue {
+        let isEmpty = (try? FileStatus.ofName(folder.database).size) ?? 0 == 0
+        // A new one is made by one process, while the others wait for it.
+        let queue = isEmpty ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
+        if try !queue.read({ try Schema.isCurrent($0) }) { try locked(folder) { try migrate(queue, folder) } }
+        return queue
+    }
+
+    private static func isOfFullDisk(_ error: DatabaseError, _ folder: QueueFolder) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_FULL: true
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN: ((try? DiskSpace.free(at: folder.path)) ?? .max) < Reserve.size
+        default: false
+        }
+    }
+
+    private static func fullDisk(_ folder: QueueFolder) -> QueueError {
+        var error = QueueError(.inputOutput, "cannot be changed: the disk is full", of: folder.path)
+        error.isDiskFull = true
+        return error
     }
 
     /// Closes the database, which takes its log away too. Without it the next to open does that.
@@ -69,9 +98,7 @@ final class QueueStore: Sendable {
     ///
     /// - Throws: `queue.busy` after a minute; `io.failed` on a read-only disk; what `body` throws.
     func turn<Value>(_ body: (WriterTurn) throws -> Value) throws -> Value {
-        if isReadOnly {
-            throw QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
-        }
+        if let readOnly { throw readOnly }
         return try Self.locked(folder) { try body(WriterTurn(store: self)) }
     }
 
@@ -101,7 +128,17 @@ final class QueueStore: Sendable {
         fileprivate let store: QueueStore
 
         func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-            try QueueStore.converting(store.folder) { try store.usingConnection { try $0.write(body) } }
+            try QueueStore.converting(store.folder) {
+                do {
+                    return try store.usingConnection { try $0.write(body) }
+                } catch let error as DatabaseError
+                    where store.freesReserve && QueueStore.isOfFullDisk(error, store.folder)
+                {
+                    // Nothing of it was written, so it can be done again.
+                    guard Reserve(folder: store.folder).release() else { throw error }
+                    return try store.usingConnection { try $0.write(body) }
+                }
+            }
         }
 
         /// Gives free pages back to the file system, a few at a time.

@@ -1,7 +1,7 @@
 import CaptureNative
 import GRDB
 
-/// Reads a queue on a disk that cannot be written.
+/// Reads a queue on a disk that cannot be written, or is full.
 ///
 /// SQLite cannot read a database with a log without making a file beside it. So the database and its log are copied to the
 /// temporary folder, and the copy is read; its files have no names any more once they are open.
@@ -14,6 +14,10 @@ enum ReadOnlyDatabase {
         } catch {
             guard folder.exists else { throw QueueError.file(folder.path, error) }
         }
+        return try open(folder)
+    }
+
+    static func open(_ folder: QueueFolder) throws -> DatabaseQueue {
         let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
         defer { copy.remove() }
         for end in ["", "-wal"] where FileStatus.exists(folder.database + end) {

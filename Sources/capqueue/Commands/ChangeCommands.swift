@@ -38,7 +38,7 @@ struct ChangeOptionGroup: ParsableArguments {
         options.isDryRun = dryRun
         options.resetsAttempts = resets
         options.destination = dest
-        try queue.with { queue in
+        try queue.with(changes: true) { queue in
             if let dest { _ = try queue.destination(dest) }
             if hasFilter {
                 var chosen = filter.filter

@@ -48,7 +48,7 @@ struct PruneCommand: ParsableCommand {
         options.includesCancelled = cancelled
         options.isDryRun = dryRun
         let output = OutputBuffer()
-        let result = try queue.with { queue in
+        let result = try queue.with(changes: true) { queue in
             if acceptClock { try queue.acceptClock() }
             return try queue.prune(options) { id, bytes in
                 if quiet { return }

@@ -20,8 +20,12 @@ struct QueueOptions: ParsableArguments {
     }
 
     /// Opens the queue for `body`, and closes it, so that all of it is in one file again.
-    func with<Value>(isMade: Bool = false, _ body: (UploadQueue) throws -> Value) throws -> Value {
-        let queue = try UploadQueue(at: folder, isMade: isMade)
+    ///
+    /// - Parameter changes: whether something small is written, for which the reserve is there when the disk is full.
+    func with<Value>(
+        isMade: Bool = false, changes: Bool = false, _ body: (UploadQueue) throws -> Value
+    ) throws -> Value {
+        let queue = try UploadQueue(at: folder, isMade: isMade, freesReserve: changes)
         defer { queue.close() }
         return try body(queue)
     }

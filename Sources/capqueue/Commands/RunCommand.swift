@@ -18,7 +18,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        let (result, status) = try queue.with { queue in
+        let (result, status) = try queue.with(changes: true) { queue in
             if try queue.destinations().isEmpty {
                 diagnostic.note(
                     "there is no destination; add one with: capqueue dest add NAME --kind folder --path DIR")

@@ -34,7 +34,7 @@ struct SessionCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let session = try queue.with { try $0.endSession(name, isIncomplete: incomplete) }
+            let session = try queue.with(changes: true) { try $0.endSession(name, isIncomplete: incomplete) }
             let left = session.unlanded
             diagnostic.note(
                 left == 0

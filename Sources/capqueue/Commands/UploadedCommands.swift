@@ -30,7 +30,7 @@ struct MarkUploadedCommand: ParsableCommand {
 
     func run() throws {
         let text = try TextFile.read(receipt, limit: 1 << 20)
-        let record = try queue.with { try $0.markUploaded(id, receipt: text, destination: dest) }
+        let record = try queue.with(changes: true) { try $0.markUploaded(id, receipt: text, destination: dest) }
         diagnostic.note("\(record.id) is \(record.state.rawValue)")
     }
 }

@@ -1,16 +1,17 @@
-# `make demo` shows what the tool does, `make test` is everything that CI runs. Both install what they need.
+# `make demo` shows what the tools do, `make test` is everything that CI runs. Both install what they need.
 
 .PHONY: help build test demo install bench spark-check docs-check format lint vectors sample clean
 
 PREFIX = /usr/local
+TOOLS = .build/release/capbundle .build/release/capqueue
 
 help:
-	@echo "make demo     build, pack the sample, verify it, change one byte and see it found"
+	@echo "make demo     build, pack the sample, verify it, change one byte and see it found, put it into a queue"
 	@echo "make test     everything that CI runs"
-	@echo "make build    the release build: .build/release/capbundle"
-	@echo "make install  put it, its man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
-	@echo "make bench    measure it against shell scripts, bagit.py, openssl and cp, into .build/bench.txt; ONLY=word for some"
-	@echo "make docs-check   run what the documents show, check man pages and completions"
+	@echo "make build    the release build: .build/release/capbundle and capqueue"
+	@echo "make install  put both, their man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
+	@echo "make bench    measure them against shell scripts, bagit.py, openssl and cp, into .build/bench.txt; ONLY=word for some"
+	@echo "make docs-check   run what the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make format   format the Swift code;  make lint  check it"
 	@echo "make vectors  write Spec/Vectors anew and check that every rule has one"
@@ -20,15 +21,16 @@ build:
 	@.ci/dependencies build
 	@echo "== building for release"
 	swift build -c release --disable-local-rpath --product capbundle
+	swift build -c release --disable-local-rpath --product capqueue
 
 test:
 	@.ci/test
 
 demo: build
-	@Samples/demo.sh .build/release/capbundle
+	@Samples/demo.sh $(TOOLS)
 
 install:
-	@.ci/install .build/release/capbundle $(PREFIX) $(DESTDIR)
+	@.ci/install $(TOOLS) $(PREFIX) $(DESTDIR)
 
 bench: build
 	@.ci/dependencies bench
@@ -38,8 +40,8 @@ docs-check: build
 	@.ci/dependencies docs
 	python3 Tests/Documents/examples.py
 	python3 Tests/Documents/library.py
-	/usr/bin/python3 Tests/Documents/run.py .build/release/capbundle
-	python3 Tests/Documents/installed.py .build/release/capbundle
+	/usr/bin/python3 Tests/Documents/run.py $(TOOLS)
+	python3 Tests/Documents/installed.py $(TOOLS)
 
 spark-check: build
 	@.ci/dependencies spark

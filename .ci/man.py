@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the man pages of a built capbundle, one a command: man.py BINARY FOLDER
+"""Writes the man pages of a built tool, one a command: man.py BINARY FOLDER
 
 What they say is what `--help` says: ArgumentParser gives it as JSON (--experimental-dump-help), and the usage lines as text.
-Exit codes come from the table in Spec/command-line.md. Its own plugin, generate-manual, would build the package once
+Exit codes come from the tool's table in Spec. Its own plugin, generate-manual, would build the package once
 more, run examples into one paragraph, leave out what is not ASCII, and claim "0 on success, and >0 if an error occurs".
 The date is SOURCE_DATE_EPOCH, else that of the binary.
 """
@@ -17,6 +17,11 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SECTION = 1
+# Of each tool: the page with its exit codes, and the headings before and after them.
+TABLES = {
+    "capbundle": ("Spec/command-line.md", "## 2.", "## 3."),
+    "capqueue": ("Spec/capqueue.md", "## 1.", "## 2."),
+}
 CODE = re.compile(r"^\| ([0-9, ]+) \| ([^|]+) \|", re.M)
 TOKEN = re.compile(r"\[|\]|\.\.\.|[^\s\[\]]+?(?=\.\.\.|[\s\[\]]|$)")
 
@@ -90,7 +95,7 @@ def synopsis(binary, words):
             elif token == "...":
                 yield ".No ..."
             elif token in "<>|":
-                yield f".No {token}"
+                yield f".No {argument(token)}"
             elif token.startswith("-"):
                 yield f".Fl {argument(token[1:])}"
             elif token != bare or token.isupper() or token == "options":
@@ -99,9 +104,10 @@ def synopsis(binary, words):
                 yield f".Cm {argument(token)}"
 
 
-def exit_status():
-    text = (ROOT / "Spec/command-line.md").read_text()
-    for codes, meaning in CODE.findall(text[text.index("## 2."):text.index("## 3.")]):
+def exit_status(tool):
+    page, begin, end = TABLES[tool]
+    text = (ROOT / page).read_text()
+    for codes, meaning in CODE.findall(text[text.index(begin):text.index(end)]):
         yield f".It {argument(codes.strip())}"
         yield from paragraph(meaning.replace("`", "").strip())
 
@@ -115,7 +121,7 @@ def page(binary, date, version, command, related):
     subcommands = [one for one in command.get("subcommands", []) if is_shown(one)]
     yield f".Dd {date:%B} {date.day}, {date.year}"
     yield f".Dt {title.upper()} {SECTION}"
-    yield f".Os capbundle {version}"
+    yield f".Os {words[0]} {version}"
     yield from (".Sh NAME", f".Nm {argument(title)}", f".Nd {argument(command['abstract'].rstrip('.'))}".replace('"', ""))
     yield ".Sh SYNOPSIS"
     yield from synopsis(binary, words)
@@ -136,7 +142,9 @@ def page(binary, date, version, command, related):
         yield ".El"
     yield ".Sh EXIT STATUS"
     if len(words) == 1:
-        yield from (".Bl -tag -width Ds", *exit_status(), ".El")
+        yield from (".Bl -tag -width Ds", *exit_status(words[0]), ".El")
+        if words[0] != "capbundle":
+            yield from (".Pp", "Other codes are those of", f".Xr capbundle {SECTION} .")
     else:
         yield from ("All codes are in", f".Xr {words[0]} {SECTION} .")
     if examples:
@@ -177,7 +185,7 @@ def main():
     children = {tuple(words): names for _, words, names in known}
     for command, words, names in known:
         title, parent = "-".join(words), words[:-1]
-        beside = ["-".join(parent), *children[tuple(parent)]] if parent else []
+        beside = ["-".join(parent), *children[tuple(parent)]] if parent else list(TABLES)
         related = sorted({*names, *beside} - {title})
         text = "\n".join(page(binary, date, version, command, related)) + "\n"
         (folder / f"{title}.{SECTION}").write_text(text, encoding="ascii")

@@ -1,20 +1,29 @@
 #!/bin/sh
-# Packs the sample capture with a key of its own, verifies it, changes one byte, and verifies again.
-# usage: Samples/demo.sh CAPBUNDLE
+# Packs the sample capture with a key of its own, verifies it, changes one byte, verifies again, and puts the bundle into a queue.
+# usage: Samples/demo.sh CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE there is no queue)
 set -eu
 
-tool=$(realpath "$1")
+bundle_tool=$(realpath "$1")
+queue_tool=${2:+$(realpath "$2")}
 raw=$(dirname "$(realpath "$0")")/desk-lamp/raw
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-unset CAPBUNDLE_KEY CAPBUNDLE_TRUST CAPBUNDLE_PASSPHRASE_FILE
+unset CAPBUNDLE_KEY CAPBUNDLE_TRUST CAPBUNDLE_PASSPHRASE_FILE CAPQUEUE_DIR
 export XDG_DATA_HOME="$folder/data" XDG_CONFIG_HOME="$folder/config"
 
 say() { printf '\n== %s\n' "$1"; }
 capbundle() {
     printf '$ capbundle %s\n' "$*"
-    "$tool" "$@"
+    "$bundle_tool" "$@"
+}
+capqueue() {
+    printf '$ capqueue %s\n' "$*"
+    "$queue_tool" "$@"
+}
+fail() {
+    echo "demo: FAILED: $1" >&2
+    exit 1
 }
 
 say "a device key, in a temporary folder"
@@ -38,7 +47,18 @@ status=0
 capbundle verify changed.bundle >report || status=$?
 cat report
 if [ "$status" != 1 ] || ! grep -q 'photo.jpg.*entry.sha256' report; then
-    echo "demo: FAILED: the changed byte was not found (exit $status)" >&2
-    exit 1
+    fail "the changed byte was not found (exit $status)"
 fi
-printf '\ndemo: the bundle was packed and verified; one changed byte was found, in photo.jpg\n'
+found="the bundle was packed and verified; one changed byte was found, in photo.jpg"
+if [ -z "$queue_tool" ]; then
+    printf '\ndemo: %s\n' "$found"
+    exit
+fi
+say "put the bundle into a queue, in a temporary folder too"
+capqueue push cap.bundle
+say "what the queue holds"
+capqueue list
+capqueue status
+id=$("$queue_tool" list | cut -d ' ' -f 1)
+"$queue_tool" get "$id" -o - | cmp - cap.bundle || fail "the queue does not give the bundle back"
+printf '\ndemo: %s; the queue holds the bundle\n' "$found"

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Installs a built capbundle into a folder and tries what comes with it: man pages and completions. installed.py BINARY
+"""Installs the built tools into a folder and tries what comes with them: man pages and completions.
+
+usage: installed.py CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it is the one beside CAPBUNDLE)
 
 Needs mandoc, man, zsh and fish for their parts (`make docs-check` installs them); a part whose program is missing is skipped.
 """
@@ -20,17 +22,17 @@ from outcomes import Outcomes, Skipped, expect  # noqa: E402  (found by the line
 BASH = """
 . "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
-_capbundle capbundle "${@: -1}" "${@: -2:1}"
+"_$1" "$1" "${@: -1}" "${@: -2:1}"
 printf '%s\\n' "${COMPREPLY[@]}"
 """
-ZSH = 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; autoload +X _capbundle && print -r -- "$_comps[capbundle]"'
+ZSH = 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; autoload +X "_$2" && print -r -- "$_comps[$2]"'
 
 
 class Place:
     """An installation under usr/local of a folder."""
 
-    def __init__(self, binary, folder):
-        self.binary, self.folder = binary, folder
+    def __init__(self, tools, folder):
+        self.tools, self.folder = tools, folder
         self.prefix = folder / "root/usr/local"
         self.share = self.prefix / "share"
         self.environment = {"PATH": f"{self.prefix / 'bin'}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
@@ -53,24 +55,28 @@ class Place:
 
 def install(place):
     for _ in range(2):
-        place.run(ROOT / ".ci/install", place.binary, "/usr/local", place.folder / "root")
+        place.run(ROOT / ".ci/install", *place.tools.values(), "/usr/local", place.folder / "root")
     found = {str(path.relative_to(place.prefix)) for path in place.prefix.rglob("*") if path.is_file()}
-    wanted = {"bin/capbundle", "share/bash-completion/completions/capbundle", "share/zsh/site-functions/_capbundle",
-              "share/fish/vendor_completions.d/capbundle.fish", *(f"share/man/man1/{name}.1" for name in titles(place))}
+    wanted = set()
+    for name, binary in place.tools.items():
+        wanted |= {f"bin/{name}", f"share/bash-completion/completions/{name}", f"share/zsh/site-functions/_{name}",
+                   f"share/fish/vendor_completions.d/{name}.fish", *(f"share/man/man1/{page}.1" for page in titles(place, name))}
+        expect((place.prefix / "bin" / name).read_bytes() == binary.read_bytes(), f"another {name} is installed")
     expect(found == wanted, f"installed are also or not: {sorted(found ^ wanted)}")
-    expect((place.prefix / "bin/capbundle").read_bytes() == place.binary.read_bytes(), "another binary is installed")
-    place.run(ROOT / ".ci/install", place.folder / "missing", "/usr/local", place.folder / "none", code=1)
-    expect(not (place.folder / "none").exists(), "without a binary something is installed")
+    for name in place.tools:
+        tools = {**place.tools, name: place.folder / "missing"}
+        place.run(ROOT / ".ci/install", *tools.values(), "/usr/local", place.folder / "none", code=1)
+        expect(not (place.folder / "none").exists(), f"without {name} something is installed")
 
 
-def titles(place):
+def titles(place, name):
     """The page of each command that the help shows."""
     def walk(command, words):
         yield "-".join(words)
         for one in command.get("subcommands", []):
             if one["shouldDisplay"] and one["commandName"] != "help":
                 yield from walk(one, [*words, one["commandName"]])
-    return list(walk(json.loads(place.run(place.binary, "--experimental-dump-help"))["command"], ["capbundle"]))
+    return list(walk(json.loads(place.run(place.tools[name], "--experimental-dump-help"))["command"], [name]))
 
 
 def well_formed(place):
@@ -81,42 +87,56 @@ def well_formed(place):
 def readable(place):
     for path in place.pages():
         said = place.run("man", "--warnings", "-l", path)
-        expect("SYNOPSIS" in said and "warning" not in said, f"man does not read {path.name}")
+        expect("SYNOPSIS" in said and ": warning: " not in said, f"man does not read {path.name}")
         expect("SEE ALSO" in said and "EXIT STATUS" in said, f"{path.name} lacks a part")
 
 
-def bash(place):
-    script = place.share / "bash-completion/completions/capbundle"
+def exit_codes(place):
+    """The page of each tool says the codes of its own table in Spec."""
+    for name, code in (("capbundle", "1"), ("capbundle", "78"), ("capqueue", "10"), ("capqueue", "15"), ("capqueue", "78")):
+        text = (place.share / f"man/man1/{name}.1").read_text()
+        expect(f"\n.It {code}\n" in text, f"{name}.1 does not say what {code} means")
+    expect("\n.It 10\n" not in (place.share / "man/man1/capbundle.1").read_text(), "capbundle.1 has codes of capqueue")
 
+
+def bash(place):
     def offered(*words):
+        script = place.share / "bash-completion/completions" / words[0]
         return place.run("bash", "--norc", "-c", BASH, "bash", script, *words).split()
 
-    for words, wanted in ((("ve",), "verify"), (("trust", "re"), "revoke"), (("pack", "--out-"), "--out-dir"),
-                          (("pack", "raw", "--location", "co"), "coarse"), (("verify", "cap"), "cap.bundle"),
-                          (("verify", "--trust", "cap"), "cap.bundle")):
-        found = offered("capbundle", *words)
-        expect(wanted in found, f"capbundle {' '.join(words)}: offers {found[:5]}, not {wanted}")
+    for line, wanted in (("capbundle ve", "verify"), ("capbundle trust re", "revoke"), ("capbundle pack --out-", "--out-dir"),
+                         ("capbundle pack raw --location co", "coarse"), ("capbundle verify cap", "cap.bundle"),
+                         ("capbundle verify --trust cap", "cap.bundle"), ("capqueue mark", "mark-uploaded"),
+                         ("capqueue dest de", "default"), ("capqueue session e", "end"), ("capqueue prune --can", "--cancelled"),
+                         ("capqueue export --format sha", "sha256sum"), ("capqueue push cap", "cap.bundle")):
+        found = offered(*line.split())
+        expect(wanted in found, f"{line}: offers {found[:5]}, not {wanted}")
 
 
 def zsh(place):
     folder = place.share / "zsh/site-functions"
-    place.run("zsh", "-n", folder / "_capbundle")
-    said = place.run("zsh", "-f", "-c", ZSH, "zsh", folder)
-    expect(said.strip() == "_capbundle", f"compinit does not find it: {said.strip()[:200]}")
+    for name in place.tools:
+        place.run("zsh", "-n", folder / f"_{name}")
+        said = place.run("zsh", "-f", "-c", ZSH, "zsh", folder, name)
+        expect(said.strip() == f"_{name}", f"compinit does not find it: {said.strip()[:200]}")
 
 
 def fish(place):
-    place.run("fish", "-n", place.share / "fish/vendor_completions.d/capbundle.fish")
+    for name in place.tools:
+        place.run("fish", "-n", place.share / f"fish/vendor_completions.d/{name}.fish")
     for text, wanted in (("capbundle ve", "verify"), ("capbundle pack --out-", "--out-dir"),
-                         ("capbundle verify cap", "cap.bundle")):
+                         ("capbundle verify cap", "cap.bundle"), ("capqueue mark", "mark-uploaded"),
+                         ("capqueue dest de", "default"), ("capqueue push --not-", "--not-before"),
+                         ("capqueue push cap", "cap.bundle")):
         found = place.run("fish", "-c", "complete -C $argv[1]", text)
         expect(wanted in found, f"{text}: {wanted} is not offered")
 
 
 CHECKS = [
-    ("make install puts the binary, a man page a command and completions in their places", install),
+    ("make install puts both tools, a man page a command and completions in their places", install),
     ("the man pages are well formed (mandoc)", well_formed),
     ("the man pages can be read (man)", readable),
+    ("the man pages say the exit codes of their tool", exit_codes),
     ("bash completes commands, options, values and file names", bash),
     ("zsh finds its completions", zsh),
     ("fish completes commands, options and file names", fish),
@@ -124,11 +144,14 @@ CHECKS = [
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: installed.py BINARY")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: installed.py CAPBUNDLE [CAPQUEUE]")
+    binaries = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
+    if len(binaries) == 1:
+        binaries.append(binaries[0].with_name("capqueue"))
     outcomes = Outcomes()
     with tempfile.TemporaryDirectory(prefix="capbundle-install-") as folder:
-        place = Place(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(folder).resolve())
+        place = Place(dict(zip(("capbundle", "capqueue"), binaries)), pathlib.Path(folder).resolve())
         for title, check in CHECKS:
             outcomes.run(title, check, place)
     return outcomes.close()

@@ -1,4 +1,4 @@
-"""Compares the examples of CaptureBundle.docc with the code that the tests run: a reader who copies one must get what works.
+"""Compares the examples of the libraries' pages with the code that the tests run: a reader who copies one must get what works.
 
 usage: Tests/Documents/library.py
 """
@@ -8,28 +8,36 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ROOT / "Sources/CaptureBundle/CaptureBundle.docc"
-TESTS = ROOT / "Tests/CaptureBundleTests/LibraryExampleTests.swift"
+LIBRARIES = ["CaptureBundle", "CaptureQueue"]
 REGION = re.compile(r"^ *// docs: (\w+)\n(.*?)^ *// end$", re.M | re.S)
 BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.M | re.S)
 
 
-def main():
-    regions = {name: textwrap.dedent(code).strip("\n") for name, code in REGION.findall(TESTS.read_text())}
+def compare(library):
+    """(pages, those that do not hold): each page but the overview shows one region of the tests, and each region has a page."""
+    tests = (ROOT / f"Tests/{library}Tests/LibraryExampleTests.swift").read_text()
+    regions = {name: textwrap.dedent(code).strip("\n") for name, code in REGION.findall(tests)}
+    pages = [page for page in sorted((ROOT / f"Sources/{library}/{library}.docc").glob("*.md")) if page.stem != library]
     failed = 0
-    for page in sorted(PAGES.glob("*.md")):
-        if page.stem == "CaptureBundle":
-            continue
+    for page in pages:
         shown = [block.strip("\n") for block in BLOCK.findall(page.read_text())]
         if shown != [regions.pop(page.stem, None)]:
-            print(f"FAIL {page.name} does not show what LibraryExampleTests.swift runs")
+            print(f"FAIL {library}: {page.name} does not show what LibraryExampleTests.swift runs")
             failed += 1
     for name in regions:
-        print(f"FAIL no page shows the example {name}")
+        print(f"FAIL {library}: no page shows the example {name}")
         failed += 1
-    count = len(list(PAGES.glob("*.md"))) - 1
-    print(f"{count - failed} passed, {failed} failed")
-    return 1 if failed or not count else 0
+    if not pages:
+        print(f"FAIL {library} has no page")
+        failed += 1
+    return len(pages), failed
+
+
+def main():
+    counts = [compare(library) for library in LIBRARIES]
+    count, failed = (sum(numbers) for numbers in zip(*counts))
+    print(f"{max(0, count - failed)} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 sys.exit(main())

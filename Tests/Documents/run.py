@@ -1,10 +1,11 @@
 """Runs what the documents show and compares: a reader who pastes a line must see what the page prints.
 
-usage: Tests/Documents/run.py CAPBUNDLE
+usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it is the one beside CAPBUNDLE)
 
 In a page, ```console blocks are sessions: `$ ` a command line, then what it prints on both streams. ```sh blocks are pasted
 as they are, and a ```text block after one is what it prints. All blocks of a page run in one folder, in order, with
-`raw/` being the sample's raw folder. Values that differ on every run (hashes, ids, keys) are compared by their form.
+`raw/` being the sample's raw folder. Values that differ on every run (hashes, ids, keys, times, room on the disk) are compared by
+their form; the time of the sample's capture is not one of them.
 """
 import os
 import pathlib
@@ -22,6 +23,9 @@ FORMS = [
     (re.compile(r"[0-9a-f]{64}"), "<hash>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"), "<id>"),
     (re.compile(r"[A-Za-z0-9+/]{87}="), "<point>"),
+    (re.compile(r"(?!2026-03-14T)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z"), "<time>"),
+    (re.compile(r"[\d,]+(?= bytes free)"), "<bytes>"),
+    (re.compile(r"(?<=waits for )\d+ s$", re.M), "<age>"),
 ]
 
 
@@ -62,15 +66,15 @@ def end(groups):
             pass
 
 
-def run_page(name, tool):
+def run_page(name, tools):
     groups = []
     try:
-        return run_lines(name, tool, groups)
+        return run_lines(name, tools, groups)
     finally:
         end(groups)
 
 
-def run_lines(name, tool, groups):
+def run_lines(name, tools, groups):
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
@@ -78,7 +82,8 @@ def run_lines(name, tool, groups):
         work.mkdir()
         shutil.copytree(ROOT / "Samples/desk-lamp/raw", work / "raw")
         (home / "bin").mkdir()
-        (home / "bin/capbundle").symlink_to(tool)
+        for command, tool in zip(("capbundle", "capqueue"), tools):
+            (home / "bin" / command).symlink_to(tool)
         for sample in ("Samples", "Spec"):
             (work / sample).symlink_to(ROOT / sample)
         environment = {
@@ -98,10 +103,14 @@ def run_lines(name, tool, groups):
 
 
 def main():
-    tool = os.path.realpath(sys.argv[1])
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: run.py CAPBUNDLE [CAPQUEUE]")
+    tools = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
+    if len(tools) == 1:
+        tools.append(tools[0].with_name("capqueue"))
     passed = failed = 0
     for name in PAGES:
-        count, failures = run_page(name, tool)
+        count, failures = run_page(name, tools)
         print(f"{name}: {count} commands")
         for failure in failures:
             print(f"FAIL {failure}")

@@ -1,0 +1,78 @@
+import CaptureBundle
+import CaptureQueue
+import CaptureTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// The examples of CaptureQueue.docc: what stands between `docs:` and `end` is what the page of that name shows, letter for
+/// letter (Tests/Documents/library.py compares them).
+struct LibraryExampleTests {
+    private let room: BundleRoom
+
+    init() throws { room = try BundleRoom() }
+
+    @Test func pushesOneBundleAndMany() throws {
+        let queuePath = room.path("queue")
+        let bundle = try room.bundle("a")
+        let bundles = try ["b", "c"].map { try room.bundle($0) }
+        // docs: Pushing
+        let queue = try UploadQueue(at: QueueFolder(path: queuePath), isMade: true)
+
+        // One: what `push` returns is on the disk.
+        var options = PushOptions()
+        options.session = "monday"
+        let pushed = try queue.push(bundle, options)
+        print("\(pushed.id): \(pushed.outcome.rawValue), \(pushed.byteCount) bytes")
+
+        // Many, by several threads; up to 500 share a transaction.
+        let paths = Mutex(bundles.makeIterator())
+        try queue.push(next: { paths.withLock { $0.next() }.map { .success(.file($0)) } }) { file, result in
+            switch result {
+            case .success(let pushed): print("\(file): \(pushed.id)")
+            case .failure(let error): print("\(file): \(error)")
+            }
+        }
+
+        let status = try queue.status()
+        print("\(status.waiting) wait, the spool holds \(status.usedBytes) bytes")
+        // end
+        #expect(pushed.outcome == .stored && status.waiting == 3)
+        #expect(try queue.capture(pushed.id).session == "monday")
+    }
+
+    @Test func sendsAndLetsGo() throws {
+        let queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true)
+        let copied = try queue.push(room.bundle("a"))
+        var later = PushOptions()
+        later.notBefore = 4_000_000_000_000
+        let id = try queue.push(room.bundle("b"), later).id
+        let disk = room.path("disk")
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        // The name of a file in the spool is its SHA-256.
+        let send = { (path: String) in "kept \(path)" }
+        // docs: Sending
+        // To a folder on a mounted disk. What is not there now waits.
+        try queue.addFolder("nas", path: disk)
+        let result = try queue.runOnce { capture, state, _ in print("\(capture.id) is \(state.rawValue)") }
+        print("\(result.completed) landed, \(result.failed) did not, offline: \(result.offline)")
+
+        // By other means: hold it, send its bytes, and give the receipt, which has to name the SHA-256.
+        try queue.change(.hold, id)
+        var filter = CaptureFilter()
+        filter.states = [.held]
+        try queue.export(filter) { capture in
+            guard let path = queue.path(of: capture) else { return }
+            try queue.markUploaded(capture.id, receipt: send(path))
+        }
+
+        // What was uploaded longer ago than the retention goes; the row and the receipt stay.
+        let pruned = try queue.prune { id, bytes in print("\(id): \(bytes) bytes") }
+        print("\(pruned.captures) let go")
+        // end
+        #expect(result.completed == 1 && result.failed == 0 && result.offline.isEmpty)
+        #expect(try room.folder.bytes("disk/\(copied.id).bundle") == room.folder.bytes("a.bundle"))
+        #expect(try queue.capture(id).state == .completed)
+        #expect(pruned.captures == 0)
+    }
+}

@@ -70,7 +70,8 @@ extension QueueSettings {
         self.init()
         for row in try db.rows("SELECT name, value FROM settings") {
             guard let name = Name(rawValue: try row.needText("name")) else { continue }
-            try set(name, try row.needText("value"))
+            let value = try row.needText("value")
+            do throws(QueueError) { try set(name, value) } catch { throw QueueError.corruptRecord("a setting that cannot be: \(error)") }
         }
     }
 }

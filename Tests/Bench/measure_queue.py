@@ -59,7 +59,8 @@ def reading(rig):
 
 
 def memory(rig):
-    many, capqueue, queue = rig.scaled(MILLION, 2000), rig.beside("capqueue"), queues.make(rig, "many", rig.scaled(MILLION, 2000))
+    many, capqueue = rig.scaled(MILLION, 2000), rig.beside("capqueue")
+    queue = queues.make(rig, "many", many)
     aged = queues.spool_files(queue / "queue.sqlite")
     queues.write_spool(queue / "spool", aged)
     bundle, = rig.pack_all(rig.raws("raws", 1), "bundles")

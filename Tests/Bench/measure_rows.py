@@ -73,7 +73,8 @@ def prune(rig):
         names[:] = queues.spool_files(queue / "queue.sqlite")
         queues.write_spool(queue / "spool", names)
         seconds = rig.timed(capqueue, "prune", "--queue", queue)
-        if len(names) != count or any((queue / f"spool/{name}.{kind}").exists() for name in names for kind in ("bundle", "json")):
+        left = [name for name in names for kind in ("bundle", "json") if (queue / f"spool/{name}.{kind}").exists()]
+        if left or len(names) != count:
             raise bench.Broken("prune left files")
         rig.run("rm", "-r", queue)
         return seconds
@@ -82,7 +83,7 @@ def prune(rig):
         queues.write_spool(rig.folder / "files", names)
         return rig.timed("rm", "-rf", "files")
 
-    sides = rig.alternate({"capqueue prune": ours, "rm -rf": theirs}, runs=5)
+    sides = rig.alternate({"capqueue prune": ours, "rm -rf": theirs}, runs=3, warmup=0)
     return [pair(f"prune {count:,} captures / rm -rf of the same files", sides, 2.0, 1.5)]
 
 

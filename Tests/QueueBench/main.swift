@@ -13,7 +13,9 @@ struct Arguments {
     let count: Int
 
     init?(_ words: [String]) {
-        guard words.count == 6, words[2] == "--queue", words[4] == "--count", let count = Int(words[5]) else { return nil }
+        guard words.count == 6, words[2] == "--queue", words[4] == "--count", let count = Int(words[5]) else {
+            return nil
+        }
         verb = words[1]
         queue = words[3]
         self.count = count

@@ -2,12 +2,12 @@
 import contextlib
 import fcntl
 import os
-import shutil
 import subprocess
 import threading
 import time
 
 from checks import Failed, expect
+from clocks import faked
 from invariants import clean, gives, holds, words_for_people
 from queues import ids
 
@@ -233,11 +233,10 @@ def one_run(bench):
 
 def turn_that_never_comes(bench):
     """No turn to write within 60 s: 10, and words; by a clock that runs fast, if there is a tool for that."""
-    from clocks import faked
     rig = bench.rig()
     rig.push(bench.stock[0])
     with locked(rig.queue / "queue.lock"):
-        with faked(rig, "+0 x200", FAKETIME_DONT_FAKE_MONOTONIC="0"):
+        with faked(rig, "+0 x200", "-f"):
             result = rig.run("push", bench.stock[1].path, seconds=90)
     result.must(10, about="push without a turn")
     expect("queue" in words_for_people(result).text, f"says {result.text!r}")

@@ -9,6 +9,7 @@ import os
 from checks import expect
 from invariants import clean, gives, holds, only_strays, pushes, rows_have_bytes
 from kills import Scene, killed_everywhere
+from mounts import without_nameless_files
 from queues import ids
 
 
@@ -114,8 +115,16 @@ class Referenced(Push):
                 expect(rows[bundle.id]["holding"] == "reference", f"{bundle.id} is {rows[bundle.id]['holding']}")
 
 
+class Named(Push):
+    """On a file system without nameless files; what a kill leaves in incoming/ goes with the next check."""
+
+    def run(self, rig, before=()):
+        return rig.run(*self.words(rig), prefix=[*before, *without_nameless_files()])
+
+
 SCENES = {"push of a bundle": Push, "the push that makes the queue": First, "push of three bundles": Several,
-          "push --move of two bundles": Moved, "push from a pipe": Piped, "push --reference": Referenced}
+          "push --move of two bundles": Moved, "push from a pipe": Piped, "push --reference": Referenced,
+          "push without nameless files": Named}
 
 
 def test(kind, bench):

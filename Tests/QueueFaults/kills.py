@@ -61,13 +61,17 @@ class Scene:
         return rig.run(*self.words(rig), prefix=before, **how)
 
     def calls(self):
-        """The calls of an undisturbed run from the first that names the rig, each thread's and number's once."""
+        """The calls of an undisturbed run from the first that names the rig, each name and number once.
+
+        `is_before_output` says whether nothing was printed yet; `meets_output` whether a call of that name and number,
+        be it another thread's, writes to standard output or standard error.
+        """
         require_strace()
         rig = self.rig()
         log = rig.folder / "trace"
         result = self.run(rig, ["strace", "-f", "--seccomp-bpf", "-s", "256", "-o", log, "-e", FILTER])
         result.must(*self.codes, about="the undisturbed run")
-        calls, counts, seen, begun = [], {}, set(), False
+        calls, counts, seen, outputs, begun, has_printed = [], {}, set(), set(), False, False
         for line in log.read_text(errors="replace").splitlines():
             found = re.match(r"(\d+) +(\w+)\((.*)", line)
             if not found:
@@ -75,12 +79,18 @@ class Scene:
             thread, name, text = found.groups()
             number = counts[thread, name] = counts.get((thread, name), 0) + 1
             begun = begun or str(rig.folder) in text
+            if name == "write" and text.startswith(("1,", "2,")):
+                outputs.add((name, number))
+                has_printed = has_printed or text.startswith("1,")
             if (name, number) not in seen:
                 seen.add((name, number))
                 call = Call(name, number, text.replace(str(rig.folder), ""))
+                call.is_before_output = not has_printed
                 if begun:
                     calls.append(call)
         expect(calls, "no call names the queue")
+        for call in calls:
+            call.meets_output = (call.name, call.number) in outputs
         return calls
 
 

@@ -65,5 +65,16 @@ def mounted(rig, place, mount):
         holder.stderr.close()
 
 
+def without_nameless_files():
+    """What stands before a command for which O_TMPFILE is of no use, as on some file systems: no link from /proc."""
+    require_mounts()
+    if not shutil.which("setpriv"):
+        raise Skipped("setpriv is not installed")
+    # Closed to root as well, without the capabilities that open everything.
+    script = ('mount -t tmpfs -o mode=000 none /proc/$$/fd && '
+              'exec setpriv --bounding-set=-dac_override,-dac_read_search "$@"')
+    return ["unshare", "-m", "sh", "-c", script, "sh"]
+
+
 def small(size, options=""):
     return f'mount -t tmpfs -o size={size},mode=700{options} none "$0"'

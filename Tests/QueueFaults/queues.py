@@ -21,7 +21,8 @@ DAY = 86_400_000  # milliseconds
 STOCK = 64
 # Section 2 of Spec/queue.md; whatever else is in a queue at rest was left over.
 KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|settings\.json|reserve"
-                   r"|queue\.sqlite\.damaged-\d+|spool/([0-9a-f]{2})/\2[0-9a-f]{62}\.(bundle|json)|quarantine/[0-9a-f]{64}\.\d+\.bundle")
+                   r"|queue\.sqlite\.damaged-\d+|spool/([0-9a-f]{2})/\2[0-9a-f]{62}\.(bundle|json)"
+                   r"|quarantine/[0-9a-f]{64}\.\d+\.bundle")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,13 +84,14 @@ class QueueRig(Rig):
         super().__init__(bench, folder)
         self.queue = self.folder / "queue"
         self.env["CAPQUEUE_DIR"] = str(self.queue)
+        self.before = []  # stands before the tool in every run
 
     def argv(self, *args):
         return [str(self.bench.capqueue), *map(os.fspath, args)]
 
-    def run(self, *args, **how):
+    def run(self, *args, prefix=(), **how):
         try:
-            return super().run(*args, **how)
+            return super().run(*args, prefix=[*prefix, *self.before], **how)
         except Failed as reason:
             raise Failed(str(reason).replace(" of capbundle", " of capqueue")) from None
 

@@ -64,7 +64,7 @@ def mount_of(leave, bench):
 
 
 def of_another_user_who_may_not_write(bench):
-    """As far as this is no refusal (77): somebody else's queue is not listed."""
+    """The queue belongs to somebody else, and that is what is said."""
     if os.geteuid() != 0:
         raise Skipped("needs another user")
     rig = bench.rig()
@@ -74,7 +74,7 @@ def of_another_user_who_may_not_write(bench):
 
     def judge(_, words):
         result = rig.run(*words, **who)
-        words_for_people(result.must(66, 74, 77, about=" ".join(map(str, words))))
+        refused(result, 77)
 
     every({name: words for name, words in {"list": ["list"], "push": ["push", bench.stock[3].path],
                                            "get": ["get", bench.stock[0].id, "-o", "-"]}.items()}, judge)

@@ -4,10 +4,9 @@ import subprocess
 import threading
 
 from checks import every, expect
-from injection import prefix, without_unnamed_files
 from invariants import check_says, clean, gives, holds, nothing_left_over
-from kill_push import Push
-from queues import KNOWN, ids
+from mounts import without_nameless_files
+from signals import wait_for_pipe
 
 
 def bundles(bench):
@@ -17,7 +16,7 @@ def bundles(bench):
         rig.push(bench.stock[0])
         rig.stray(bench.stock[1], sidecar)
         about = "with its sidecar" if sidecar else "without a sidecar"
-        for options in ((), ("--read-data",), ("--repair", "--dry-run")):
+        for options in ((), ("--read-data",), ("--dry-run",)):
             found = check_says(rig, 15, options=options, about=about)
             expect(len(found) == 1 and "stray" in found[0]["kind"], f"{about}: {options} finds {found}")
             expect(rig.spool_file(bench.stock[1]).exists(), f"{about}: check takes it away")
@@ -80,20 +79,18 @@ def left_in_incoming(bench):
 
 def check_beside_a_push(bench):
     """What a push that goes on has in incoming/ is not taken away, also where it has a name."""
-    scene = Push(bench)
-    bundle, = scene.new
-    calls = scene.calls()
+    bundle = bench.stock[1]
     for named in (False, True):
-        rig = scene.rig()
-        before = []
-        if named:
-            before = ["strace", "-f", "-o", "/dev/null", "-e", "trace=access,faccessat,faccessat2",
-                      *without_unnamed_files(calls)]
+        rig = bench.rig()
+        rig.push(bench.stock[0])
+        before = without_nameless_files() if named else []
         with subprocess.Popen([*before, *rig.argv("push", "-")], env=rig.env, cwd=rig.out, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
             try:
                 tool.stdin.write(bundle.data[:2000])
                 tool.stdin.flush()
+                expect(wait_for_pipe(tool), "the tool does not read its standard input")
+                expect(not named or list((rig.queue / "incoming").iterdir()), "nothing has a name in incoming/")
                 for _ in range(3):
                     rig.run("check").must(0, 15, about="check beside a push")
                 out, err = tool.communicate(bundle.data[2000:], timeout=20)
@@ -103,23 +100,6 @@ def check_beside_a_push(bench):
         expect(out.decode().split() == [bundle.id], f"the push prints {out!r}")
         clean(rig)
         gives(rig, bundle)
-
-
-def kill_where_files_have_names(bench):
-    """Where the file system has no nameless files, a killed push leaves a name in incoming/, until the next check."""
-    scene = Push(bench)
-    calls = scene.calls()
-    extra = without_unnamed_files(calls)
-    links = [call for call in calls if call.name.startswith(("link", "fsync", "fdatasync"))]
-    for call in links:
-        rig = scene.rig()
-        scene.run(rig, prefix(call, "signal=KILL", extra))
-        rig.run("check").must(0, 15, about=f"check after a kill at {call}")
-        odd = [name for name in rig.names() if not KNOWN.fullmatch(name)]
-        expect(not odd, f"after a kill at {call} check leaves {odd}")
-        result = rig.run("push", scene.new[0].path).must(0, about="push again")
-        expect(ids(result) == [scene.new[0].id], f"push again prints {result.out!r}")
-        clean(rig, f"after a kill at {call}")
 
 
 def adopted(bench):
@@ -165,7 +145,6 @@ TESTS = [
     ("what is no bundle is reported and never deleted", no_bundles),
     ("what a kill left in incoming/ goes with the next check", left_in_incoming),
     ("check beside a push takes nothing away from it", check_beside_a_push),
-    ("a killed push without nameless files: check leaves no temporary name", kill_where_files_have_names),
     ("adopt: each bundle once, links are not followed", adopted),
     ("two adopts at once: each bundle once", adopted_at_once),
 ]

@@ -83,11 +83,9 @@ def _change_filtered(world, dice, event, dry, words):
 
 def _apply(model, capture, event, destination=None):
     """The event to a capture of the model; the exit code."""
-    if event == "retry" and capture.holding not in HELD:
-        wanting = [each for each in capture.deliveries if each.state == "cancelled"]
-        if wanting and not any(each.state in ("failed", "permanently_failed", "conflict")
-                               for each in capture.deliveries):
-            return 66
+    if event in ("release", "retry") and capture.holding not in HELD:
+        # What cannot be sent is not made to wait for it; of what was sent that is not the reason.
+        return 64 if capture.state == "completed" else 66
     changed = capture.apply(event, destination)
     for delivery in changed:
         delivery.due = model.turn()

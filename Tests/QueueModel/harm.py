@@ -1,10 +1,13 @@
 """Damage done by hand to files of the spool, and the commands that find it: check, check --repair, salvage."""
+import json
 import os
 
-from model import Capture, Delivery, HELD
+from model import Capture, Delivery, HELD, OVER
 from outcomes import expect
 from seen import listing, settle
 from spec import EXIT_CODES
+
+SAID = {"missing": 74, "quarantined": 1}  # again and again, until the bytes are back or nobody needs them
 
 
 def damage(world, dice):
@@ -48,72 +51,124 @@ def run_check(world, read_data, repair=False):
     """Damage is set aside and reported; a clean queue is called clean."""
     words = (["--read-data"] if read_data else []) + (["--repair"] if repair else [])
     after = world.model.copy()
-    codes = _check(after, read_data)
+    found = _check(after, read_data)
     if repair:
-        _repair(after)
+        _repair(world, after)
     ended = world.write("check", *words)
     if ended.killed:
         settle(world, after)
         return
+    codes = {SAID[each.holding] for each in after.captures.values()
+             if each.holding in SAID and (each.id in found or any(it.state not in OVER for it in each.deliveries))}
+    codes |= {15 for each in after.captures.values() if each.holding == "removing"}
     if not repair and (after.strays or _untidy(world, after)):
         codes.add(15)
-    missing = [each for each in world.model.captures.values() if each.holding == "missing"]
-    again = [EXIT_CODES.worst(codes | {74})] if missing else []  # said once, or as long as it is so
-    if ended.existed:
-        ended.must(EXIT_CODES.worst(codes), *again)
-    else:
-        ended.must(66)
-    after.litter = False
+    ended.finding(EXIT_CODES.worst(codes))
+    if repair and len(world.model.strays) > 1:
+        _in_their_order(world, after)
     world.model = after
 
 
 def _check(model, read_data):
-    """Looks at all files; the exit codes of what is found."""
-    codes = set()
+    """Looks at all files, or only whether they are there and have their length; the ids of those that are not well."""
+    found = set()
     for capture in model.captures.values():
-        if capture.holding not in HELD or capture.file == "whole" or (capture.file == "flipped" and not read_data):
-            continue
-        capture.lose_bytes()
-        codes.add(1 if capture.holding == "quarantined" else 74)
-    return codes
+        if capture.holding in HELD and capture.file in ("gone", "cut", "flipped" if read_data else ""):
+            capture.lose_bytes()
+            found.add(capture.id)
+    return found
 
 
-def _repair(model):
-    """Strays are adopted, sidecars made again."""
+def _repair(world, model):
+    """Strays are adopted, as their sidecars have it; sidecars are made again."""
     for bundle in list(model.strays.values()):
-        model.push(bundle)
+        sidecar, known = world.spool(bundle, ".json"), {}
+        if sidecar.exists():
+            known = json.loads(sidecar.read_bytes())
+        sessions = dict(model.sessions)
+        model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
+                   "not_before" in known)
+        model.sessions |= sessions  # one that has ended is not opened by that
     model.strays = {}
     for capture in model.captures.values():
         capture.sidecar = capture.sidecar or capture.holding in HELD
 
 
+def _in_their_order(world, model):
+    """Several strays are taken in in an order that nobody promised; those of one bundle share its ids out among them."""
+    there = {record["sha256"]: record["id"] for record in reversed(listing(world))}
+    expect(set(there) == {each.bundle.sha256 for each in model.captures.values()}, f"after --repair: {there}")
+    by_sha256 = {each.bundle.sha256: each for each in model.captures.values()}
+    model.captures = {name: by_sha256[sha256] for sha256, name in there.items()}
+    for name, capture in model.captures.items():
+        expect(name.partition(".")[0] == capture.bundle.id, f"after --repair: {name} is {capture.bundle}")
+        capture.id = name
+
+
 def _untidy(world, model):
-    """Are there sidecars without a bundle, or held bundles without a sidecar?"""
+    """Are there sidecars that no row names, or held bundles without one?"""
     held = {each.bundle.sha256 for each in model.captures.values() if each.holding in HELD}
+    named = {each.bundle.sha256 for each in model.captures.values() if each.holding != "removed"}
     there = {path.stem for path in (world.queue / "spool").glob("*/*.json")}
-    return bool(there ^ held)
+    return bool(there - named or held - there)
+
+
+def mend(world, dice):
+    """A file that was missing comes back, from a backup: nobody names it until check --repair takes it in."""
+    captures = [each for each in world.model.captures.values() if each.holding == "missing"]
+    if captures:
+        bundle = dice.choice(captures).bundle
+        path = world.spool(bundle)
+        if path.parent.is_dir() and not path.exists():
+            world.shell(f"cp {world.source(bundle)} {os.path.relpath(path, world.folder)}", _private, path, bundle.data)
+            world.model.strays[bundle.sha256] = bundle
+
+
+def _private(path, data):
+    path.touch(0o600)
+    path.write_bytes(data)
 
 
 def salvage(world, dice):
     """The database is lost; what the spool has comes back, held, since what happened to it is not known."""
-    if not world.exists or world.model.strays or not any(each.holding in HELD for each in world.model.captures.values()):
+    model = world.model
+    before = {each.bundle.sha256: each for each in model.captures.values() if each.holding in HELD}
+    if not world.exists or model.strays or not before:
         return
     release = ["--release"] if dice.random() < 0.3 else []
-    for name in ("queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm"):
-        world.shell(f"rm -f queue/{name}", (world.queue / name).unlink, True)
+    _lose(world, dice.choice(("gone", "damaged", "sound")))
     ended = world.write("salvage", *release)
     if ended.killed:
         ended = world.read("salvage", *release)
-    ended.must(0)
-    model = world.model
-    before = {each.bundle.sha256: each for each in model.captures.values() if each.holding in HELD}
+    damaged = any(each.holding == "spool" and each.file in ("cut", "flipped") for each in before.values())
+    ended.must(1 if damaged else 0)
     records = listing(world)
-    expect({record["sha256"] for record in records} == {sha256 for sha256, each in before.items() if each.file == "whole"},
+    whole = {sha256 for sha256, each in before.items()
+             if each.file == "whole" and (each.holding == "spool" or each.sidecar)}
+    expect({record["sha256"] for record in records} == whole,
            f"{ended.words}: takes in {[record['id'] for record in records]} of {list(before.values())}")
     model.captures, model.sessions = {}, {}
     for record in reversed(records):
         _salvaged(model, record, before[record["sha256"]], "pending" if release else "held")
     expect(sorted(ended.lines) == sorted(model.captures), f"{ended.words}: prints {ended.lines}")
+
+
+def _lose(world, how):
+    """What happens to the database; of one that is damaged every command says so, and leaves it as it is."""
+    path = world.queue / "queue.sqlite"
+    if how == "damaged":
+        world.shell("head -c 8192 /dev/zero | tr '\\0' x | dd of=queue/queue.sqlite conv=notrunc", _overwrite, path)
+    elif how == "gone":
+        for end in ("", "-wal", "-shm"):
+            world.shell(f"rm -f queue/queue.sqlite{end}", path.with_name(path.name + end).unlink, True)
+    if how == "damaged":
+        for words in (["list"], ["check"], ["push", world.source(world.pool.sound[0])]):
+            world.read(*words).must(74)
+
+
+def _overwrite(path):
+    with open(path, "r+b") as file:
+        file.write(b"x" * 8192)
 
 
 def _salvaged(model, record, old, state):
@@ -130,4 +185,4 @@ def _salvaged(model, record, old, state):
     model.captures[name] = capture
 
 
-COMMANDS = {"damage": (9, damage), "check": (7, check), "salvage": (2, salvage)}
+COMMANDS = {"damage": (9, damage), "mend": (2, mend), "check": (7, check), "salvage": (2, salvage)}

@@ -18,6 +18,7 @@ class Delivery:
     state: str = "pending"
     receipt: str | None = None  # as text; None of a run's own, which is looked at where it is made
     later: bool = False  # due at a time that no sequence lives to see
+    priority: int = 0
     due: int = 0  # the place in the line of those that have the same priority
 
     def apply(self, event):
@@ -79,7 +80,6 @@ class Model:
         self.destinations = {}  # name: number of the folder
         self.default = None
         self.strays = {}  # files in the spool that no row names: bundle by SHA-256
-        self.litter = False  # may `incoming` hold what a kill left
         self._turn = 0
 
     def copy(self):
@@ -119,8 +119,8 @@ class Model:
             self.sessions[session] = "open"
         held = self.by_identity(bundle)
         if held:
-            return held.id, self._push_again(held, bundle, destinations, later, reference)
-        deliveries = [Delivery(name, later=later, due=self.turn()) for name in destinations or (None,)]
+            return held.id, self._push_again(held, bundle, destinations, priority, later, reference)
+        deliveries = [self._delivery(name, priority, later) for name in destinations or (None,)]
         capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries, pushed_to=tuple(destinations))
         if reference:
             capture.holding, capture.reference = "reference", reference
@@ -129,13 +129,16 @@ class Model:
         self.captures[capture.id] = capture
         return capture.id, "stored"
 
-    def _push_again(self, held, bundle, destinations, later, reference):
+    def _delivery(self, name, priority, later):
+        return Delivery(name, later=later, priority=priority, due=self.turn())
+
+    def _push_again(self, held, bundle, destinations, priority, later, reference):
         again = [each for each in held.deliveries if each.state == "cancelled"]
         held.apply("push")
         for each in again:
             each.due = self.turn()
         known = {each.destination for each in held.deliveries}
-        held.deliveries += [Delivery(name, later=later, due=self.turn()) for name in destinations if name not in known]
+        held.deliveries += [self._delivery(name, priority, later) for name in destinations if name not in known]
         outcome = self._outcome(held, reference)
         if outcome != "held-already":
             if not reference:

@@ -36,7 +36,8 @@ def options():
     parser.add_argument("--seed", type=int, metavar="N", help="the number of the first sequence; default: by chance")
     parser.add_argument("--length", type=int, default=LENGTH, metavar="N",
                         help=f"the most commands of a sequence; default {LENGTH}")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="how many at a time")
+    parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), metavar="N",
+                        help="how many at a time; they wait for the disk more than they compute")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR",
                         help="make bundles and queues there, and leave those of sequences that fail")
     return parser.parse_args()

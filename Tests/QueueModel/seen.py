@@ -80,7 +80,6 @@ def settle(world, after, whole=False, between=None):
     world.model = (after if "after" in steps else before).copy()
     world.model.captures = seen
     _sessions(world, before, after)
-    world.model.litter = True
     files_after_kill(world, before, after)
     return "after" in steps
 

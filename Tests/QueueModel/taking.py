@@ -24,7 +24,7 @@ class Request:
         self.reopen = bool(self.session) and dice.random() < 0.15
         names = list(model.destinations)
         self.destinations = dice.sample(names, dice.randint(1, len(names))) if names and dice.random() < 0.4 else []
-        self.unknown = dice.random() < 0.03
+        self.unknown = self.kept is None and dice.random() < 0.04
         self.priority = dice.randint(-10, 10) if dice.random() < 0.25 else 0
         self.later = dice.random() < 0.06
         self.json = dice.random() < 0.3
@@ -147,15 +147,21 @@ def adopt(world, dice):
     session = dice.choice(SESSIONS) if dice.random() < 0.2 else None
     after = world.model.copy()
     refused = session and after.sessions.get(session, "open") != "open"
-    told = [] if refused else [after.push(bundle, session) for bundle in bundles]
+    told = [] if refused else [after.push(bundle, session) for bundle in bundles if _wanted(after, bundle)]
     world.pushing = bundles
     ended = world.write("adopt", f"own/{folder}", *([f"--session={session}"] if session else []))
     if ended.killed:
         settle(world, after, whole=True)
         return
     ended.must(64 if refused else 0)
-    ended.printing([name for name, outcome in told if outcome != "held-already"])
+    ended.printing([name for name, _ in told])
     world.model = after
+
+
+def _wanted(model, bundle):
+    """Does the queue lack it? One whose bytes were let go is no loss, and one that was damaged unseen is not looked at."""
+    held = model.by_identity(bundle)
+    return held is None or held.holding in ("missing", "quarantined")
 
 
 COMMANDS = {"push": (30, push), "adopt": (4, adopt)}

@@ -40,7 +40,15 @@ package struct FileStatus: Sendable, Hashable {
     /// The owner is this user, and not even root.
     package var isThisUsers: Bool { owner == geteuid() }
 
-    package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+    /// What tells a file from all others that are there at the time.
+    package struct Identity: Hashable, Sendable {
+        package let device: UInt64
+        package let inode: UInt64
+    }
+
+    package var identity: Identity { Identity(device: device, inode: inode) }
+
+    package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
     /// Follows links; throws `ENOENT` when there is nothing.
     package static func of(_ path: String) throws(NativeError) -> FileStatus {

@@ -23,9 +23,18 @@ package enum SpoolFile {
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
-    package init() throws(NativeError) {
+    /// In `/dev/shm`, where the usual folder cannot be written.
+    package convenience init() throws(NativeError) {
+        do throws(NativeError) {
+            try self.init(in: SpoolFile.folder)
+        } catch  where error.isUncreatable || error.isDiskFull {
+            try self.init(in: "/dev/shm")
+        }
+    }
+
+    private init(in folder: String) throws(NativeError) {
         // mkdtemp(3) puts letters of its own in place of the six X.
-        var name = Array(FilePath.join(SpoolFile.folder, "capqueue.XXXXXX").utf8CString)
+        var name = Array(FilePath.join(folder, "capqueue.XXXXXX").utf8CString)
         let made = unsafe name.withUnsafeMutableBufferPointer { buffer -> String? in
             guard let template = buffer.baseAddress, let made = unsafe mkdtemp(template) else { return nil }
             return unsafe String(cString: made)

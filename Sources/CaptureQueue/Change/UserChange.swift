@@ -14,10 +14,11 @@ public enum UserChange: String, Sendable, CaseIterable {
         }
     }
 
-    /// States of a capture in which one of its deliveries may allow it: what a filter looks through.
+    /// States of captures that a filter without states looks through. A capture of several deliveries shows the most
+    /// concerning one, which can hide others. What was cancelled is only taken back by name, or by `--state cancelled`:
+    /// somebody did not want it sent.
     var candidates: [DeliveryState] {
-        // A capture of several deliveries shows the most concerning one, which can hide any other.
-        DeliveryState.allCases.filter { $0 != .completed || self == .hold && false }
+        DeliveryState.allCases.filter { $0 != .completed && (self != .retry || $0 != .cancelled) }
     }
 }
 

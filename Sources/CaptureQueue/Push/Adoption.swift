@@ -27,7 +27,8 @@ extension UploadQueue {
         let unreadable = Mutex<[BundleError]>([])
         let rawFolders = Mutex<[String]>([])
         let isHeld = { @Sendable (identity: Digest) throws -> Bool in
-            try self.store.read { try CaptureRecord.one($0, identity: identity) } != nil
+            guard let record = try self.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+            return try self.isSafe(record)
         }
         try push(
             next: {
@@ -47,6 +48,17 @@ extension UploadQueue {
         for raw in rawFolders.withLock(\.self) {
             guard let result = adopt(raw: raw, options, packing, isHeld: isHeld) else { continue }
             try deliver(raw, result)
+        }
+    }
+
+    /// Whether nothing has to be taken in again: the bytes are there, or were uploaded.
+    private func isSafe(_ record: CaptureRecord) throws -> Bool {
+        switch record.holding {
+        case .spool: try spool.bundleStatus(record.sha256)?.size == record.byteCount
+        case .reference: SourceCheck.isThere(record)
+        // What the user cancelled and let go stays so.
+        case .removing, .removed: true
+        case .quarantined, .missing: false
         }
     }
 

@@ -24,14 +24,32 @@ struct Intake: Sendable {
         let (handle, name) = try open(place)
         let status = try onFile(name) { () throws(NativeError) in try handle.status() }
         let size = status.kind == .file ? status.size : 0
-        try limits.examine(size: options.isByReference ? 0 : size, of: place, isHeld: { try isHeld(name) })
+        let reserved = try limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(name) }
+        do {
+            return try take(handle, name, status, place)
+        } catch {
+            limits.giveBack(reserved)
+            throw error
+        }
+    }
+
+    private func take(
+        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ place: BundleSource.Place
+    ) throws -> Arrival {
+        let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try openIncoming()
         let (report, sha256) = try read(handle, name, size: size, into: file)
         let facts = try BundleFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
         if case .file(let path) = place {
             arrival.source = .init(path: path, status: status)
-            if options.isByReference { arrival.reference = FilePath.resolved(path) }
+            if options.isByReference {
+                let whole = FilePath.resolved(path)
+                guard whole.hasPrefix("/") else {
+                    throw BundleError(.inputUnreadable, "the name of its folder is not UTF-8", file: path)
+                }
+                arrival.reference = whole
+            }
         }
         if let file { try synchronize(file) }
         try writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(facts.bundleID) })
@@ -43,7 +61,7 @@ struct Intake: Sendable {
         let sidecar = Sidecar(
             id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
             manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
-            capturedAt: arrival.facts.capturedAt,
+            capturedAt: arrival.facts.capturedAt, device: arrival.facts.device,
             pushedAt: CaptureTime(milliseconds: queue.clock.read(memory).stamp)
                 ?? arrival.facts.capturedAt, priority: options.priority,
             notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: options.session,

@@ -27,10 +27,11 @@ struct PushGroup {
         } catch {
             return arrivals.map { $0.flatMap { _ in .failure(error) } }
         }
-        guard options.moves else { return pushed }
+        // Where destinations cannot be read, nothing is removed.
+        guard options.moves, let removal = try? SourceRemoval(queue) else { return pushed }
         return zip(arrivals, pushed).map { arrival, result in
             guard let arrival = try? arrival.get() else { return result }
-            return result.map { SourceRemoval(queue).remove(arrival, $0) }
+            return result.map { removal.remove(arrival, $0) }
         }
     }
 
@@ -46,12 +47,12 @@ struct PushGroup {
                     switch plan {
                     case .failed(let error): return .failure(error)
                     case .arrived(let arrival, let record, let needsBytes):
-                        return .success(try writer.write(arrival, record, needsBytes: needsBytes))
+                        return try writer.write(arrival, record, needsBytes: needsBytes)
                     }
                 }
                 return try writer.finish(results)
             }
-        } catch let error as QueueError where error.isDiskFull {
+        } catch let error as QueueError {
             takeBack(given, after: error)
             throw Intake.withHint(error)
         }
@@ -68,7 +69,7 @@ struct PushGroup {
 
     private func plan(_ arrivals: [Result<Arrival, any Error>]) throws -> [Plan] {
         try queue.store.read { db in
-            var total = try db.integer("SELECT bytes FROM usage") ?? 0
+            var total = try queue.usedBytes(db)
             var seen: Set<Digest> = []
             var ids: Set<String> = []
             return try arrivals.map { received in
@@ -76,16 +77,17 @@ struct PushGroup {
                 do { arrival = try received.get() } catch { return .failed(error) }
                 let record = try CaptureRecord.one(db, identity: arrival.facts.identity)
                 // A second one of the same call finds the row of the first when it is written.
-                let isRepeated = !seen.insert(arrival.facts.identity).inserted
-                let needsBytes = try !isRepeated && needsBytes(arrival, record, db)
+                let isRepeated = seen.contains(arrival.facts.identity)
+                let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
                     total += arrival.facts.byteCount
-                    if let refusal = try limits.refusal(total: total, size: 0) {
+                    if let refusal = try limits.refusal(arrival.name, total: total, size: 0) {
                         total -= arrival.facts.byteCount
                         return .failed(refusal)
                     }
                 }
-                if record == nil && !isRepeated { try settleID(&arrival, &ids, db) }
+                seen.insert(arrival.facts.identity)
+                if !isRepeated { try settleID(&arrival, record, &ids, db) }
                 return .arrived(arrival, record, needsBytes: needsBytes)
             }
         }
@@ -93,14 +95,10 @@ struct PushGroup {
 
     /// The sidecar names the id that was free when it was written; another process may have taken that meanwhile, or another
     /// bundle of this call.
-    private func settleID(_ arrival: inout Arrival, _ taken: inout Set<String>, _ db: Database) throws {
-        var id = try db.freeID(arrival.facts.bundleID)
-        var number = 1
-        while taken.contains(id) {
-            number += 1
-            id = "\(arrival.facts.bundleID).\(number)"
-            if try db.integer("SELECT 1 FROM captures WHERE id = ?", [id]) != nil { continue }
-        }
+    private func settleID(
+        _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout Set<String>, _ db: Database
+    ) throws {
+        let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
         taken.insert(id)
         if arrival.sidecar?.id != id {
             let intake = Intake(queue, options, memory: try queue.clock.read(db).memory, limits: limits)
@@ -108,18 +106,16 @@ struct PushGroup {
         }
     }
 
-    private func needsBytes(_ arrival: Arrival, _ record: CaptureRecord?, _ db: Database) throws -> Bool {
+    private func needsBytes(_ arrival: Arrival, _ record: CaptureRecord?) throws -> Bool {
         guard let record else { return true }
         switch record.holding {
         case .quarantined, .missing: return true
-        case .spool: return try queue.spool.bundleStatus(record.sha256)?.size != record.byteCount
+        // Whoever is told that it is held will delete the copy in hand, so a file that is there is not enough.
+        case .spool: return try !SpoolReader(queue.spool).matches(record.sha256)
         case .reference:
             // Bytes of our own are better than somebody else's; the same file again is nothing new.
             return arrival.reference == nil || !SourceCheck.isThere(record)
-        case .removing, .removed:
-            // Uploaded already, unless it was cancelled or is wanted elsewhere, too.
-            return record.state == .cancelled
-                || options.destinations.contains { name in !record.deliveries.contains { $0.destination == name } }
+        case .removing, .removed: return !record.revived(by: options).isEmpty || record.lacksDelivery(for: options)
         }
     }
 
@@ -129,25 +125,27 @@ struct PushGroup {
     private func giveNames(_ plans: inout [Plan]) throws -> [Digest] {
         var files: [(file: IncomingFile, name: String)] = []
         var given: [Digest] = []
+        var used: [Digest] = []
         for index in plans.indices {
-            guard case .arrived(let arrival, let record, needsBytes: true) = plans[index] else { continue }
+            guard case .arrived(let arrival, _, needsBytes: true) = plans[index] else { continue }
             do {
-                let isThere = try arrival.file != nil && usesStray(arrival)
-                if let file = arrival.file, !isThere {
-                    files.append((file, "\(arrival.facts.sha256).bundle"))
-                    given.append(arrival.facts.sha256)
-                }
-                if let sidecar = arrival.sidecar?.file, try !hasSidecar(arrival, record) {
-                    // Before the bundle: a bundle alone would be a stray that knows less.
-                    files.insert((sidecar, "\(arrival.facts.sha256).json"), at: max(0, files.count - (isThere ? 0 : 1)))
+                let sha256 = arrival.facts.sha256
+                // Before the bundle: a bundle alone would be a stray that knows less.
+                if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) { files.append((sidecar, "\(sha256).json")) }
+                guard let file = arrival.file else { continue }
+                if try usesStray(arrival) {
+                    used.append(sha256)
+                } else {
+                    files.append((file, "\(sha256).bundle"))
+                    given.append(sha256)
                 }
             } catch {
                 plans[index] = .failed(error)
             }
         }
-        guard !files.isEmpty else { return [] }
         do {
             try queue.spool.publish(files)
+            try queue.spool.settle(used)
         } catch {
             takeBack(given, after: error)
             throw Intake.withHint(error)
@@ -155,8 +153,14 @@ struct PushGroup {
         return given
     }
 
-    private func hasSidecar(_ arrival: Arrival, _ record: CaptureRecord?) throws -> Bool {
-        FileStatus.exists(queue.folder.sidecarPath(arrival.facts.sha256))
+    /// Whether the sidecar that lies there says what ours would; one that does not is taken away.
+    private func keepsSidecar(_ arrival: Arrival) throws -> Bool {
+        let path = queue.folder.sidecarPath(arrival.facts.sha256)
+        guard FileStatus.exists(path) else { return false }
+        let known = StoredBundle.sidecar(arrival.facts.sha256, queue.folder)
+        if let known, known.id == arrival.sidecar?.id, known.reference == arrival.reference { return true }
+        try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(arrival.facts.sha256))
+        return false
     }
 
     /// A file that a killed push left under this name is as good as ours, if its bytes are; otherwise it is set aside.
@@ -167,8 +171,8 @@ struct PushGroup {
         return false
     }
 
-    /// Takes names back where it is certain that no row was written: when the disk is full. After any other failure the
-    /// rows may be on the disk, and the files stay.
+    /// Takes names back where it is certain that no row was written: the disk is full, or the session had ended. After any
+    /// other failure the rows may be on the disk, and the files stay.
     private func takeBack(_ given: [Digest], after error: any Error) {
         guard let error = error as? QueueError, error.isDiskFull else { return }
         for sha256 in given {

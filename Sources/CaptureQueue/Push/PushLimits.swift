@@ -15,33 +15,40 @@ final class PushLimits: Sendable {
         self.used = Mutex(used)
     }
 
-    /// - Parameters:
-    ///   - size: of the bundle; 0 where it is not known yet.
-    ///   - isHeld: whether the queue holds it already, so that it will not take more room.
+    /// Looked at before anything is copied; a pipe is looked at when it has arrived.
+    ///
+    /// - Parameter isHeld: whether the queue holds it already, so that it will not take more room.
+    /// - Returns: bytes that are set apart for it, to be given back if it fails.
     /// - Throws: `limit.quota`, `limit.disk`.
-    func examine(size: Int, of place: BundleSource.Place, isHeld: () throws -> Bool) throws {
+    func reserve(_ size: Int, of name: String, isHeld: () throws -> Bool) throws -> Int {
+        guard settings.limit != nil || settings.freeFloor != nil, size > 0, try !isHeld() else { return 0 }
         let total = used.withLock { used in
             used += size
             return used
         }
-        guard let refusal = try refusal(total: total, size: size) else { return }
-        if case .file = place, try isHeld() { return }
-        used.withLock { $0 -= size }
-        throw refusal
+        do {
+            if let refusal = try refusal(name, total: total, size: size) { throw refusal }
+            return size
+        } catch {
+            giveBack(size)
+            throw error
+        }
     }
 
+    func giveBack(_ size: Int) { used.withLock { $0 -= size } }
+
     /// What speaks against so many bytes in the spool; nil when nothing does.
-    func refusal(total: Int, size: Int) throws -> QueueError? {
+    func refusal(_ name: String, total: Int, size: Int) throws -> QueueError? {
         if let limit = settings.limit, total > limit {
             return QueueError(
-                .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: folder.path,
+                .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
                 hints: ["capqueue prune lets go of what was uploaded; capqueue config limit changes the limit"])
         }
         if let floor = settings.freeFloor {
             let free = try onFile(folder.path) { () throws(NativeError) in try DiskSpace.free(at: folder.path) }
             if free - size < floor {
                 return QueueError(
-                    .freeDisk, "\(free) bytes are free on the disk, \(floor) have to stay so", of: folder.path,
+                    .freeDisk, "\(free) bytes are free on the disk, \(floor) have to stay so", of: name,
                     hints: ["capqueue config free-floor changes that; --reference needs no room"])
             }
         }

@@ -77,7 +77,7 @@ extension UploadQueue {
                         .sessionEnded, "the session has ended", of: session, hints: ["--reopen opens it again"])
                 }
             }
-            let used = try db.integer("SELECT bytes FROM usage") ?? 0
+            let used = try usedBytes(db)
             return Intake(
                 self, options, memory: try clock.read(db).memory,
                 limits: PushLimits(folder, try QueueSettings(db), used: used))

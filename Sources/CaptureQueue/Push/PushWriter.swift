@@ -9,7 +9,6 @@ struct PushWriter {
     private let queue: UploadQueue
     private let options: PushOptions
     private let now: Int
-    private let session: Int?
     private let destinations: [Int]
     private let usedBefore: Int
 
@@ -19,9 +18,8 @@ struct PushWriter {
         self.options = options
         let now = try queue.clock.stamp(db)
         self.now = now
-        session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
         destinations = try options.destinations.map { try db.destination($0) }
-        usedBefore = try db.integer("SELECT bytes FROM usage") ?? 0
+        usedBefore = try queue.usedBytes(db)
     }
 
     /// When a new delivery is due.
@@ -30,14 +28,21 @@ struct PushWriter {
     /// - Parameters:
     ///   - known: the row as it was before this call; nil when there was none.
     ///   - needsBytes: whether its bytes are to be those that came.
-    func write(_ arrival: Arrival, _ known: CaptureRecord?, needsBytes: Bool) throws -> Pushed {
-        let record = try known ?? CaptureRecord.one(db, identity: arrival.facts.identity)
-        guard let record else { return try insert(arrival) }
-        return try pushAgain(arrival, record, needsBytes: needsBytes)
+    func write(_ arrival: Arrival, _ known: CaptureRecord?, needsBytes: Bool) throws -> Result<Pushed, any Error> {
+        if let record = try known ?? CaptureRecord.one(db, identity: arrival.facts.identity) {
+            return .success(try pushAgain(arrival, record, needsBytes: needsBytes))
+        }
+        guard needsBytes else {
+            return .failure(
+                QueueError(.inputOutput, "the same bundle, earlier in this call, could not be stored", of: arrival.name))
+        }
+        return .success(try insert(arrival))
     }
 
     private func insert(_ arrival: Arrival) throws -> Pushed {
         let facts = arrival.facts
+        // Only now: a session that nothing joins is not opened.
+        let session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
         guard let id = arrival.sidecar?.id else {
             throw QueueError(.corruptRecord, "no id for a push", of: arrival.name)
         }
@@ -46,7 +51,7 @@ struct PushWriter {
                 id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
                 notBefore: options.notBefore, holding: arrival.reference == nil ? .spool : .reference,
                 reference: arrival.reference),
-            destinations: destinations, due: due, at: now)
+            destinations: destinations, due: due, at: now, cause: "pushed")
         var notes: [String] = []
         if let reference = arrival.reference {
             notes.append("the queue does not hold these bytes, only their hash: keep \(reference) until it is uploaded")
@@ -61,11 +66,12 @@ struct PushWriter {
             try takeBytes(arrival, record)
             outcome = [.removed, .removing, .reference].contains(record.holding) ? .stored : .restored
         }
+        let revived = Set(record.revived(by: options).map(\.number))
         try addDeliveries(record, &notes)
         for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
             if delivery.state == .quarantined && needsBytes {
                 _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "pushed again", due: due))
-            } else if delivery.state == .cancelled {
+            } else if revived.contains(delivery.number) {
                 _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", due: due, attempts: 0))
                 notes.append("it was cancelled and waits again")
             }
@@ -100,9 +106,15 @@ struct PushWriter {
             ])
     }
 
+    /// One that waits for the default destination of the day is bound now, if that is the one that is named.
     private func addDeliveries(_ record: CaptureRecord, _ notes: inout [String]) throws {
         for (name, destination) in zip(options.destinations, destinations)
         where !record.deliveries.contains(where: { $0.destination == name }) {
+            let isDefault = try db.integer("SELECT is_default FROM destinations WHERE id = ?", [destination]) == 1
+            if isDefault, let unbound = record.deliveries.first(where: { $0.destination == nil && $0.state != .completed }) {
+                try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [destination, unbound.number])
+                continue
+            }
             try db.addDelivery(
                 ofCapture: record.sequence, to: destination, priority: options.priority, due: due, at: now,
                 cause: "pushed again")
@@ -122,7 +134,7 @@ struct PushWriter {
 
     /// Puts the warning, if one is due, to the last of them.
     func finish(_ results: [Result<Pushed, any Error>]) throws -> [Result<Pushed, any Error>] {
-        let used = try db.integer("SELECT bytes FROM usage") ?? 0
+        let used = try queue.usedBytes(db)
         let mark = try options.warnAt ?? QueueSettings(db).warnAt
         guard used > mark else { return results }
         let warned = try db.integer("SELECT warned_at FROM clock")
@@ -132,6 +144,21 @@ struct PushWriter {
         var results = results
         results[last] = results[last].map { $0.with(QuotaWarning(usedBytes: used, warnAt: mark)) }
         return results
+    }
+}
+
+extension CaptureRecord {
+    /// Deliveries that were cancelled and are wanted again by a push: those that it names, or all where nothing else is left.
+    func revived(by options: PushOptions) -> [DeliveryRecord] {
+        deliveries.filter { delivery in
+            guard delivery.state == .cancelled else { return false }
+            return state == .cancelled || delivery.destination.map(options.destinations.contains) ?? false
+        }
+    }
+
+    /// Whether a push names a destination that it does not go to yet.
+    func lacksDelivery(for options: PushOptions) -> Bool {
+        options.destinations.contains { name in !deliveries.contains { $0.destination == name } }
     }
 }
 

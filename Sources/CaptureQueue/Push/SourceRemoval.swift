@@ -4,12 +4,21 @@ import CaptureNative
 /// `push --move`: the user's file goes once the queue holds its very bytes, and only if it is still the file that was read.
 struct SourceRemoval {
     private let queue: UploadQueue
+    /// Folders in which nothing is removed: the queue's own, and those that captures were delivered to.
+    private let kept: [String]
 
-    init(_ queue: UploadQueue) { self.queue = queue }
+    init(_ queue: UploadQueue) throws {
+        self.queue = queue
+        kept = try ([queue.folder.path] + queue.destinations().compactMap { $0.settings["path"] }).map(FilePath.resolved)
+    }
 
     func remove(_ arrival: Arrival, _ pushed: Pushed) -> Pushed {
         guard let source = arrival.source, arrival.reference == nil else { return pushed }
-        guard pushed.sha256 == arrival.facts.sha256, holdsBytes(pushed) else {
+        let folder = FilePath.resolved(FilePath.folder(of: source.path))
+        if let kept = kept.first(where: { folder == $0 || folder.hasPrefix($0 + "/") }) {
+            return pushed.adding(note: "\(source.path) stays: it is in \(kept), which the queue answers for")
+        }
+        guard pushed.sha256 == arrival.facts.sha256, holdsBytes(pushed, besides: source.status) else {
             return pushed.adding(note: "\(source.path) stays: the queue does not hold these very bytes")
         }
         do throws(NativeError) {
@@ -25,10 +34,17 @@ struct SourceRemoval {
         }
     }
 
-    /// What was stored now was hashed on its way in. What the queue held before is read again: a file that was lost or
-    /// changed meanwhile must not cost the last copy.
-    private func holdsBytes(_ pushed: Pushed) -> Bool {
+    /// What was stored now was hashed on its way in. What the queue held before is read again, and synced: a file that was
+    /// lost or changed meanwhile, or put back by hand, must not cost the last copy.
+    private func holdsBytes(_ pushed: Pushed, besides source: FileStatus) -> Bool {
+        guard let held = try? queue.spool.bundleStatus(pushed.sha256), !held.isSameFile(as: source) else { return false }
         if pushed.outcome == .stored { return true }
-        return (try? SpoolReader(queue.spool).matches(pushed.sha256)) ?? false
+        guard (try? SpoolReader(queue.spool).matches(pushed.sha256)) ?? false else { return false }
+        do {
+            try queue.spool.settle([pushed.sha256])
+            return true
+        } catch {
+            return false
+        }
     }
 }

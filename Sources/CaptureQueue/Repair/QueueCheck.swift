@@ -26,6 +26,8 @@ public struct CheckFinding: Hashable, Sendable {
         case missing
         /// A capture by reference whose file is gone or changed.
         case source
+        /// Bytes that the disk does not give; nothing is known of them.
+        case unreadable
         /// A file in the spool that no row names.
         case stray
         /// No sidecar beside a bundle.
@@ -129,7 +131,9 @@ struct QueueCheck {
         result.bytesRead += verdict.bytesRead
         switch verdict.fault {
         case nil: break
-        case .unreadable(let error): throw error
+        case .unreadable(let error):
+            let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+            try tell(.unreadable, record.id, path, error.message, isRepaired: false, deliver)
         case .wrong(let kind, let message): try settle(record, kind, message, deliver)
         }
         if let kind = Self.openDamage(record) {
@@ -174,6 +178,9 @@ struct QueueCheck {
         let aside = try queue.store.turn { turn -> String?? in
             let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
             guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
+            // A push may have brought the bytes back before it was our turn.
+            let fault = BytesCheck(queue.folder, queue.spool).judge(now, reads: options.readShare > 0).fault
+            guard case .wrong(let kind, let message) = fault else { return nil }
             return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
         }
         guard let aside else { return }

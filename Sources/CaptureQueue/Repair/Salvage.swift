@@ -8,6 +8,10 @@ public struct SalvageResult: Hashable, Sendable {
     public internal(set) var captures = 0
     /// Files that are no sound bundle, or not the one of their name; they were set aside.
     public internal(set) var damaged: [String] = []
+    /// Files that the disk does not give; they stay where they are.
+    public internal(set) var unreadable: [String] = []
+    /// Ids of captures whose sidecar is there and whose bytes are not.
+    public internal(set) var missing: [String] = []
     /// Where the old database is now; nil where there was none.
     public internal(set) var oldDatabase: String?
 }
@@ -17,12 +21,15 @@ extension UploadQueue {
     ///
     /// - Parameters:
     ///   - releases: whether what is found waits to be sent; otherwise it is held, since nobody knows what was cancelled.
+    ///   - isForced: whether a sound database is replaced, too.
     ///   - deliver: gets the id of each capture.
-    /// - Throws: `queue.missing`, `queue.open`, `queue.busy`, `io.failed`. The old database is in its place then.
+    /// - Throws: `state.refused` where the database is sound; `queue.newer`, `queue.missing`, `queue.open`, `queue.busy`, `io.failed`. The old database is in its place then.
     public static func salvage(
-        _ folder: QueueFolder, releases: Bool, clock: QueueClock = .system, deliver: (String) throws -> Void
+        _ folder: QueueFolder, releases: Bool, isForced: Bool = false, clock: QueueClock = .system,
+        deliver: (String) throws -> Void
     ) throws -> SalvageResult {
         try folder.examine()
+        try requireNeed(folder, isForced: isForced)
         guard try folder.exists || Spool(folder: folder).holdsBundles() else { throw folder.missing }
         let locks = try [folder.lock, folder.runLock].map { path in
             guard
@@ -34,6 +41,25 @@ extension UploadQueue {
         return try QueueStore.converting(folder) {
             try Salvage(folder, releases: releases, clock).run(deliver)
         }
+    }
+}
+
+extension UploadQueue {
+    /// Receipts and states are in the database alone, so one that can be read is not given up without a word.
+    private static func requireNeed(_ folder: QueueFolder, isForced: Bool) throws {
+        guard folder.exists else { return }
+        do throws(QueueError) {
+            let store = try QueueStore.open(folder, isMade: false, freesReserve: false)
+            defer { store.close() }
+            let found = try? store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
+            guard found == ["ok"], !isForced else { return }
+        } catch {
+            if error.code == .newer { throw error }
+            return
+        }
+        throw QueueError(
+            .stateRefused, "the database is sound, and knows what was uploaded and cancelled; salvage would forget that",
+            of: folder.database, hints: ["capqueue check looks for damage; --force salvages all the same"])
     }
 }
 
@@ -57,6 +83,24 @@ struct Salvage {
         let sha256: Digest
         let sidecar: Sidecar?
         let hasBundle: Bool
+
+        var holding: Holding { hasBundle ? .spool : .reference }
+    }
+
+    /// What came of looking at it.
+    private enum Look: Sendable {
+        case sound(BundleFacts)
+        /// Its sidecar is all that is left.
+        case absent(BundleFacts)
+        case damaged
+        case unreadable
+    }
+
+    /// What becomes a row.
+    private struct Entry {
+        let found: Found
+        let facts: BundleFacts
+        let holding: Holding
     }
 
     func run(_ deliver: (String) throws -> Void) throws -> SalvageResult {
@@ -65,18 +109,22 @@ struct Salvage {
         let database = try QueueStore.connect(newDatabase)
         try Schema.migrator.migrate(database)
         try database.write { try SettingsCopy.restore(from: folder, into: $0) }
-        var batch: [(Found, BundleFacts)] = []
+        var batch: [Entry] = []
         let work = Mutex(try everything().makeIterator())
         let spool = spool
         try OrderedWork.run(
             threads: Thread.processors, next: { work.withLock { $0.next() } },
-            work: { found in (found, Result { try Self.facts(found, spool) }) },
-            deliver: { (item: (Found, Result<BundleFacts?, any Error>)) throws(any Error) -> Bool in
-                guard let facts = try item.1.get() else {
+            work: { found in (found, Self.look(at: found, spool)) },
+            deliver: { (item: (Found, Look)) throws(any Error) -> Bool in
+                switch item.1 {
+                case .sound(let facts): batch.append(Entry(found: item.0, facts: facts, holding: item.0.holding))
+                case .absent(let facts):
+                    batch.append(Entry(found: item.0, facts: facts, holding: .missing))
+                    result.missing.append(facts.bundleID)
+                case .damaged:
                     if let aside = try spool.quarantine(item.0.sha256) { result.damaged.append(aside) }
-                    return true
+                case .unreadable: result.unreadable.append(folder.bundlePath(item.0.sha256))
                 }
-                batch.append((item.0, facts))
                 if batch.count == 500 { try write(&batch, to: database, &result, deliver) }
                 return true
             })
@@ -95,7 +143,7 @@ struct Salvage {
                 guard let sha256 = Digest(hex: stem), QueueFolder.shard(sha256) == shard else { continue }
                 let sidecar = names.contains("\(stem).json") ? StoredBundle.sidecar(sha256, folder) : nil
                 let hasBundle = names.contains("\(stem).bundle")
-                if hasBundle || sidecar?.reference != nil {
+                if hasBundle || sidecar != nil {
                     found.append(Found(sha256: sha256, sidecar: sidecar, hasBundle: hasBundle))
                 }
             }
@@ -106,30 +154,34 @@ struct Salvage {
         }
     }
 
-    /// - Returns: nil for what is damaged.
-    private static func facts(_ found: Found, _ spool: Spool) throws -> BundleFacts? {
-        if found.hasBundle { return try StoredBundle.facts(found.sha256, spool) }
-        // By reference: the user's file is looked at when it is sent, or by check.
-        guard let sidecar = found.sidecar, let path = sidecar.reference,
-            let handle = try? FileHandle.readingPlainFile(path),
-            try SpoolReader.hash(handle, path) == found.sha256
-        else { return nil }
-        try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
-        let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path))
-        return try? BundleFacts(report, found.sha256, path)
+    private static func look(at found: Found, _ spool: Spool) -> Look {
+        do {
+            if found.hasBundle {
+                return try StoredBundle.facts(found.sha256, spool).map(Look.sound) ?? .damaged
+            }
+            guard let sidecar = found.sidecar else { return .damaged }
+            // By reference: the user's own file, if it still is the one that was pushed.
+            guard let path = sidecar.reference, let handle = try? FileHandle.readingPlainFile(path),
+                try SpoolReader.hash(handle, path) == found.sha256
+            else { return .absent(sidecar.facts) }
+            return .sound(sidecar.facts)
+        } catch {
+            return .unreadable
+        }
     }
 
     private func write(
-        _ batch: inout [(Found, BundleFacts)], to database: DatabaseQueue, _ result: inout SalvageResult,
+        _ batch: inout [Entry], to database: DatabaseQueue, _ result: inout SalvageResult,
         _ deliver: (String) throws -> Void
     ) throws {
-        let ids = try database.write { db in try batch.compactMap { try insert($0, $1, db) } }
+        let ids = try database.write { db in try batch.compactMap { try insert($0, db) } }
         batch = []
         for id in ids { try deliver(id) }
         result.captures += ids.count
     }
 
-    private func insert(_ found: Found, _ facts: BundleFacts, _ db: Database) throws -> String? {
+    private func insert(_ entry: Entry, _ db: Database) throws -> String? {
+        let (found, facts) = (entry.found, entry.facts)
         // A twin that was pushed again after its bytes were damaged lies there twice; the first to be pushed is it.
         guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
         let now = try clock.stamp(db)
@@ -137,7 +189,8 @@ struct Salvage {
         let wanted = sidecar?.id ?? facts.bundleID
         let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
         let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
-        let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
+        // A name that cannot be is no reason to leave the bundle out.
+        let session = sidecar?.session.flatMap { try? db.session($0, reopens: true, at: now) }
         let destinations = try (sidecar?.destinations ?? []).compactMap {
             try db.integer("SELECT id FROM destinations WHERE name = ?", [$0])
         }
@@ -146,8 +199,8 @@ struct Salvage {
             CaptureRow(
                 id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now, session: session,
                 priority: sidecar?.priority ?? 0, notBefore: notBefore,
-                holding: found.hasBundle ? .spool : .reference, reference: found.hasBundle ? nil : sidecar?.reference),
-            destinations: destinations, due: max(now, notBefore ?? now), at: now, state: releases ? .pending : .held,
+                holding: entry.holding, reference: found.hasBundle ? nil : sidecar?.reference),
+            destinations: destinations, due: max(now, notBefore ?? now), at: now, state: entry.holding == .missing ? .quarantined : releases ? .pending : .held,
             cause: "salvaged")
         return id
     }
@@ -169,7 +222,8 @@ struct Salvage {
             var number = 1
             while try home.status(of: "queue.sqlite.damaged-\(number)") != nil { number += 1 }
             var isThere = false
-            for end in ["-wal", "-shm", ""] where try home.status(of: "queue.sqlite" + end) != nil {
+            // The database first: without it nobody takes the log for another one's.
+            for end in ["", "-wal", "-shm"] where try home.status(of: "queue.sqlite" + end) != nil {
                 try home.move("queue.sqlite" + end, to: home, as: "queue.sqlite.damaged-\(number)" + end)
                 isThere = true
             }

@@ -22,6 +22,14 @@ struct StrayFile {
                 return false
             }
             let sidecar = StoredBundle.sidecar(sha256, queue.folder)
+            if let known = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
+                known.holding == .spool, try SpoolReader(queue.spool).matches(known.sha256)
+            {
+                // The same capture under another signature; one copy is the queue's, the other is kept aside.
+                _ = try queue.spool.quarantine(sha256)
+                return true
+            }
+            try queue.spool.settle([sha256])
             try turn.write { db in
                 let now = try queue.clock.stamp(db)
                 if let known = try CaptureRecord.one(db, identity: facts.identity) {
@@ -49,11 +57,12 @@ struct StrayFile {
         }
     }
 
-    /// The bytes are back: they are the row's again, where it has none. A second copy of what is held stays a stray.
+    /// The bytes are back: they are the row's again.
     private func giveBack(_ record: CaptureRecord, _ facts: BundleFacts, at now: Int, _ db: Database) throws {
-        guard record.holding != .spool else { return }
         try db.run(
-            "UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', removed_at = NULL WHERE seq = ?",
+            """
+            UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL WHERE seq = ?
+            """,
             [facts.sha256.data, facts.byteCount, record.sequence])
         for delivery in record.deliveries where delivery.state == .quarantined {
             _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "found in the spool", due: now))
@@ -109,7 +118,7 @@ struct SidecarRepair {
         guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }
         let sidecar = Sidecar(
             id: record.id, bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
-            manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
+            manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt, device: record.device,
             pushedAt: pushed, priority: record.priority,
             notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference)

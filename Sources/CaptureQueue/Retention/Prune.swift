@@ -18,6 +18,8 @@ public struct PruneOptions: Sendable {
 public struct PruneResult: Hashable, Sendable {
     public internal(set) var captures = 0
     public internal(set) var bytes = 0
+    /// Files that could not be deleted, and why. The next prune tries again.
+    public internal(set) var failures: [QueueError] = []
     /// How far the clock is from what was to be expected, in milliseconds, where that made captures stay.
     public internal(set) var clockDoubt: Int?
 }
@@ -33,21 +35,25 @@ extension UploadQueue {
     public func prune(
         _ options: PruneOptions = PruneOptions(), deliver: (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
     ) throws -> PruneResult {
-        let sweep = PruneSweep(self, options)
+        var sweep = PruneSweep(self, options)
         var result = PruneResult()
+        // What is seen of the clocks is remembered first, whatever there is to do: the next prune measures by it.
+        if !options.isDryRun { _ = try store.write { try clock.stamp($0) } }
         result.clockDoubt = try store.read { try clock.read($0).doubt }
         if !options.isDryRun { try sweep.finishEarlier() }
         var after = PruneSweep.Place()
         while let batch = try sweep.next(&after, limit: Self.pruneStep) {
             for item in batch {
                 result.captures += 1
-                result.bytes += item.bytes
-                try deliver(item.id, item.bytes)
+                let bytes = item.holding == .reference ? 0 : item.bytes
+                result.bytes += bytes
+                try deliver(item.id, bytes)
             }
         }
         if !options.isDryRun {
             try sweep.finish()
             Reserve(folder: folder).makeIfMissing()
+            result.failures = sweep.failures
         }
         return result
     }
@@ -85,6 +91,9 @@ struct PruneSweep {
 
     private let queue: UploadQueue
     private let options: PruneOptions
+    private(set) var failures: [QueueError] = []
+    /// Sequence numbers of captures whose files are still there.
+    private var stuck: Set<Int> = []
 
     init(_ queue: UploadQueue, _ options: PruneOptions) {
         self.queue = queue
@@ -94,7 +103,7 @@ struct PruneSweep {
     /// Decides on, and deletes, the next captures.
     ///
     /// - Returns: nil after the last.
-    func next(_ place: inout Place, limit: Int) throws -> [Item]? {
+    mutating func next(_ place: inout Place, limit: Int) throws -> [Item]? {
         let start = place
         if options.isDryRun {
             var after = start
@@ -112,7 +121,7 @@ struct PruneSweep {
         }
     }
 
-    private func batch(_ place: inout Place, limit: Int) throws -> [Item]? {
+    private mutating func batch(_ place: inout Place, limit: Int) throws -> [Item]? {
         var after = place
         let found = try queue.store.turn { turn -> [Item]? in
             let found = try turn.write { db -> [Item]? in
@@ -124,9 +133,7 @@ struct PruneSweep {
                 return found
             }
             // In the same turn: nobody pushes the same bytes between the decision and the deletion.
-            for item in found ?? [] {
-                try queue.spool.remove(item.permit)
-            }
+            for item in found ?? [] { remove(item.permit, item.sequence) }
             return found
         }
         place = after
@@ -179,47 +186,75 @@ struct PruneSweep {
     }
 
     /// Deletes again what an earlier run had decided on and may not have finished.
-    func finishEarlier() throws {
+    mutating func finishEarlier() throws {
         let policy = RetentionPolicy(retention: .max, includesCancelled: false)
-        try queue.store.turn { _ in
-            try queue.store.read { db in
-                for row in try db.rows("SELECT sha256, holding, reference FROM captures WHERE holding = 'removing'") {
-                    let sha256 = try row.digest("sha256")
-                    let isReference = try row.text("reference") != nil
-                    guard
+        var after = 0
+        while true {
+            let permits = try queue.store.turn { _ in
+                let found = try queue.store.read { db in
+                    try db.rows(
+                        """
+                        SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing
+                        WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 2000
+                        """, [after]
+                    ).map { row in
                         let permit = policy.permitToFinish(
-                            sha256, try CaptureRecord.holding(row), isReference: isReference)
-                    else { continue }
-                    try queue.spool.remove(permit)
+                            try row.digest("sha256"), try CaptureRecord.holding(row),
+                            isReference: try row.text("reference") != nil)
+                        return (try row.needInteger("seq"), permit)
+                    }
                 }
+                for case (let sequence, let permit?) in found { remove(permit, sequence) }
+                return found
             }
+            guard let last = permits.last else { return }
+            after = last.0
+        }
+    }
+
+    /// One that cannot be deleted keeps nobody else's room.
+    private mutating func remove(_ permit: RemovalPermit, _ sequence: Int) {
+        do throws(QueueError) {
+            try queue.spool.remove(permit)
+        } catch {
+            failures.append(error)
+            stuck.insert(sequence)
         }
     }
 
     /// Syncs the folders, so that nothing comes back, and only then calls it done.
     func finish() throws {
-        var isMore = true
-        while isMore {
-            try queue.store.turn { turn in
+        var after = 0
+        while true {
+            let isMore = try queue.store.turn { turn -> Bool in
                 // Also what another prune is at: its files are unlinked in the turn in which it decides.
                 let rows = try queue.store.read {
-                    try $0.rows("SELECT seq, sha256 FROM captures WHERE holding = 'removing' ORDER BY seq LIMIT 50000")
+                    try $0.rows(
+                        """
+                        SELECT seq, sha256 FROM captures INDEXED BY captures_removing
+                        WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 20000
+                        """, [after])
                 }
-                guard let last = try rows.last?.needInteger("seq") else {
-                    isMore = false
-                    return
-                }
+                guard let last = try rows.last?.needInteger("seq") else { return false }
                 for shard in Set(try rows.map { QueueFolder.shard(try $0.digest("sha256")) }) {
                     try queue.spool.synchronize(shard: shard)
                 }
-                try turn.write { db in
-                    try db.run(
-                        "UPDATE captures SET holding = 'removed', removed_at = ? WHERE holding = 'removing' AND seq <= ?",
-                        [try queue.clock.stamp(db), last])
+                let done = try rows.map { try $0.needInteger("seq") }.filter { !stuck.contains($0) }
+                // In steps: SQLite keeps what a statement changes in memory until it ends.
+                for start in stride(from: 0, to: done.count, by: 1000) {
+                    try turn.write { db in
+                        let now = try queue.clock.stamp(db)
+                        for sequence in done[start..<min(start + 1000, done.count)] {
+                            try db.run(
+                                "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?", [now, sequence])
+                        }
+                    }
                 }
                 try turn.shrink(pages: 500)
-                isMore = rows.count == 50000
+                after = last
+                return true
             }
+            guard isMore else { return }
         }
     }
 }

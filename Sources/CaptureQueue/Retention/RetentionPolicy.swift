@@ -64,6 +64,11 @@ package struct RetentionPolicy: Sendable {
         rows == 0 ? RemovalPermit(sha256: sha256, includesBundle: true) : nil
     }
 
+    /// For a sidecar in whose place another, of the same bundle, comes in the same turn.
+    static func permitToReplaceSidecar(_ sha256: Digest) -> RemovalPermit {
+        RemovalPermit(sha256: sha256, includesBundle: false)
+    }
+
     /// For a sidecar beside which no bundle stands, and that no row needs.
     package static func permitForSidecar(_ sha256: Digest, rows: Int, hasBundle: Bool) -> RemovalPermit? {
         rows == 0 && !hasBundle ? RemovalPermit(sha256: sha256, includesBundle: false) : nil

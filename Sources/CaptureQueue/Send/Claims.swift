@@ -105,7 +105,7 @@ extension UploadQueue {
         let attempt = delivery.attempts + 1
         let claimed = try db.apply(
             .claim, to: delivery, at: now,
-            .init(due: delivery.dueAt, attempts: attempt, claim: (token, ClaimOwner.current.text, now + Self.lease)))
+            .init(cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt, claim: (token, ClaimOwner.current.text, now + Self.lease)))
         guard claimed else { return nil }
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
@@ -125,6 +125,7 @@ extension UploadQueue {
     ///   attempt is recorded all the same.
     @discardableResult
     public func settle(_ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard) throws -> DeliveryState {
+        if case .damaged(let message) = outcome, try setAside(claim, outcome, message) { return .quarantined }
         let settled = try store.write { db -> DeliveryState? in
             let now = try clock.stamp(db)
             let row = try db.row(
@@ -135,9 +136,6 @@ extension UploadQueue {
             let delivery = try DeliveryRecord(row: row)
             let (event, change) = Self.change(for: outcome, delivery, at: now, retry)
             guard try db.apply(event, to: delivery, at: now, change) else { return nil }
-            if case .damaged = outcome, claim.capture.holding == .spool {
-                try Self.noteMissing(claim.capture, spool, db)
-            }
             return DeliveryStateMachine.next(delivery.state, event)
         }
         guard let settled else {
@@ -146,8 +144,22 @@ extension UploadQueue {
         return settled
     }
 
-    private static func noteMissing(_ capture: CaptureRecord, _ spool: Spool, _ db: Database) throws {
-        if try spool.bundleStatus(capture.sha256) == nil { try db.setHolding(.missing, ofCapture: capture.sequence) }
+    /// Bytes that are not what they were are nobody's any more: all deliveries of the capture wait for them to come back.
+    ///
+    /// - Returns: false when the claim is no longer good, or the bytes are well after all.
+    private func setAside(_ claim: Claim, _ outcome: SendOutcome, _ message: String) throws -> Bool {
+        try store.turn { turn in
+            let record = try store.read { db -> CaptureRecord? in
+                let isOurs = try db.integer(
+                    "SELECT 1 FROM deliveries WHERE id = ? AND token = ?", [claim.delivery.number, Data(claim.token)])
+                return isOurs == nil ? nil : try CaptureRecord.one(db, sequence: claim.capture.sequence)
+            }
+            guard let record, record.holding.hasBytes else { return false }
+            guard case .wrong(let kind, _) = BytesCheck(folder, spool).judge(record, reads: true).fault else { return false }
+            try turn.write { db in try Self.close(claim, outcome, isLate: false, at: clock.stamp(db), db) }
+            _ = try QuarantineRoom(self).setAside(record, kind, message, turn)
+            return true
+        }
     }
 
     private static func close(_ claim: Claim, _ outcome: SendOutcome, isLate: Bool, at now: Int, _ db: Database) throws
@@ -167,7 +179,7 @@ extension UploadQueue {
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         switch outcome {
         case .completed(let receipt, let id, let url):
-            return (.complete, .init(completion: (now, receipt), remoteID: id, remoteURL: url))
+            return (.complete, .init(cause: "a receipt", completion: (now, receipt), remoteID: id, remoteURL: url))
         case .accepted(let id, let url):
             return (.accept, .init(remoteID: id, remoteURL: url))
         case .failed(let code, let message):
@@ -185,7 +197,8 @@ extension UploadQueue {
         case .parked(let cause):
             return (.park, .init(cause: cause, due: now, attempts: max(0, delivery.attempts - 1)))
         case .damaged(let message):
-            return (.damage, .init(cause: message, failure: ("spool.damaged", message)))
+            // Looked at again, they were well: a try that failed.
+            return (.park, .init(cause: message, due: now))
         }
     }
 }

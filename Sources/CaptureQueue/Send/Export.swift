@@ -3,7 +3,7 @@ import CaptureNative
 import GRDB
 
 extension UploadQueue {
-    /// Hands on what waits to be sent and has its bytes in the spool, oldest first, for those who send it by other means.
+    /// Hands on what waits to be sent, by reference or in the spool, oldest first, for those who send it by other means.
     public func export(_ filter: CaptureFilter = CaptureFilter(), deliver: (CaptureRecord) throws -> Void) throws {
         var filter = filter
         if filter.states.isEmpty { filter.states = [.pending, .failed, .held, .permanentlyFailed] }
@@ -12,7 +12,7 @@ extension UploadQueue {
             let records = try store.read { db in
                 let (condition, arguments) = try filter.condition(db)
                 return try CaptureRecord.all(
-                    db, "WHERE \(condition) AND holding = 'spool' AND seq > ? ORDER BY seq LIMIT ?",
+                    db, "WHERE \(condition) AND holding IN ('spool', 'reference') AND seq > ? ORDER BY seq LIMIT ?",
                     arguments + [after, Self.page])
             }
             for record in records { try deliver(record) }

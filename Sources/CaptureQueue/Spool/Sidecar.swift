@@ -13,6 +13,7 @@ struct Sidecar: Hashable, Sendable {
     var manifestSHA256: Digest
     var byteCount: Int
     var capturedAt: CaptureTime
+    var device: Digest
     var pushedAt: CaptureTime
     var priority: Int
     var notBefore: CaptureTime?
@@ -27,11 +28,18 @@ struct Sidecar: Hashable, Sendable {
                 "format": .string(Self.format), "id": .string(id), "bundle_id": .string(bundleID),
                 "identity": .string(identity.description), "sha256": .string(sha256.description),
                 "manifest_sha256": .string(manifestSHA256.description), "bytes": .integer(byteCount),
-                "captured_at": .string(capturedAt.description), "pushed_at": .string(pushedAt.description),
+                "captured_at": .string(capturedAt.description), "device": .string(device.description), "pushed_at": .string(pushedAt.description),
                 "priority": .number(String(priority)), "not_before": notBefore.map { .string($0.description) },
                 "session": session.map { .string($0) }, "destinations": .array(destinations.map { .string($0) }),
                 "reference": reference.map { .string($0) },
             ]))
+    }
+
+    /// What it says of a bundle whose bytes are not at hand.
+    var facts: BundleFacts {
+        BundleFacts(
+            bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256, byteCount: byteCount,
+            capturedAt: capturedAt, device: device, verdict: .unknownDevice)
     }
 
     /// nil for anything that is no sidecar of this version.
@@ -43,6 +51,7 @@ struct Sidecar: Hashable, Sendable {
             let manifestSHA256 = value["manifest_sha256"]?.text.flatMap(Digest.init(hex:)),
             let byteCount = value["bytes"]?.integer,
             let capturedAt = value["captured_at"]?.text.flatMap({ CaptureTime($0) }),
+            let device = value["device"]?.text.flatMap(Digest.init(hex:)),
             let pushedAt = value["pushed_at"]?.text.flatMap({ CaptureTime($0) }),
             let priority = value["priority"]?.numberText.flatMap({ Int($0) }), Priority.range.contains(priority),
             let destinations = value["destinations"]?.elements?.compactMap(\.text)
@@ -54,6 +63,7 @@ struct Sidecar: Hashable, Sendable {
         self.manifestSHA256 = manifestSHA256
         self.byteCount = byteCount
         self.capturedAt = capturedAt
+        self.device = device
         self.pushedAt = pushedAt
         self.priority = priority
         notBefore = value["not_before"]?.text.flatMap { CaptureTime($0) }
@@ -64,7 +74,7 @@ struct Sidecar: Hashable, Sendable {
 
     init(
         id: String, bundleID: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
-        capturedAt: CaptureTime, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?, session: String?,
+        capturedAt: CaptureTime, device: Digest, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?, session: String?,
         destinations: [String], reference: String?
     ) {
         self.id = id
@@ -74,6 +84,7 @@ struct Sidecar: Hashable, Sendable {
         self.manifestSHA256 = manifestSHA256
         self.byteCount = byteCount
         self.capturedAt = capturedAt
+        self.device = device
         self.pushedAt = pushedAt
         self.priority = priority
         self.notBefore = notBefore

@@ -21,17 +21,37 @@ struct Spool: Sendable {
     ///
     /// - Throws: for all; names that were given stay, and are good: their bytes were synced before.
     func publish(_ files: [(file: IncomingFile, name: String)]) throws(QueueError) {
+        guard !files.isEmpty else { return }
         let byShard = Dictionary(grouping: files) { String($0.name.prefix(2)) }
         let spool = try handle(folder.spool)
         for (shard, files) in byShard {
-            try onFile(FilePath.join(folder.spool, shard)) { () throws(NativeError) in
-                let target = try spool.subfolderUnsynced(shard, mode: 0o700).folder
+            let path = FilePath.join(folder.spool, shard)
+            let target = try onFile(path) { () throws(NativeError) in
+                try spool.subfolderUnsynced(shard, mode: 0o700).folder
+            }
+            try QueueFolder.requirePrivate(path, onFile(path) { () throws(NativeError) in try target.status() })
+            try onFile(path) { () throws(NativeError) in
                 for (file, name) in files { try file.publish(in: target, as: name) }
             }
         }
         // Also where the shard was there: whoever made it may have been killed before this.
         try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
         for shard in byShard.keys { try synchronize(shard: shard) }
+    }
+
+    /// Syncs bundles that lay there already, and all that names them: whoever put them there may have been killed before that.
+    func settle(_ bundles: [Digest]) throws(QueueError) {
+        guard !bundles.isEmpty else { return }
+        for sha256 in bundles {
+            let path = folder.bundlePath(sha256)
+            guard let handle = try open(sha256) else {
+                throw QueueError(.inputOutput, "is gone", of: path)
+            }
+            try onFile(path) { () throws(NativeError) in try handle.synchronize() }
+        }
+        let spool = try handle(folder.spool)
+        try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
+        for shard in Set(bundles.map(QueueFolder.shard)) { try synchronize(shard: shard) }
     }
 
     func synchronize(shard: String) throws(QueueError) {
@@ -76,6 +96,13 @@ struct Spool: Sendable {
         }
     }
 
+    /// Bytes in `quarantine/`, which only the user empties.
+    func quarantinedBytes() throws(QueueError) -> Int {
+        try names(in: folder.quarantine).reduce(0) { sum, name in
+            sum + ((try? FileStatus.ofName(FilePath.join(folder.quarantine, name)).size) ?? 0)
+        }
+    }
+
     func holdsBundles() throws(QueueError) -> Bool {
         for shard in try shards() where try names(inShard: shard).contains(where: { $0.hasSuffix(".bundle") }) {
             return true
@@ -93,8 +120,12 @@ struct Spool: Sendable {
             let incoming = try FolderHandle(folder.incoming, followsLinks: false)
             var swept: [String] = []
             for name in names where try IncomingFile.isAbandoned(name, in: incoming) {
-                let isGone = isDryRun ? true : try incoming.removeFile(name)
-                if isGone { swept.append(name) }
+                guard !isDryRun else {
+                    swept.append(name)
+                    continue
+                }
+                // A folder, for one, is nothing that a push left.
+                if (try? incoming.removeFile(name)) ?? false { swept.append(name) }
             }
             return swept
         }
@@ -102,13 +133,14 @@ struct Spool: Sendable {
 
     /// Opens the bytes of a bundle.
     ///
-    /// - Returns: nil where there are none.
+    /// - Returns: nil where there are none, or something that is no plain file.
     func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
         let path = folder.bundlePath(sha256)
         return try onFile(path) { () throws(NativeError) in
             do throws(NativeError) {
-                return try FileHandle.reading(path, followsLinks: false)
-            } catch  where error.isMissing {
+                let handle = try FileHandle.open(path, FileHandle.existingFile)
+                return try handle.status().kind == .file ? handle : nil
+            } catch  where error.isMissing || error.isLoop {
                 return nil
             }
         }

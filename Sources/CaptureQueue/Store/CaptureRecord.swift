@@ -127,9 +127,16 @@ extension CaptureRecord {
         var records = try db.rows("SELECT \(columns) FROM captures \(condition)", arguments).map {
             try CaptureRecord(row: $0)
         }
-        for index in records.indices {
-            records[index].deliveries = try deliveries(of: records[index].sequence, db)
+        // One statement for each of a few, which stays prepared; a single one for many.
+        guard records.count > 8 else {
+            for index in records.indices { records[index].deliveries = try deliveries(of: records[index].sequence, db) }
+            return records
         }
+        let numbers = records.map { String($0.sequence) }.joined(separator: ", ")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture IN (\(numbers)) ORDER BY id")
+        let deliveries = Dictionary(grouping: try rows.map { try DeliveryRecord(row: $0) }, by: \.capture)
+        for index in records.indices { records[index].deliveries = deliveries[records[index].sequence] ?? [] }
         return records
     }
 

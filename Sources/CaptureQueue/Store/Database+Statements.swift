@@ -28,7 +28,8 @@ extension Database {
 extension Row {
     func integer(_ column: String) throws -> Int? {
         switch (self[column] as DatabaseValue).storage {
-        case .int64(let value): Int(value)
+        // Larger ones are no times and no sizes, and sums with them would overflow.
+        case .int64(let value) where value.magnitude < 1 << 56: Int(value)
         case .null: nil
         default: throw QueueError.corruptRecord("no number in \(column)")
         }

@@ -65,7 +65,7 @@ extension UploadQueue {
                 throw QueueError(.destinationExists, "there is such a destination already", of: name)
             }
         }
-        let (path, marker) = try FolderTransport.mark(path)
+        let (path, marker) = try FolderTransport.mark(path, queue: folder)
         try store.turn { turn in
             try turn.write { db in
                 let isFirst = try db.integer("SELECT 1 FROM destinations") == nil

@@ -6,7 +6,11 @@ public struct QueueFolder: Hashable, Sendable {
     public let path: String
 
     /// - Parameter path: where the queue is, or will be made.
-    public init(path: String) { self.path = path }
+    public init(path: String) {
+        var path = path
+        while path.hasSuffix("/") && path != "/" { path.removeLast() }
+        self.path = path
+    }
 
     /// `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
     public static var usual: QueueFolder {
@@ -35,7 +39,8 @@ public struct QueueFolder: Hashable, Sendable {
 
     static func shard(_ sha256: Digest) -> String { String(sha256.description.prefix(2)) }
 
-    var exists: Bool { FileStatus.exists(database) }
+    /// Whether there is a database; an empty file is none.
+    var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
     /// Makes what is missing, private to the user.
     package func make() throws(QueueError) {
@@ -60,9 +65,9 @@ public struct QueueFolder: Hashable, Sendable {
             throw .file(path, error)
         }
         guard whole.kind == .folder else { throw QueueError(.unusable, "is no folder", of: path) }
-        try examine(path, whole)
+        try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
-        for file in [database, database + "-wal", database + "-shm", lock, runLock] { try examine(file, .file) }
+        for file in [database, database + "-wal", database + "-shm", lock, runLock, settingsCopy, reserve] { try examine(file, .file) }
     }
 
     var missing: QueueError {
@@ -84,10 +89,11 @@ public struct QueueFolder: Hashable, Sendable {
                 "is \(status.kind == .link ? "a symbolic link" : "something else"), expected a \(expected)",
                 of: path)
         }
-        try examine(path, status)
+        try Self.requirePrivate(path, status)
     }
 
-    private func examine(_ path: String, _ status: FileStatus) throws(QueueError) {
+    /// - Throws: `queue.open`.
+    static func requirePrivate(_ path: String, _ status: FileStatus) throws(QueueError) {
         guard status.isThisUsers else {
             throw QueueError(.openToOthers, "belongs to another user", of: path)
         }

@@ -54,14 +54,19 @@ extension UploadQueue {
                     captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
             }
             return QueueStatus(
-                totals: totals, usedBytes: try db.integer("SELECT bytes FROM usage") ?? 0,
+                totals: totals, usedBytes: try usedBytes(db),
                 settings: try QueueSettings(db),
                 freeBytes: try? DiskSpace.free(at: folder.path),
                 oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
                 sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
-                attempts: try db.integer("SELECT seq FROM sqlite_sequence WHERE name = 'attempts'") ?? 0,
+                attempts: try db.integer("SELECT max(id) FROM attempts") ?? 0,
                 clockDoubt: reading.doubt)
         }
+    }
+
+    /// All that the spool holds, the quarantine included.
+    func usedBytes(_ db: Database) throws -> Int {
+        try (db.integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
     }
 
     private static func oldestWaiting(_ db: Database, _ now: Int) throws -> QueueStatus.Waiting? {

@@ -31,10 +31,12 @@ extension Database {
     }
 
     /// The id that a new capture of a bundle id gets: the id itself, or with `.2` and so on where it is taken.
-    func freeID(_ bundleID: String) throws -> String {
+    ///
+    /// - Parameter taken: ids that are given away and have no row yet.
+    func freeID(_ bundleID: String, besides taken: Set<String> = []) throws -> String {
         var candidate = bundleID
         var number = 1
-        while try integer("SELECT 1 FROM captures WHERE id = ?", [candidate]) != nil {
+        while try taken.contains(candidate) || integer("SELECT 1 FROM captures WHERE id = ?", [candidate]) != nil {
             number += 1
             candidate = "\(bundleID).\(number)"
         }

@@ -12,14 +12,22 @@ final class QueueStore: Sendable {
     let readOnly: QueueError?
     /// Whether the reserve is given up when the disk is full.
     private let freesReserve: Bool
-    private let connection: Mutex<DatabaseQueue?>
+    private let connection: Mutex<Connection?>
+
+    /// A connection, and the file that it was opened on: salvage puts another in its place.
+    private struct Connection {
+        let queue: DatabaseQueue
+        let file: FileStatus.Identity?
+    }
 
     /// How long a writer waits for its turn.
     private static let patience = 60_000
 
     private init(_ folder: QueueFolder, _ connection: DatabaseQueue, readOnly: QueueError? = nil, freesReserve: Bool = false) {
         self.folder = folder
-        self.connection = Mutex(connection)
+        // A copy for reading has no file of the queue's behind it.
+        let file = readOnly == nil ? try? FileStatus.ofName(folder.database).identity : nil
+        self.connection = Mutex(Connection(queue: connection, file: file))
         self.readOnly = readOnly
         self.freesReserve = freesReserve
     }
@@ -57,11 +65,17 @@ final class QueueStore: Sendable {
         }
     }
 
-    private static func connectCurrent(_ folder: QueueFolder) throws -> DatabaseQueue {
-        let isEmpty = (try? FileStatus.ofName(folder.database).size) ?? 0 == 0
+    /// - Parameter isLocked: whether this process may have the turn to write already, and cannot wait for another. A database
+    ///   that has to be made or migrated first is an error then.
+    private static func connectCurrent(_ folder: QueueFolder, isLocked: Bool = false) throws -> DatabaseQueue {
         // A new one is made by one process, while the others wait for it.
-        let queue = isEmpty ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
-        if try !queue.read({ try Schema.isCurrent($0) }) { try locked(folder) { try migrate(queue, folder) } }
+        let queue =
+            !folder.exists && !isLocked ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
+        if try queue.read({ try Schema.isCurrent($0) }) { return queue }
+        guard !isLocked else {
+            throw QueueError(.damaged, "the database was replaced by one of another version", of: folder.database)
+        }
+        try locked(folder) { try migrate(queue, folder) }
         return queue
     }
 
@@ -81,9 +95,9 @@ final class QueueStore: Sendable {
 
     /// Closes the database, which takes its log away too. Without it the next to open does that.
     func close() {
-        try? connection.withLock { queue in
-            try queue?.close()
-            queue = nil
+        try? connection.withLock { known in
+            try known?.queue.close()
+            known = nil
         }
     }
 
@@ -132,7 +146,7 @@ final class QueueStore: Sendable {
                 do {
                     return try store.usingConnection { try $0.write(body) }
                 } catch let error as DatabaseError
-                    where store.freesReserve && QueueStore.isOfFullDisk(error, store.folder)
+                    where store.freesReserve && error.resultCode == .SQLITE_FULL
                 {
                     // Nothing of it was written, so it can be done again.
                     guard Reserve(folder: store.folder).release() else { throw error }
@@ -153,9 +167,15 @@ final class QueueStore: Sendable {
 
     private func usingConnection<Value>(_ body: (DatabaseQueue) throws -> Value) throws -> Value {
         let queue = try connection.withLock { known in
-            if let known { return known }
-            let opened = try Self.connect(folder.database)
-            known = opened
+            let now = readOnly == nil ? try? FileStatus.ofName(folder.database).identity : nil
+            if let known, known.file == now { return known.queue }
+            try? known?.queue.close()
+            known = nil
+            guard now != nil else {
+                throw QueueError(.damaged, "the database is gone", of: folder.database, hints: [QueueError.salvageHint])
+            }
+            let opened = try Self.connectCurrent(folder, isLocked: true)
+            known = Connection(queue: opened, file: now)
             return opened
         }
         do {
@@ -207,6 +227,8 @@ final class QueueStore: Sendable {
         try Schema.migrator.migrate(queue)
         // The names of the database and of what stands beside it are on the disk before anything is promised.
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
+        // Of the folder itself, too; where another user owns what is above it, it was there before.
+        try? FolderHandle(FilePath.folder(of: folder.path)).synchronize()
     }
 
     static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {

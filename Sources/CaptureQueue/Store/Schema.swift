@@ -25,7 +25,7 @@ enum Schema {
     /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.damaged` for one that is not
     ///   ours.
     static func requireOurs(_ db: Database, in folder: QueueFolder) throws {
-        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'") ?? 0
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
         guard tables == 0 || isOurs else {
             // A kill in the middle of the first migration leaves the list of migrations, empty.

@@ -20,8 +20,12 @@ struct FolderTransport {
     ///
     /// - Returns: the path without links, and what the marker says.
     /// - Throws: `output.unusable`.
-    static func mark(_ path: String) throws(BundleError) -> (path: String, marker: String) {
+    static func mark(_ path: String, queue: QueueFolder) throws(BundleError) -> (path: String, marker: String) {
         let resolved = FilePath.resolved(path)
+        let own = FilePath.resolved(queue.path)
+        guard resolved != own, !resolved.hasPrefix(own + "/") else {
+            throw BundleError(.outputUnusable, "is in the queue itself, so nothing in it would be a copy", file: path)
+        }
         guard (try? FileStatus.of(resolved))?.kind == .folder else {
             throw BundleError(
                 .outputUnusable, "is no folder; make it first, on the disk that it is meant for", file: path)
@@ -54,7 +58,7 @@ struct FolderTransport {
         let target = FilePath.join(path, name)
         do throws(NativeError) {
             let folder = try FolderHandle(path)
-            if try folder.status(of: name) != nil { return try compare(claim, target, folder, clock) }
+            if try folder.status(of: name) != nil { return try compare(claim, target, folder, source, clock) }
             let file = try AtomicFile(name, in: folder, mode: 0o644)
             guard try copy(source, to: file.handle) == claim.capture.sha256 else {
                 return .damaged(message: "the bytes are not those that were pushed")
@@ -69,7 +73,7 @@ struct FolderTransport {
             do throws(NativeError) {
                 try file.publish(.refuse)
             } catch  where error.isExisting {
-                return try compare(claim, target, folder, clock)
+                return try compare(claim, target, folder, source, clock)
             }
             try folder.synchronize()
             return completed(claim, target, clock)
@@ -79,10 +83,18 @@ struct FolderTransport {
     }
 
     private func compare(
-        _ claim: Claim, _ target: String, _ folder: FolderHandle, _ clock: QueueClock.Reading
+        _ claim: Claim, _ target: String, _ folder: FolderHandle, _ source: FileHandle, _ clock: QueueClock.Reading
     ) throws(NativeError) -> SendOutcome {
-        guard let there = try FileHandle.readingPlainFile(target), try copy(there, to: nil) == claim.capture.sha256
-        else {
+        let name = FilePath.name(of: target)
+        // A link to somewhere else is no copy.
+        guard try folder.status(of: name)?.kind == .file else {
+            return .conflict(message: "\(target) is there and no plain file")
+        }
+        let there = try folder.open(name, FileHandle.existingFile)
+        guard try !there.status().isSameFile(as: source.status()) else {
+            return .conflict(message: "\(target) is the very file that is to be copied")
+        }
+        guard try copy(there, to: nil) == claim.capture.sha256 else {
             return .conflict(message: "\(target) is there and holds something else")
         }
         // Perhaps a run was killed before it had synced them.

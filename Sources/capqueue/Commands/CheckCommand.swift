@@ -84,7 +84,7 @@ extension CheckFinding.Kind {
     fileprivate var status: ExitStatus {
         switch self {
         case .damaged: .altered
-        case .missing, .source: .inputOutput
+        case .missing, .source, .unreadable: .inputOutput
         case .stray, .sidecar, .interrupted, .leftover: .workLeft
         }
     }
@@ -122,21 +122,27 @@ struct SalvageCommand: ParsableCommand {
     @Flag(help: "Let everything that is found be sent.")
     var release = false
 
+    @Flag(help: "Also where the database is sound: states and receipts are forgotten.")
+    var force = false
+
     @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
         let output = OutputBuffer()
-        let result = try UploadQueue.salvage(queue.folder, releases: release) { id in
+        let result = try UploadQueue.salvage(queue.folder, releases: release, isForced: force) { id in
             try output.line(format.json ? Output.jsonText(.members(["id": .string(id)])) : id)
         }
         try output.flush()
         if let old = result.oldDatabase { diagnostic.note("the old database is \(old)") }
         for path in result.damaged { diagnostic.warning("\(path): damaged, set aside") }
+        for path in result.unreadable { diagnostic.warning("\(path): cannot be read, left where it is") }
+        for id in result.missing { diagnostic.warning("\(id): its bytes are gone; push the bundle again") }
         diagnostic.note("took in \(Quantity.count(result.captures, "capture")) from the spool")
         if !release && result.captures > 0 {
             diagnostic.note("they are held; look at them with \"capqueue list\", then: capqueue release --all")
         }
+        if !result.unreadable.isEmpty || !result.missing.isEmpty { throw ExitStatus.inputOutput }
         if !result.damaged.isEmpty { throw ExitStatus.altered }
     }
 }

@@ -32,7 +32,7 @@ struct PruneCommand: ParsableCommand {
     @Flag(help: "The clock is right now, whatever was seen of it before.")
     var acceptClock = false
 
-    @Flag(name: [.short, .long], help: "Print no ids.")
+    @Flag(name: [.short, .long], help: "Print no ids, and nothing on standard error but warnings and errors.")
     var quiet = false
 
     @OptionGroup var format: JSONOption
@@ -64,6 +64,8 @@ struct PruneCommand: ParsableCommand {
             if !acceptClock { diagnostic.note("if the clock is right now: capqueue prune --accept-clock") }
         }
         let what = "\(Quantity.count(result.captures, "bundle")), \(Quantity.bytes(result.bytes))"
-        diagnostic.note(dryRun ? "would let go of \(what)" : "let go of \(what)")
+        for failure in result.failures { _ = try tell(failure) }
+        if !quiet { diagnostic.note(dryRun ? "would let go of \(what)" : "let go of \(what)") }
+        if !result.failures.isEmpty { throw ExitStatus.inputOutput }
     }
 }

@@ -105,7 +105,7 @@ struct PushOptionGroup: ParsableArguments {
     @Flag(help: "Open the session again if it has ended.")
     var reopen = false
 
-    @Option(help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "n"))
     var priority = 0
 
     @Option(help: ArgumentHelp("Do not send it before: RFC 3339, or +2h.", valueName: "time"))

@@ -23,6 +23,10 @@ struct RunCommand: ParsableCommand {
                 diagnostic.note(
                     "there is no destination; add one with: capqueue dest add NAME --kind folder --path DIR")
             }
+            let known = try queue.destinations()
+            if !known.isEmpty && !known.contains(where: \.isDefault) {
+                diagnostic.note("no destination is the default, so captures that name none wait: capqueue dest default NAME")
+            }
             let result = try queue.runOnce { record, state, outcome in
                 try Output.line("\(record.id) \(state.rawValue)")
                 if let text = outcome.trouble { diagnostic.warning("\(record.id): \(text)") }

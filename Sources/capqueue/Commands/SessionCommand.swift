@@ -39,7 +39,7 @@ struct SessionCommand: ParsableCommand {
             diagnostic.note(
                 left == 0
                     ? "\(name) has ended, and all of it has landed"
-                    : "\(name) has ended; \(left) of \(Quantity.count(session.count, "capture")) have not landed yet")
+                    : "\(name) has ended; not landed yet: \(left) of \(Quantity.count(session.count, "capture"))")
         }
     }
 

@@ -14,7 +14,7 @@ struct MarkUploadedCommand: ParsableCommand {
 
             Example:
               capqueue mark-uploaded 38ca8c35 --receipt answer.json
-              rclone hashsum sha256 s3:captures | capqueue mark-uploaded 38ca8c35 --receipt -
+              sha256sum /mnt/nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -
             """)
 
     @Argument(help: "An id, or its beginning.")
@@ -70,6 +70,9 @@ struct ExportCommand: ParsableCommand {
             try queue.export(filter.filter) { record in
                 guard let path = queue.path(of: record) else { return }
                 let relative = path.hasPrefix(spool) ? String(path.dropFirst(spool.count)) : path
+                if record.holding == .reference && listFormat != .json {
+                    return diagnostic.note("\(record.id) is left out: it is held by reference, in \(path)")
+                }
                 switch listFormat {
                 case .paths: try target.line(relative)
                 case .sha256sum: try target.line("\(record.sha256)  \(relative)")

@@ -12,17 +12,23 @@ struct CaptureColumns {
     var header: String? {
         guard width != nil else { return nil }
         return fitted(
-            "\(padded("ID", 11)) \(padded("STATE", 18)) \(padded("PUSHED", 20)) \(leading("BYTES", 13))  TRIES  TO")
+            "\(padded("ID", 11)) \(padded("STATE", 18)) \(padded("PUSHED", 16)) \(leading("BYTES", 11)) TRIES  TO")
     }
 
     func line(_ record: CaptureRecord) -> String {
         let id = width == nil ? padded(record.id, 36) : padded(Self.shortened(record.id), 11)
         let tries = record.deliveries.map(\.attempts).max() ?? 0
         let parts = [
-            id, " ", padded(record.state.rawValue, 18), " ", Moment.short(record.pushedAt), " ",
-            leading(Quantity.grouped(record.byteCount), 13), "  ", leading(String(tries), 5), "  ", Self.target(record),
+            id, " ", padded(record.state.rawValue, 18), " ", pushed(record), " ",
+            leading(Quantity.grouped(record.byteCount), width == nil ? 13 : 11), " ", leading(String(tries), 5), "  ",
+            Self.target(record),
         ]
         return fitted(parts.joined())
+    }
+
+    private func pushed(_ record: CaptureRecord) -> String {
+        let text = Moment.short(record.pushedAt)
+        return width == nil ? text : text.prefix(16).split(separator: "T").joined(separator: " ")
     }
 
     /// The first group of the id, with the number of a further capture of the same id.

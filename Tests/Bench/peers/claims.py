@@ -23,12 +23,13 @@ def now():
 def claim(db):
     token, at = os.urandom(16), now()
     db.execute("BEGIN IMMEDIATE")
-    found = [row for row in (db.execute(NEXT.format("= 1"), (at,)).fetchone(), db.execute(NEXT.format("IS NULL"), (at,)).fetchone())
-             if row]
-    delivery, capture, state, _, _, attempts = min(found, key=lambda row: (-row[3], row[4], row[0]))
+    # Those that are for this place, and those that nobody has taken yet, stand in two ranges of the index.
+    found = [db.execute(NEXT.format(place), (at,)).fetchone() for place in ("= 1", "IS NULL")]
+    delivery, capture, state, _, _, attempts = min(filter(None, found), key=lambda row: (-row[3], row[4], row[0]))
     digest, size = db.execute("SELECT sha256, bytes FROM captures WHERE seq = ?", (capture,)).fetchone()
-    db.execute("UPDATE deliveries SET destination = 1, state = 'uploading', attempts = ?, token = ?, owner = ?, lease_until = ?, "
-               "error_code = NULL, error_message = NULL WHERE id = ?", (attempts + 1, token, OWNER, at + LEASE, delivery))
+    db.execute("UPDATE deliveries SET destination = 1, state = 'uploading', attempts = ?, token = ?, owner = ?, "
+               "lease_until = ?, error_code = NULL, error_message = NULL WHERE id = ?",
+               (attempts + 1, token, OWNER, at + LEASE, delivery))
     db.execute(CHANGE, (delivery, at, state, "uploading", "claim"))
     db.execute("UPDATE captures SET state = 'uploading', finished_at = NULL WHERE seq = ?", (capture,))
     db.execute("INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",

@@ -24,9 +24,11 @@ enum V1 {
             incomplete INTEGER NOT NULL DEFAULT 0, marker TEXT);
         """
 
+    /// Rows of captures, deliveries, transitions and attempts are never deleted, so their numbers are never used again, and
+    /// need no AUTOINCREMENT, which would write one page more each time.
     private static let captures = """
         CREATE TABLE captures (
-            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            seq INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE, identity BLOB NOT NULL UNIQUE, sha256 BLOB NOT NULL,
             manifest_sha256 BLOB NOT NULL, bytes INTEGER NOT NULL, captured_at INTEGER NOT NULL, device BLOB NOT NULL,
             verdict TEXT NOT NULL, pushed_at INTEGER NOT NULL, session INTEGER REFERENCES sessions (id),
@@ -43,13 +45,12 @@ enum V1 {
     /// The ready ones stand in the order in which they are claimed; nothing that is done is in that index.
     private static let deliveries = """
         CREATE TABLE deliveries (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER PRIMARY KEY,
             capture INTEGER NOT NULL REFERENCES captures (seq), destination INTEGER REFERENCES destinations (id),
             state TEXT NOT NULL, priority INTEGER NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
             token BLOB, owner TEXT, lease_until INTEGER, completed_at INTEGER, receipt TEXT, remote_id TEXT,
-            remote_url TEXT, idempotency_key TEXT, error_code TEXT, error_message TEXT,
-            UNIQUE (capture, destination));
-        CREATE UNIQUE INDEX deliveries_unbound ON deliveries (capture) WHERE destination IS NULL;
+            remote_url TEXT, idempotency_key TEXT, error_code TEXT, error_message TEXT);
+        CREATE UNIQUE INDEX deliveries_capture ON deliveries (capture, coalesce(destination, 0));
         CREATE INDEX deliveries_ready ON deliveries (destination, priority DESC, due, id)
             WHERE state IN ('pending', 'failed');
         CREATE INDEX deliveries_under_way ON deliveries (lease_until) WHERE state = 'uploading';
@@ -57,12 +58,12 @@ enum V1 {
 
     private static let history = """
         CREATE TABLE transitions (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER PRIMARY KEY,
             delivery INTEGER NOT NULL REFERENCES deliveries (id), at INTEGER NOT NULL, from_state TEXT,
             to_state TEXT NOT NULL, event TEXT NOT NULL, cause TEXT);
         CREATE INDEX transitions_delivery ON transitions (delivery);
         CREATE TABLE attempts (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER PRIMARY KEY,
             delivery INTEGER NOT NULL REFERENCES deliveries (id), number INTEGER NOT NULL, token BLOB NOT NULL,
             started_at INTEGER NOT NULL, ended_at INTEGER, outcome TEXT, code TEXT, message TEXT, bytes_sent INTEGER);
         CREATE INDEX attempts_delivery ON attempts (delivery);
@@ -75,26 +76,29 @@ enum V1 {
             INSERT INTO totals VALUES (NEW.state, 1, NEW.bytes)
                 ON CONFLICT (state) DO UPDATE SET captures = captures + 1, bytes = bytes + NEW.bytes;
         END;
-        CREATE TRIGGER totals_update AFTER UPDATE OF state ON captures WHEN OLD.state <> NEW.state BEGIN
+        CREATE TRIGGER totals_update AFTER UPDATE OF state, bytes ON captures
+            WHEN OLD.state <> NEW.state OR OLD.bytes <> NEW.bytes BEGIN
             UPDATE totals SET captures = captures - 1, bytes = bytes - OLD.bytes WHERE state = OLD.state;
             INSERT INTO totals VALUES (NEW.state, 1, NEW.bytes)
                 ON CONFLICT (state) DO UPDATE SET captures = captures + 1, bytes = bytes + NEW.bytes;
         END;
         """
 
+    /// Of the folder `spool`; what is set aside is counted where it lies.
     private static let usage = """
         CREATE TABLE usage (only INTEGER PRIMARY KEY CHECK (only = 1), bytes INTEGER NOT NULL, files INTEGER NOT NULL);
         INSERT INTO usage VALUES (1, 0, 0);
         CREATE TRIGGER usage_insert AFTER INSERT ON captures WHEN NEW.holding = 'spool' BEGIN
             UPDATE usage SET bytes = bytes + NEW.bytes, files = files + 1;
         END;
-        CREATE TRIGGER usage_update AFTER UPDATE OF holding ON captures
-            WHEN (OLD.holding IN ('spool', 'removing', 'quarantined'))
-                <> (NEW.holding IN ('spool', 'removing', 'quarantined')) BEGIN
+        CREATE TRIGGER usage_update AFTER UPDATE OF holding, bytes ON captures
+            WHEN OLD.holding <> NEW.holding OR OLD.bytes <> NEW.bytes BEGIN
             UPDATE usage SET
-                bytes = bytes + CASE WHEN NEW.holding IN ('spool', 'removing', 'quarantined')
-                    THEN NEW.bytes ELSE -OLD.bytes END,
-                files = files + CASE WHEN NEW.holding IN ('spool', 'removing', 'quarantined') THEN 1 ELSE -1 END;
+                bytes = bytes + CASE WHEN NEW.holding IN ('spool', 'removing') AND NEW.reference IS NULL
+                    THEN NEW.bytes ELSE 0 END
+                    - CASE WHEN OLD.holding IN ('spool', 'removing') AND OLD.reference IS NULL THEN OLD.bytes ELSE 0 END,
+                files = files + (NEW.holding IN ('spool', 'removing') AND NEW.reference IS NULL)
+                    - (OLD.holding IN ('spool', 'removing') AND OLD.reference IS NULL);
         END;
         """
 }

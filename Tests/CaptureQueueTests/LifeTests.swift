@@ -2,28 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
-import Synchronization
 import Testing
-
-/// A clock that is set by hand.
-final class ManualClock: Sendable {
-    private let times: Mutex<QueueClock.Times>
-
-    init(wall: Int = 1_800_000_000_000) { times = Mutex(.init(wall: wall, boot: "boot", sinceBoot: 1000)) }
-
-    /// Time passes, by all clocks.
-    func pass(_ milliseconds: Int) {
-        times.withLock {
-            $0.wall += milliseconds
-            $0.sinceBoot += milliseconds
-        }
-    }
-
-    /// Somebody sets the wall clock.
-    func jump(_ milliseconds: Int) { times.withLock { $0.wall += milliseconds } }
-
-    var clock: QueueClock { QueueClock { self.times.withLock(\.self) } }
-}
 
 /// From push to prune.
 struct LifeTests {
@@ -205,18 +184,29 @@ struct LifeTests {
         return ids
     }
 
-    @Test func bindsToTheDefaultOfTheDayAndNeverSendsTwiceToOnePlace() throws {
+    @Test func bindsWhatNamesNoDestinationOnce() throws {
         let path = try room.bundle("a")
         let id = try queue.push(path).id
         var named = PushOptions()
         named.destinations = ["disk"]
         _ = try queue.push(path, named)
-        #expect(try queue.capture(id).deliveries.count == 2)
+        #expect(try queue.capture(id).deliveries.map(\.destination) == ["disk"])
         #expect(try run().completed == 1)
-        #expect(
-            try queue.capture(id).deliveries.map(\.state).sorted { $0.rawValue < $1.rawValue } == [
-                .cancelled, .completed,
-            ])
+        #expect(try state(id) == .completed)
+    }
+
+    @Test func neverSendsTwiceToOnePlaceWhenTheDefaultChanges() throws {
+        let path = try room.bundle("a")
+        let id = try queue.push(path).id
+        try FileManager.default.createDirectory(atPath: room.path("other"), withIntermediateDirectories: true)
+        try queue.addFolder("other", path: room.path("other"))
+        var named = PushOptions()
+        named.destinations = ["other"]
+        _ = try queue.push(path, named)
+        #expect(try queue.capture(id).deliveries.count == 2)
+        try queue.setDefaultDestination("other")
+        #expect(try run().completed == 1)
+        #expect(try Set(queue.capture(id).deliveries.map(\.state)) == [.cancelled, .completed])
         #expect(try state(id) == .completed)
     }
 

@@ -43,9 +43,15 @@ def claims(rig):
 
 
 def enqueues(rig):
+    """A commit for each row, which is how persist-queue's put works; and 500 rows a commit, which is how push works."""
+    return [*enqueue(rig, "enqueue", "a durable row / persist-queue's SQLiteQueue"),
+            *enqueue(rig, "batches", "a durable row, 500 a commit / the same")]
+
+
+def enqueue(rig, verb, measure):
     count, percentiles = rig.scaled(3000, 20), {}
     commands = {
-        "capqueue-bench": [rig.beside("capqueue-bench"), "enqueue", "--queue", "rows", "--count", count],
+        "capqueue-bench": [rig.beside("capqueue-bench"), verb, "--queue", "rows", "--count", count],
         "persist-queue": [sys.executable, bench.PEERS / "rows.py", "persist", count],
     }
 
@@ -59,7 +65,7 @@ def enqueues(rig):
 
     sides = rig.alternate({name: anew(name, command) for name, command in commands.items()}, runs=9)
     rig.run("rm", "-rf", "rows", "persist")
-    row = pair("a durable row / persist-queue's SQLiteQueue", sides, 1.0, 0.8)
+    row = pair(measure, sides, 1.0, 0.8)
     return [told_99th(row, percentiles)]
 
 

@@ -5,6 +5,7 @@ import CaptureQueue
 // Measures the library alone, without the start of a process (Tests/Bench).
 //
 //     capqueue-bench enqueue --queue DIR --count N     rows without bytes, a durable commit each
+//     capqueue-bench batches --queue DIR --count N     the same, 500 a commit, as push does it
 //     capqueue-bench claim   --queue DIR --count N     claim and complete, two durable commits each
 
 struct Arguments {
@@ -22,7 +23,7 @@ struct Arguments {
     }
 }
 
-func measure(_ count: Int, _ body: (Int) throws -> Void) throws {
+func measure(_ count: Int, each: Int = 1, _ body: (Int) throws -> Void) throws {
     var times: [Double] = []
     times.reserveCapacity(count)
     let start = MonotonicClock.seconds
@@ -34,20 +35,24 @@ func measure(_ count: Int, _ body: (Int) throws -> Void) throws {
     let seconds = MonotonicClock.seconds - start
     times.sort()
     let p99 = times.isEmpty ? 0 : times[min(times.count - 1, times.count * 99 / 100)] * 1000
-    print("{\"seconds\":\(seconds),\"count\":\(count),\"p99_ms\":\(p99)}")
+    print("{\"seconds\":\(seconds),\"count\":\(count * each),\"p99_ms\":\(p99)}")
 }
 
-func enqueue(_ queue: UploadQueue, _ count: Int) throws {
+func row(_ number: Int, _ salt: String) throws -> BareRow? {
+    let hash = try Digest.of(Array("\(salt) \(number)".utf8))
+    let hex = hash.description
+    guard let time = CaptureTime(milliseconds: 1_700_000_000_000 + number) else { return nil }
+    let groups = [hex.prefix(8), hex.dropFirst(8).prefix(4), "8" + hex.dropFirst(13).prefix(3)]
+    let rest = ["8" + hex.dropFirst(17).prefix(3), hex.dropFirst(20).prefix(12)]
+    return BareRow(
+        bundleID: (groups + rest).joined(separator: "-"), hash: hash, byteCount: 1_600_000, capturedAt: time,
+        path: "/nowhere/\(hex)")
+}
+
+func enqueue(_ queue: UploadQueue, _ count: Int, batch: Int) throws {
     let salt = try Digest.of(try RandomBytes.make(32)).description
-    try measure(count) { number in
-        let hash = try Digest.of(Array("\(salt) \(number)".utf8))
-        let hex = hash.description
-        let time = CaptureTime(milliseconds: 1_700_000_000_000 + number)
-        guard let time else { return }
-        _ = try queue.enqueueRow(
-            bundleID: "\(hex.prefix(8))-\(hex.dropFirst(8).prefix(4))-8\(hex.dropFirst(13).prefix(3))-8"
-                + "\(hex.dropFirst(17).prefix(3))-\(hex.dropFirst(20).prefix(12))",
-            hash: hash, byteCount: 1_600_000, capturedAt: time, path: "/nowhere/\(hex)")
+    try measure(count / batch, each: batch) { number in
+        _ = try queue.enqueue(try (0..<batch).compactMap { try row(number * batch + $0, salt) })
     }
 }
 
@@ -69,7 +74,8 @@ guard let arguments = Arguments(CommandLine.arguments) else {
 }
 let queue = try UploadQueue(at: QueueFolder(path: arguments.queue), isMade: true)
 switch arguments.verb {
-case "enqueue": try enqueue(queue, arguments.count)
+case "enqueue": try enqueue(queue, arguments.count, batch: 1)
+case "batches": try enqueue(queue, arguments.count, batch: min(500, max(1, arguments.count)))
 case "claim": try claim(queue, arguments.count)
 default: print("{\"error\":\"unknown verb\"}")
 }

@@ -84,8 +84,13 @@ extension QueueError {
     /// What SQLite says, in words for people.
     static func database(_ error: DatabaseError, _ path: String) -> QueueError {
         var failure = kind(of: error, path)
-        failure.isDiskFull = error.resultCode == .SQLITE_FULL
+        // What SQLite needs beside the database has no message of its own for a full disk.
+        failure.isDiskFull = error.resultCode == .SQLITE_FULL || isOfSharedMemory(error)
         return failure
+    }
+
+    private static func isOfSharedMemory(_ error: DatabaseError) -> Bool {
+        [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN].contains(error.extendedResultCode)
     }
 
     private static func kind(of error: DatabaseError, _ path: String) -> QueueError {
@@ -96,6 +101,8 @@ extension QueueError {
             QueueError(.inputOutput, "the disk is full", of: path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             QueueError(.damaged, "the database is damaged", of: path, hints: [salvageHint])
+        case .SQLITE_IOERR where isOfSharedMemory(error):
+            QueueError(.inputOutput, "the database cannot be opened: there may be no room on the disk", of: path)
         case .SQLITE_IOERR:
             QueueError(.inputOutput, "the database cannot be read or written", of: path)
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:

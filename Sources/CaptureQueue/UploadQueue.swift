@@ -32,7 +32,11 @@ public final class UploadQueue: Sendable {
         self.folder = folder
         self.clock = clock
         spool = Spool(folder: folder)
-        store = try QueueStore.open(folder, isMade: isMade, freesReserve: freesReserve)
+        do {
+            store = try QueueStore.open(folder, isMade: isMade, freesReserve: freesReserve)
+        } catch {
+            throw isMade ? Intake.withHint(error) : error
+        }
         if isMade && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }
 

@@ -4,6 +4,7 @@ Either the command says so and has acknowledged nothing, or all of it is done. A
 afterwards: the push fails. What a signal interrupts is made again.
 """
 import functools
+import re
 
 from checks import Failed, expect
 from errors import MAKING, WRITING
@@ -16,6 +17,7 @@ from queues import ids
 
 OPENING = ("openat", "open")
 FOLDERS = ("mkdir", "mkdirat")
+SHARED_MEMORY = re.compile(r'^\d+, "\\0", 1, ')  # it is made longer byte by byte
 FULL = ("ENOSPC", "EDQUOT")
 SYNCS = ("fsync", "fdatasync", "sync_file_range")
 # The error, and the calls that can meet it.
@@ -52,7 +54,8 @@ def push_meets(error, bench):
         held = list(scene.held)
         if ended.code == 0:
             expect(ids(ended) == [new.id], f"answers 0 and prints {ended.out!r}")
-            expect(not (call.name in SYNCS and call.is_before_output), "a sync failed and the push did not")
+            matters = call.name in SYNCS and call.is_before_output and not call.is_repeated_by_sqlite
+            expect(not matters, "a sync failed and the push did not")
             words_for_people(ended, about="answers 0")
             held.append(new)
         elif call.meets_output:
@@ -60,8 +63,10 @@ def push_meets(error, bench):
             expect(not ids(ended), f"fails and prints {ended.out!r}")
         else:
             refused(ended, *PUSH_CODES[error])
-            # SQLite knows no quota, and no disk that is full only when it syncs.
-            untold = "queue.sqlite" in ended.text and (error == "EDQUOT" or call.name in SYNCS)
+            # SQLite knows no quota, and no disk that is full only when it syncs or makes room for shared memory. The
+            # tool then looks how much room there is, and here there is enough; full_disks has disks that are full.
+            is_vague = error == "EDQUOT" or call.name in (*SYNCS, "ftruncate") or SHARED_MEMORY.search(call.text)
+            untold = "queue.sqlite" in ended.text and is_vague
             expect(error not in FULL or untold or "--reference" in ended.text,
                    f"--reference is not named: {ended.text!r}")
         rows = rows_have_bytes(rig, "after the error")

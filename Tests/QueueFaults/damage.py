@@ -181,7 +181,8 @@ def newer(bench):
     for words in (["list"], ["list", "--json"], ["show", name], ["history", name], ["status"], ["check"],
                   ["check", "--repair"], ["push", bench.stock[30].path], ["prune"], ["prune", "--cancelled"], ["run"],
                   ["hold", name], ["cancel", "--all"], ["get", name, "-o", "-"], ["config", "retention", "1d"],
-                  ["dest", "list"], ["session", "end", "monday"], ["export", "--manifest", "-"]):
+                  ["dest", "list"], ["salvage"], ["salvage", "--force"], ["session", "end", "monday"],
+                  ["export", "--manifest", "-"]):
         refused(rig.run(*words), 11, about=" ".join(map(str, words)))
         left = {key: value for key, value in digests(rig).items() if not key.endswith(("-wal", "-shm", ".lock"))}
         expect(left == {key: value for key, value in before.items() if not key.endswith(("-wal", "-shm", ".lock"))},

@@ -7,7 +7,7 @@ from invariants import INNER, clean, gives, words_for_people
 from names import EVIL, steers
 from queues import ids
 
-SQL = ["'; DROP TABLE captures; --", '" OR 1=1 --', "%", "_" * 8, "*", "a%", "\\",
+SQL = ["'; DROP TABLE captures; --", '" OR 1=1 --', "%", "__%__", "*", "a%", "\\",
        "x' UNION SELECT sha256 FROM captures"]
 PATHS = ["../x", "..", ".", "/etc/passwd", "a/../../x", "-", "--", "-rf", "~"]
 

@@ -92,14 +92,15 @@ def only_strays(rig, about="check"):
 def clean(rig, about="at the end"):
     """`check --read-data` finds nothing, nothing is left over, and the rows are all that the spool holds."""
     found = check_says(rig, 0, about=about)
-    expect(not found, f"{about}: check finds {found} and answers 0")
+    # What a killed change of the settings left is taken away by the check that names it.
+    open_ones = [finding for finding in found if not (finding["kind"] == "leftover" and finding["repaired"])]
+    expect(not open_ones, f"{about}: check finds {found} and answers 0")
     nothing_left_over(rig, about)
     rows = rows_have_bytes(rig, about)
     held = {f"{row['sha256']}.bundle" for row in rows.values() if row["holding"] == "spool"}
     spooled = {path.name for path in rig.queue.glob("spool/*/*.bundle")}
     expect(spooled == held, f"{about}: the spool holds {len(spooled)} bundles, the rows say {len(held)}")
-    used = sum(path.stat().st_size for path in [*rig.queue.glob("spool/*/*.bundle"),
-                                                *rig.queue.glob("quarantine/*.bundle")])
+    used = sum(path.stat().st_size for path in rig.queue.glob("spool/*/*.bundle"))
     (counted,), = rig.query("SELECT bytes FROM usage")
     expect(counted == used, f"{about}: {counted} bytes are counted, the spool holds {used}")
     return rows

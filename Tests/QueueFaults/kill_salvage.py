@@ -26,7 +26,8 @@ class Salvage(Scene):
         listed = rig.run("list", "--json")
         listed.must(0, 66, 74, about="list after the kill")
         expect(listed.code or len(listed.out.splitlines()) in (0, 5), "list works and says half of what there is")
-        rig.run("salvage").must(0, about="salvage again")
+        # What the killed one finished is sound, and salvage refuses that.
+        rig.run("salvage").must(64 if listed.code == 0 and listed.out else 0, about="salvage again")
         rows = clean(rig, "after salvage again")
         holds(rig, *held, rows=rows, about="after salvage again")
         gives(rig, held[0], held[-1])

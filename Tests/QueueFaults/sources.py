@@ -134,6 +134,27 @@ def moved_only_if_the_same(bench):
         expect(path.exists() and path.read_bytes() == bench.stock[1].data, "a file that was not pushed is unlinked")
 
 
+def moved_into_itself(bench):
+    """--move of a file in the queue, or of what run delivered: it stays where it is."""
+    rig = bench.rig()
+    (rig.out / "disk").mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
+    bundle = bench.stock[0]
+    rig.push(bundle)
+    os.link(rig.spool_file(bundle), rig.out / "another name")
+    rig.run("run").must(0, about="run")
+    for path in (rig.spool_file(bundle), rig.out / f"disk/{bundle.id}.bundle"):
+        (rig.out / "link").symlink_to(path)
+        for name in (path, rig.out / "link"):
+            result = rig.run("push", "--move", name)
+            words_for_people(result.must(0, 64, 66, about=f"push --move of {path.parent.name}/"))
+            expect(path.read_bytes() == bundle.data, f"--move takes {path.parent.name}/{path.name} away")
+        (rig.out / "link").unlink(missing_ok=True)
+    rig.run("push", "--move", rig.out / "another name").must(0, about="push --move of another name of a spool file")
+    gives(rig, bundle)
+    clean(rig)
+
+
 def no_bundles(bench):
     """The verdicts are those of capbundle verify; of a batch the good ones are taken in."""
     rig = bench.rig()
@@ -212,6 +233,7 @@ TESTS = [
     ("links and hard links", links),
     ("the queue's bytes are its own", private_copy),
     ("--move unlinks only the very file that was stored", moved_only_if_the_same),
+    ("--move of the queue's own file, or of a delivered copy, takes nothing away", moved_into_itself),
     ("what is no bundle: the verdict of verify, and the good ones are taken in", no_bundles),
     ("a bundle that is still written", grows),
     ("a bundle that may not be read", unreadable),

@@ -75,18 +75,20 @@ def _change_filtered(world, dice, event, dry, words):
     chosen = after.chosen(**{kind: value}) if kind != "all" else after.chosen()
     filters = ["--all"] if kind == "all" else [f"--{kind.replace('destination', 'dest')}={value}"]
     code = 66 if kind == "session" and value not in after.sessions else 0
+    # By a filter that does not name it, nothing that was cancelled is sent after all.
+    passing = ("cancelled",) if event == "retry" and value != "cancelled" else ()
     changed = [capture.id for capture in chosen
-               if _apply(after, capture, event, value if kind == "destination" else None) == 0]
+               if _apply(after, capture, event, value if kind == "destination" else None, passing) == 0]
     ended = world.write(event, *filters, *words)
     _judge(world, ended, after, changed, code, dry, ordered=False)
 
 
-def _apply(model, capture, event, destination=None):
+def _apply(model, capture, event, destination=None, passing=()):
     """The event to a capture of the model; the exit code."""
     if event in ("release", "retry") and capture.holding not in HELD:
         # What cannot be sent is not made to wait for it; of what was sent that is not the reason.
         return 64 if capture.state == "completed" else 66
-    changed = capture.apply(event, destination)
+    changed = capture.apply(event, destination, passing)
     for delivery in changed:
         delivery.due = model.turn()
     return 0 if changed else 64

@@ -1,4 +1,4 @@
-"""What all sequences share: the tool, the bundles, and what each command usually does before it is killed in the middle."""
+"""What all sequences share: the tool, the bundles, and what a command usually does when it is not killed."""
 import os
 import re
 import subprocess

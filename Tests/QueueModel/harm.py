@@ -85,9 +85,12 @@ def _repair(world, model):
         sidecar, known = world.spool(bundle, ".json"), {}
         if sidecar.exists():
             known = json.loads(sidecar.read_bytes())
-        sessions = dict(model.sessions)
-        model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
-                   "not_before" in known)
+        held, sessions = model.by_identity(bundle), dict(model.sessions)
+        if held and (held.holding != "spool" or held.file != "whole"):
+            held.regain_bytes(bundle, None)  # the bytes alone: nobody has pushed it again
+        elif not held:
+            model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
+                       "not_before" in known)
         model.sessions |= sessions  # one that has ended is not opened by that
     model.strays = {}
     for capture in model.captures.values():
@@ -95,7 +98,7 @@ def _repair(world, model):
 
 
 def _in_their_order(world, model):
-    """Several strays are taken in in an order that nobody promised; those of one bundle share its ids out among them."""
+    """Several strays are taken in in an order that nobody promised; those of one bundle share its ids."""
     there = {record["sha256"]: record["id"] for record in reversed(listing(world))}
     expect(set(there) == {each.bundle.sha256 for each in model.captures.values()}, f"after --repair: {there}")
     by_sha256 = {each.bundle.sha256: each for each in model.captures.values()}
@@ -107,10 +110,13 @@ def _in_their_order(world, model):
 
 def _untidy(world, model):
     """Are there sidecars that no row names, or held bundles without one?"""
-    held = {each.bundle.sha256 for each in model.captures.values() if each.holding in HELD}
+    held = [each for each in model.captures.values() if each.holding in HELD]
+    return bool(_unnamed_sidecars(world, model)) or not all(world.spool(each.bundle, ".json").exists() for each in held)
+
+
+def _unnamed_sidecars(world, model):
     named = {each.bundle.sha256 for each in model.captures.values() if each.holding != "removed"}
-    there = {path.stem for path in (world.queue / "spool").glob("*/*.json")}
-    return bool(there - named or held - there)
+    return {path.stem for path in (world.queue / "spool").glob("*/*.json")} - named
 
 
 def mend(world, dice):
@@ -132,29 +138,44 @@ def _private(path, data):
 def salvage(world, dice):
     """The database is lost; what the spool has comes back, held, since what happened to it is not known."""
     model = world.model
-    before = {each.bundle.sha256: each for each in model.captures.values() if each.holding in HELD}
-    if not world.exists or model.strays or not before:
-        return
+    before = {each.bundle.identity: each for each in model.captures.values() if _known_to_spool(world, each)}
+    if not world.exists or model.strays or not before or _strange(world, model):
+        return  # what no row names would come with it
     release = ["--release"] if dice.random() < 0.3 else []
-    _lose(world, dice.choice(("gone", "damaged", "sound")))
-    ended = world.write("salvage", *release)
+    release += _lose(world, dice.choice(("gone", "damaged", "sound")))
+    ended = world.write("salvage", "--force", *release)
     if ended.killed:
-        ended = world.read("salvage", *release)
-    damaged = any(each.holding == "spool" and each.file in ("cut", "flipped") for each in before.values())
-    ended.must(1 if damaged else 0)
+        ended = world.read("salvage", "--force", *release)
     records = listing(world)
-    whole = {sha256 for sha256, each in before.items()
-             if each.file == "whole" and (each.holding == "spool" or each.sidecar)}
-    expect({record["sha256"] for record in records} == whole,
-           f"{ended.words}: takes in {[record['id'] for record in records]} of {list(before.values())}")
+    there = {world.pool.by_sha256[record["sha256"]].identity for record in records}
+    expect(there == set(before), f"{ended.words}: takes in {[record['id'] for record in records]}, expected "
+           f"{[each.id for each in before.values()]}")
     model.captures, model.sessions = {}, {}
     for record in reversed(records):
-        _salvaged(model, record, before[record["sha256"]], "pending" if release else "held")
+        old = before[world.pool.by_sha256[record["sha256"]].identity]
+        _salvaged(world, record, old, "pending" if "--release" in release else "held")
     expect(sorted(ended.lines) == sorted(model.captures), f"{ended.words}: prints {ended.lines}")
+    ended.must(74 if any(each.holding == "missing" for each in model.captures.values()) else 0)
+
+
+def _known_to_spool(world, capture):
+    """Is there a file that tells of a capture: its bundle, or its sidecar?"""
+    whole = capture.holding == "spool" and capture.file == "whole"
+    return whole or (capture.holding not in ("removed", "removing") and world.spool(capture.bundle, ".json").exists())
+
+
+def _strange(world, model):
+    """Are there sidecars of what was never acknowledged, or is let go?"""
+    known = {each.bundle.identity for each in model.captures.values() if each.holding not in ("removed", "removing")}
+    there = [world.pool.by_sha256[name].identity for name in _unnamed_sidecars(world, model)]
+    return any(each.holding == "removing" for each in model.captures.values()) or not set(there) <= known
 
 
 def _lose(world, how):
-    """What happens to the database; of one that is damaged every command says so, and leaves it as it is."""
+    """What happens to the database; of one that is damaged every command says so, and leaves it as it is.
+
+    The options that `salvage` then needs: a sound database is refused without one.
+    """
     path = world.queue / "queue.sqlite"
     if how == "damaged":
         world.shell("head -c 8192 /dev/zero | tr '\\0' x | dd of=queue/queue.sqlite conv=notrunc", _overwrite, path)
@@ -164,6 +185,10 @@ def _lose(world, how):
     if how == "damaged":
         for words in (["list"], ["check"], ["push", world.source(world.pool.sound[0])]):
             world.read(*words).must(74)
+    if how == "sound":
+        world.read("salvage").must(64)
+        return ["--force"]
+    return []
 
 
 def _overwrite(path):
@@ -171,15 +196,19 @@ def _overwrite(path):
         file.write(b"x" * 8192)
 
 
-def _salvaged(model, record, old, state):
+def _salvaged(world, record, old, state):
     """A capture as its sidecar has it, or without one as its bundle does."""
-    name = old.id if old.sidecar else record["id"]
+    model, sidecar = world.model, world.spool(old.bundle, ".json").exists()
+    name = old.id if sidecar else record["id"]
     expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is no id of {old.bundle.id}")
-    capture = Capture(name, old.bundle, None, 0, [Delivery(None, state)], old.holding, reference=old.reference)
-    if old.sidecar:
+    whole = old.holding in HELD and old.file == "whole"
+    capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else "missing", sidecar=sidecar,
+                      reference=old.reference if whole else None, pushed_to=old.pushed_to if sidecar else ())
+    if sidecar:
         capture.session, capture.priority = old.session, old.priority
-        names = old.pushed_to or [None]
-        capture.deliveries = [Delivery(each, state, later=old.deliveries[0].later) for each in names]
+    later = old.deliveries[0].later and sidecar
+    capture.deliveries = [Delivery(each, state if whole else "quarantined", None, later, capture.priority, model.turn())
+                          for each in capture.pushed_to or [None]]
     if capture.session:
         model.sessions[capture.session] = "open"
     model.captures[name] = capture

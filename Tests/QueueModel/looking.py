@@ -89,15 +89,18 @@ def export(world, dice):
         return
     form = dice.choice(("json", "paths", "sha256sum"))
     lines = world.read("export", "--manifest", "-", "--format", form).must(0).lines
-    # Paths are those below the spool, so that a reference has none.
-    waiting = [capture for capture in world.model.captures.values() if capture.holding == "spool" and capture.waiting]
-    wanted = {"json": lambda each: each.id, "paths": _path, "sha256sum": lambda each: f"{each.bundle.sha256}  {_path(each)}"}
+    # Paths below the spool are what two of the forms are made of, so that a reference has no place in them.
+    places = HELD if form == "json" else ("spool",)
+    waiting = [capture for capture in world.model.captures.values() if capture.holding in places and capture.unsent]
     there = [json.loads(line)["id"] for line in lines] if form == "json" else lines
-    expect(sorted(there) == sorted(map(wanted[form], waiting)), f"export {form}: {there}, expected {waiting}")
+    wanted = [_exported(capture, form) for capture in waiting]
+    expect(sorted(there) == sorted(wanted), f"export {form}: {there}, expected {wanted}")
 
 
-def _path(capture):
-    return f"{capture.bundle.sha256[:2]}/{capture.bundle.sha256}.bundle"
+def _exported(capture, form):
+    sha256 = capture.bundle.sha256
+    path = f"{sha256[:2]}/{sha256}.bundle"
+    return {"json": capture.id, "paths": path, "sha256sum": f"{sha256}  {path}"}[form]
 
 
 def status(world):

@@ -50,13 +50,14 @@ class Capture:
         return MACHINE.overall({delivery.state for delivery in self.deliveries})
 
     @property
-    def waiting(self):
-        return any(delivery.state in ("pending", "failed", "uploading", "processing") for delivery in self.deliveries)
+    def unsent(self):
+        """Does somebody else have something to send?"""
+        return any(each.state in ("pending", "failed", "uploading", "processing", "held") for each in self.deliveries)
 
-    def apply(self, event, destination=None):
+    def apply(self, event, destination=None, passing=()):
         """The event to each delivery (of the destination, if one is named) that has a cell for it; those, changed."""
         chosen = [each for each in self.deliveries if destination is None or each.destination == destination]
-        return [each for each in chosen if each.apply(event)]
+        return [each for each in chosen if each.state not in passing and each.apply(event)]
 
     def lose_bytes(self):
         """What is found when the bytes are looked at: a file of the user's own is never set aside."""
@@ -115,9 +116,9 @@ class Model:
 
     def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None):
         """The id that push prints, and its outcome."""
-        if session:
-            self.sessions[session] = "open"
         held = self.by_identity(bundle)
+        if session and (not held or session in self.sessions):  # a session begins with its first capture
+            self.sessions[session] = "open"
         if held:
             return held.id, self._push_again(held, bundle, destinations, priority, later, reference)
         deliveries = [self._delivery(name, priority, later) for name in destinations or (None,)]
@@ -133,10 +134,15 @@ class Model:
         return Delivery(name, later=later, priority=priority, due=self.turn())
 
     def _push_again(self, held, bundle, destinations, priority, later, reference):
-        again = [each for each in held.deliveries if each.state == "cancelled"]
-        held.apply("push")
-        for each in again:
-            each.due = self.turn()
+        everything = all(each.state == "cancelled" for each in held.deliveries)
+        for each in held.deliveries:
+            if each.destination is None and each.state != "completed" and self.default in destinations:
+                each.destination = self._bound(held)
+            if each.state != "cancelled":
+                each.apply("push")
+            elif everything or each.destination in destinations:
+                each.apply("push")
+                each.due = self.turn()
         known = {each.destination for each in held.deliveries}
         held.deliveries += [self._delivery(name, priority, later) for name in destinations if name not in known]
         outcome = self._outcome(held, reference)
@@ -147,14 +153,16 @@ class Model:
         return outcome
 
     def _outcome(self, held, reference):
-        """What a bundle that is known already comes to: its bytes are taken if the queue has none, or only a name of them."""
+        """What a bundle that is known already comes to: its bytes are taken if the queue has none of its own."""
         if held.holding == "reference" and not reference:
             return "stored"
         if held.holding == "removed":
-            return "restored" if any(each.state not in OVER for each in held.deliveries) else "held-already"
-        # A byte that was flipped shows only to who reads all of them, which push does not.
-        found = held.holding not in HELD or held.file in ("gone", "cut")
-        return "restored" if found else "held-already"
+            return "stored" if any(each.state not in OVER for each in held.deliveries) else "held-already"
+        return "restored" if held.holding not in HELD or held.file != "whole" else "held-already"
+
+    def _bound(self, held):
+        """What a delivery without a destination is bound to: the default one, unless there is a delivery to it."""
+        return None if any(each.destination == self.default for each in held.deliveries) else self.default
 
     # Letting go
 

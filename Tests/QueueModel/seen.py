@@ -1,4 +1,4 @@
-"""What the queue says of itself, as something that can be compared with the model; and what may be there after a kill."""
+"""What the queue says of itself, to be compared with the model; and what may be there after a kill."""
 import hashlib
 import json
 
@@ -47,7 +47,8 @@ def _receipts(record, capture):
     missing = [text for text in wanted if text not in [_text(receipt) for receipt in there]]
     expect(not missing, f"{capture.id}: the receipt {missing[:1]} is not in {there}")
     finished = capture.state == "completed"
-    expect(("finished_at" in record) == finished, f"{capture.id}: {capture.state}, finished_at {record.get('finished_at')}")
+    expect(("finished_at" in record) == finished,
+           f"{capture.id}: {capture.state}, finished_at {record.get('finished_at')}")
 
 
 def _text(receipt):
@@ -56,6 +57,18 @@ def _text(receipt):
 
 # After a kill
 
+def after_kill(world):
+    """The records; none where nothing was ever acknowledged and the queue was not made."""
+    world.unmade = False
+    if not world.exists:
+        return []
+    model = world.model
+    if not (model.captures or model.sessions or model.destinations) and world.read("list", "--json").code == 66:
+        world.unmade = True
+        return []
+    return listing(world)
+
+
 def settle(world, after, whole=False, between=None):
     """After a command was killed: each capture is as it was before or as the command would have left it.
 
@@ -63,7 +76,7 @@ def settle(world, after, whole=False, between=None):
     gives the capture as a step in the middle leaves it, or None. The model becomes what is there.
     """
     before = world.model
-    records = listing(world) if world.exists else []
+    records = after_kill(world)
     seen, steps = {}, set()
     for record in reversed(records):
         name = record["id"]

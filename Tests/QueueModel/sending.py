@@ -3,7 +3,7 @@ import hashlib
 
 from model import FAILED, HELD
 from outcomes import expect
-from seen import of_capture, of_record, settle
+from seen import after_kill, of_capture, of_record, settle
 from taking import SESSIONS
 
 NAMES = ("nas", "usb")
@@ -64,6 +64,7 @@ def _changed(world, ended, after, codes):
         ended.must(*codes)
         world.model = after
         return
+    after_kill(world)
     if not world.exists:
         return
     listed = world.read("dest", "list").must(0).out.decode()
@@ -83,6 +84,7 @@ def end_session(world, dice):
     incomplete = dice.random() < 0.4
     code = 0 if name in after.sessions else 66
     if not code:
+        incomplete = incomplete or after.sessions[name] == "incomplete"
         after.sessions[name] = "incomplete" if incomplete else "ended"
     ended = world.write("session", "end", name, *(["--incomplete"] if incomplete else []))
     if ended.killed:
@@ -128,7 +130,8 @@ def run(world, dice):
     failed = any(capture.state in FAILED for capture in after.captures.values())
     left = any(each.state in WAITING for capture in after.captures.values() for each in capture.deliveries)
     ended.finding(14 if failed else 15 if left else 0)
-    expect(sorted(ended.lines) == sorted(line for _, _, line in told), f"{ended.words}: says {ended.lines}, expected {told}")
+    lines = [line for _, _, line in told]
+    expect(sorted(ended.lines) == sorted(lines), f"{ended.words}: says {ended.lines}, expected {lines}")
     if len({name for name, _, _ in told}) == 1:  # of several destinations each has an order of its own
         ended.printing([line for _, _, line in sorted(told, key=lambda each: each[1])], "in another order:")
     world.model = after
@@ -142,6 +145,7 @@ def _send_all(world, model):
         for delivery in list(capture.deliveries):
             if delivery.state in ("uploading", "processing"):
                 delivery.apply("park")  # its owner was killed
+                delivery.due = model.turn()
             if delivery.state in ("pending", "failed") and not delivery.later and capture.holding in HELD:
                 told += _send(world, model, capture, delivery)
     return told
@@ -156,12 +160,12 @@ def _send(world, model, capture, delivery):
         return []
     delivery.destination, place = name, (-delivery.priority, delivery.due)
     delivery.apply("claim")
-    if capture.file != "whole":
-        capture.lose_bytes()
-        return [(name, place, f"{capture.id} quarantined")]
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
     same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
-    delivery.apply("complete" if same else "conflict")
+    if same and capture.file != "whole":
+        capture.lose_bytes()
+    else:
+        delivery.apply("complete" if same else "conflict")
     return [(name, place, f"{capture.id} {delivery.state}")]
 
 
@@ -185,8 +189,9 @@ def _copies(world):
     """What is completed by a run is whole at its destination; nothing stands there under a name in part."""
     for capture in world.model.captures.values():
         for delivery in capture.deliveries:
-            if delivery.state == "completed" and not delivery.receipt and delivery.destination in world.model.destinations:
-                path = world.disks[world.model.destinations[delivery.destination]] / f"{capture.id}.bundle"
+            number = world.model.destinations.get(delivery.destination)
+            if delivery.state == "completed" and not delivery.receipt and number is not None:
+                path = world.disks[number] / f"{capture.id}.bundle"
                 expect(path.exists() and path.read_bytes() == capture.bundle.data,
                        f"{capture.id} is completed, and {path.name} is not its bytes")
     for disk in world.disks:
@@ -196,4 +201,5 @@ def _copies(world):
             expect(whole, f"{path.name} at a destination is no whole bundle")
 
 
-COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "occupy": (2, occupy), "run": (12, run)}
+COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "occupy": (2, occupy),
+            "run": (12, run)}

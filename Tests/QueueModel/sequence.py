@@ -1,7 +1,7 @@
 """One sequence: what its seed makes of it, how it is played, and how it is made shorter where it fails.
 
-A step is a command's name and a seed of its own, and chooses its arguments from what the queue holds when it is played. So
-a step means something whatever the steps before it came to, and a sequence can be played without some of its steps.
+A step is a command's name and a seed of its own, and chooses its arguments from what the queue holds when it is
+played. So a step means something whatever the steps before it came to, and a sequence can be played without some.
 """
 import dataclasses
 import random

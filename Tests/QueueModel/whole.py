@@ -1,5 +1,6 @@
 """The end of a sequence: everything that the queue says and has is compared with the model."""
 import contextlib
+import json
 import sqlite3
 
 from harm import run_check
@@ -18,6 +19,7 @@ def judge(world):
     same_captures(world, listing(world), list(world.model.captures.values()), "at the end")
     status_of(world)
     _files(world)
+    _sidecars(world)
     for capture in world.model.captures.values():
         if capture.holding in HELD:
             get_one(world, capture)
@@ -28,9 +30,11 @@ def judge(world):
 def _files(world):
     """The spool has the files of what it holds, each with its bytes, and strays; nothing is open to others."""
     model, spool = world.model, world.queue / "spool"
-    wanted = {capture.bundle.sha256: capture.bundle for capture in model.captures.values() if capture.holding == "spool"}
+    held = [capture.bundle for capture in model.captures.values() if capture.holding == "spool"]
+    wanted = {bundle.sha256: bundle for bundle in held}
+    going = {capture.bundle.sha256 for capture in model.captures.values() if capture.holding == "removing"}
     there = {path.stem: path for path in spool.glob("*/*.bundle")}
-    expect(set(there) == set(wanted) | set(model.strays),
+    expect(set(there) - going == set(wanted) | set(model.strays),
            f"the spool has {sorted(there)}, expected {sorted(set(wanted) | set(model.strays))}")
     for name, bundle in wanted.items():
         expect(there[name].read_bytes() == bundle.data, f"{name}.bundle has other bytes than were pushed")
@@ -39,6 +43,22 @@ def _files(world):
     for path in world.queue.rglob("*"):
         mode = path.lstat().st_mode & 0o777
         expect(mode == (0o700 if path.is_dir() else 0o600), f"{path.name} has mode {mode:03o}")
+
+
+def _sidecars(world):
+    """What a salvage would know is what the queue knows: the id that push printed before all."""
+    for capture in world.model.captures.values():
+        path = world.spool(capture.bundle, ".json")
+        if capture.holding in HELD and capture.sidecar:
+            expect(path.exists(), f"{capture.id} has no sidecar")
+            there = json.loads(path.read_bytes())
+            wanted = {"bundle_id": capture.bundle.id, "bytes": capture.bundle.bytes, "format": "capqueue/sidecar/1",
+                      "destinations": sorted(capture.pushed_to), "id": capture.id, "identity": capture.bundle.identity,
+                      "manifest_sha256": capture.bundle.manifest_sha256, "priority": capture.priority,
+                      "sha256": capture.bundle.sha256, "session": capture.session, "reference": capture.reference}
+            there["destinations"] = sorted(there["destinations"])
+            other = {name: (there.get(name), value) for name, value in wanted.items() if there.get(name) != value}
+            expect(not other, f"the sidecar of {capture.id} has, and should have: {other}")
 
 
 def _database(world, database):

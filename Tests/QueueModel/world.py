@@ -30,7 +30,7 @@ class Ended:
         return self
 
     def finding(self, code):
-        """As `must`, of a command that makes no queue: where there was none it says so, or what is wrong with the words."""
+        """As `must`, of a command that makes no queue: where there was none it says that, or what else is wrong."""
         return self.must(code) if self.existed else self.must(66, *([64] if code == 64 else []))
 
     def printing(self, lines, about="ids"):
@@ -49,6 +49,7 @@ class World:
         self.disk_files = [{} for _ in self.disks]  # what a run has put there: name and bytes
         self.model, self.crash, self.transcript = Model(), None, []
         self.counts = collections.Counter()
+        self.unmade = False  # a kill left the beginning of a database, which the tool takes for none
         self.pushing = []  # bundles whose bytes a push that was killed can have left in the spool
         self._environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.folder),
                              "CAPQUEUE_DIR": "queue", "LC_ALL": "C.UTF-8", "CAPBUNDLE_TRUST": str(pool.trust),
@@ -61,7 +62,7 @@ class World:
 
     @property
     def exists(self):
-        return (self.queue / "queue.sqlite").exists()
+        return (self.queue / "queue.sqlite").exists() and not self.unmade
 
     # Doing things
 
@@ -89,6 +90,7 @@ class World:
         expect(code != 70, f"{said}: exit 70, a bug of its own: {err[:400]!r}")
         ended = Ended(said, code, out, err, existed)
         self.counts["crashes"] += ended.killed
+        self.unmade = self.unmade and code in (-9, 64, 66)
         return ended
 
     def note(self, line):

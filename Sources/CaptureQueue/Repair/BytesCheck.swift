@@ -42,7 +42,11 @@ struct BytesCheck: Sendable {
 
     private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
         let path = folder.bundlePath(record.sha256)
-        guard FileStatus.exists(path) else { return .wrong(.missing, "the file is gone") }
+        guard FileStatus.exists(path) else {
+            // Between the rename and the row, a kill may have come.
+            return try spool.isSetAside(record.sha256)
+                ? .wrong(.damaged, "was set aside by a check that was cut short") : .wrong(.missing, "the file is gone")
+        }
         guard let status = try spool.bundleStatus(record.sha256) else {
             return .wrong(.damaged, "is no plain file")
         }

@@ -98,6 +98,17 @@ struct QueueCheck {
                 .leftover, nil, FilePath.join(queue.folder.incoming, name), "left by a push that was killed",
                 isRepaired: !options.isDryRun, deliver)
         }
+        let leftover = SettingsCopy.leftover(in: queue.folder)
+        guard FileStatus.exists(leftover) else { return }
+        // With the turn to write, it is nobody's who is still at it.
+        let isGone = try queue.store.turnOrRead(isDryRun: options.isDryRun) {
+            options.isDryRun || SettingsCopy.sweep(queue.folder)
+        }
+        if isGone {
+            try tell(
+                .leftover, nil, leftover, "left by a change of settings that was killed", isRepaired: !options.isDryRun,
+                deliver)
+        }
     }
 
     // MARK: - Rows

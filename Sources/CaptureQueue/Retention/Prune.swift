@@ -39,7 +39,7 @@ extension UploadQueue {
         var result = PruneResult()
         // What is seen of the clocks is remembered first, whatever there is to do: the next prune measures by it.
         if !options.isDryRun { _ = try store.write { try clock.stamp($0) } }
-        result.clockDoubt = try store.read { try clock.read($0).doubt }
+        result.clockDoubt = try store.read { try Self.doubt(clock.read($0), $0) }
         if !options.isDryRun { try sweep.finishEarlier() }
         var after = PruneSweep.Place()
         while let batch = try sweep.next(&after, limit: Self.pruneStep) {
@@ -56,6 +56,16 @@ extension UploadQueue {
             result.failures = sweep.failures
         }
         return result
+    }
+
+    /// Also where something was finished at a time that has not come yet: the clock was ahead then, or is behind now.
+    static func doubt(_ reading: QueueClock.Reading, _ db: Database) throws -> Int? {
+        let latest = try db.integer(
+            """
+            SELECT max(finished_at) FROM captures
+            WHERE finished_at IS NOT NULL AND holding IN ('spool', 'reference') AND finished_at > ?
+            """, [reading.stamp + 60_000])
+        return [reading.doubt, latest.map { $0 - reading.wall }].compactMap(\.self).max()
     }
 
     /// Takes the wall clock as it is from now on; what was stamped later than it is stamped anew.

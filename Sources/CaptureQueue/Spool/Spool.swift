@@ -146,6 +146,11 @@ struct Spool: Sendable {
         }
     }
 
+    /// Whether damaged bytes of that name were set aside.
+    func isSetAside(_ sha256: Digest) throws(QueueError) -> Bool {
+        try names(in: folder.quarantine).contains { $0.hasPrefix("\(sha256).") }
+    }
+
     /// Sets damaged bytes aside. They are never deleted.
     ///
     /// - Returns: where they are now; nil when there was nothing.

@@ -42,6 +42,12 @@ public struct QueueFolder: Hashable, Sendable {
     /// Whether there is a database; an empty file is none.
     var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
+    /// Makes what is missing, unless what is there is not ours to add to.
+    func makeExamined() throws(QueueError) {
+        if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
+        try make()
+    }
+
     /// Makes what is missing, private to the user.
     package func make() throws(QueueError) {
         do throws(NativeError) {

@@ -60,7 +60,7 @@ extension UploadQueue {
                 oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
                 sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
                 attempts: try db.integer("SELECT max(id) FROM attempts") ?? 0,
-                clockDoubt: reading.doubt)
+                clockDoubt: try Self.doubt(reading, db))
         }
     }
 

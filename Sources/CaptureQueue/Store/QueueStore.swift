@@ -13,6 +13,8 @@ final class QueueStore: Sendable {
     /// Whether the reserve is given up when the disk is full.
     private let freesReserve: Bool
     private let connection: Mutex<Connection?>
+    /// Whether the folder was synced since the connection was made.
+    private let areNamesSettled = Mutex(false)
 
     /// A connection, and the file that it was opened on: salvage puts another in its place.
     private struct Connection {
@@ -36,8 +38,9 @@ final class QueueStore: Sendable {
     ///
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     static func open(_ folder: QueueFolder, isMade: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore {
-        if isMade { try folder.make() }
+        if isMade { try folder.makeExamined() }
         try folder.examine()
+        try Schema.requireHeader(folder)
         if !folder.exists {
             // A database that is gone while the bytes are there is no new queue.
             guard try !Spool(folder: folder).holdsBundles() else {
@@ -113,7 +116,19 @@ final class QueueStore: Sendable {
     /// - Throws: `queue.busy` after a minute; `io.failed` on a read-only disk; what `body` throws.
     func turn<Value>(_ body: (WriterTurn) throws -> Value) throws -> Value {
         if let readOnly { throw readOnly }
-        return try Self.locked(folder) { try body(WriterTurn(store: self)) }
+        return try Self.locked(folder) {
+            try settleNames()
+            return try body(WriterTurn(store: self))
+        }
+    }
+
+    /// SQLite makes its log anew for most runs, syncs the folder that names it, and does not look at what comes of that.
+    private func settleNames() throws {
+        let isSettled = areNamesSettled.withLock { $0 }
+        if isSettled { return }
+        _ = try usingConnection { _ in }
+        try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
+        areNamesSettled.withLock { $0 = true }
     }
 
     private static func locked<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws -> Value {
@@ -175,6 +190,7 @@ final class QueueStore: Sendable {
                 throw QueueError(.damaged, "the database is gone", of: folder.database, hints: [QueueError.salvageHint])
             }
             let opened = try Self.connectCurrent(folder, isLocked: true)
+            areNamesSettled.withLock { $0 = false }
             known = Connection(queue: opened, file: now)
             return opened
         }

@@ -1,3 +1,4 @@
+import CaptureNative
 import GRDB
 
 /// The versions of the database, oldest first.
@@ -14,6 +15,28 @@ enum Schema {
         return migrator
     }
 
+    /// Looks at the file itself, since SQLite would write to what it opens.
+    ///
+    /// - Throws: `queue.damaged` for what is no database, or somebody else's.
+    static func requireHeader(_ folder: QueueFolder) throws(QueueError) {
+        guard folder.exists else { return }
+        let path = folder.database
+        let header = try onFile(path) { () throws(NativeError) in
+            var buffer = [UInt8](repeating: 0, count: 100)
+            let count = try FileHandle.reading(path, followsLinks: false).read(into: &buffer)
+            return Array(buffer[..<count])
+        }
+        guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
+            throw QueueError(.damaged, "is no database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
+        }
+        // File format, section 1.3. A single page without an owner is what a kill leaves of a queue that was being made.
+        let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
+        let size = (try? FileStatus.ofName(path).size) ?? 0
+        guard owner == applicationID || owner == 0 && size <= 4096 else {
+            throw QueueError(.damaged, "is a database, and not one of a queue", of: path)
+        }
+    }
+
     /// Whether it is a database of ours with all migrations, and none more.
     static func isCurrent(_ db: Database) throws -> Bool {
         try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
@@ -27,6 +50,11 @@ enum Schema {
     static func requireOurs(_ db: Database, in folder: QueueFolder) throws {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'") ?? 0
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
+        if tables == 0, try Spool(folder: folder).holdsBundles() {
+            throw QueueError(
+                .damaged, "the database is empty, and the spool holds bundles", of: folder.database,
+                hints: [QueueError.salvageHint])
+        }
         guard tables == 0 || isOurs else {
             // A kill in the middle of the first migration leaves the list of migrations, empty.
             let isHalfMade =

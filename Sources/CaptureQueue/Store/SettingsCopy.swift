@@ -33,6 +33,14 @@ struct SettingsCopy {
         }
     }
 
+    /// What a kill between writing the copy and naming it leaves.
+    static func leftover(in folder: QueueFolder) -> String { FilePath.join(folder.path, ".settings.json.new.tmp") }
+
+    static func sweep(_ folder: QueueFolder) -> Bool {
+        guard let home = try? FolderHandle(folder.path) else { return false }
+        return (try? home.removeFile(FilePath.name(of: leftover(in: folder)))) ?? false
+    }
+
     /// Puts back what the copy says into a new database. A copy that is missing or damaged is passed over.
     static func restore(from folder: QueueFolder, into db: Database) throws {
         guard let file = try? FileHandle.reading(folder.settingsCopy, followsLinks: false),

@@ -75,7 +75,9 @@ extension QueueSettings {
         for row in try db.rows("SELECT name, value FROM settings") {
             guard let name = Name(rawValue: try row.needText("name")) else { continue }
             let value = try row.needText("value")
-            do throws(QueueError) { try set(name, value) } catch { throw QueueError.corruptRecord("a setting that cannot be: \(error)") }
+            do throws(QueueError) { try set(name, value) } catch {
+                throw QueueError.corruptRecord("a setting that cannot be: \(error)")
+            }
         }
     }
 }

@@ -148,7 +148,8 @@ struct OnlyCopyTests {
         let path = try room.bundle("a")
         let id = try queue.push(path, options).id
         try FileManager.default.moveItem(atPath: path, toPath: room.path("away"))
-        let result = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in }
+        let result = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in
+        }
         #expect(result.missing == [id])
         #expect(try queue.capture(id).holding == .missing)
         #expect(try queue.push(room.path("away"), options).outcome == .restored)

@@ -21,7 +21,7 @@ def get(world, dice):
 def get_one(world, capture, text=None):
     """The bytes that were pushed, or none at all."""
     ended = world.read("get", text or capture.id, "-o", "-")
-    if capture.holding not in HELD or capture.file == "gone":
+    if capture.holding not in HELD or capture.file in ("gone", "aside"):
         ended.must(66)
     elif capture.file != "whole":
         ended.must(1)

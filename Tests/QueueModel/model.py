@@ -40,7 +40,7 @@ class Capture:
     priority: int
     deliveries: list
     holding: str = "spool"
-    file: str = "whole"  # what the disk has of it: whole, flipped (same length), cut, gone
+    file: str = "whole"  # what the disk has of it: whole, flipped (same length), cut, gone, or set aside by a kill
     reference: str | None = None  # the user's own file
     sidecar: bool = True
     pushed_to: tuple = ()  # what the sidecar says of destinations: those of the first push

@@ -167,7 +167,7 @@ def adopt(world, dice):
 def _wanted(model, bundle):
     """Does the queue lack it, or its bytes? One whose bytes were let go is no loss."""
     held = model.by_identity(bundle)
-    unseen = held is not None and held.holding in HELD and held.file in ("gone", "cut")
+    unseen = held is not None and held.holding in HELD and held.file in ("gone", "aside", "cut")
     return held is None or held.holding in ("missing", "quarantined") or unseen
 
 

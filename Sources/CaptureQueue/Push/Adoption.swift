@@ -27,7 +27,9 @@ extension UploadQueue {
         let unreadable = Mutex<[BundleError]>([])
         let rawFolders = Mutex<[String]>([])
         let isHeld = { @Sendable (identity: Digest) throws -> Bool in
-            guard let record = try self.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+            guard let record = try self.store.read({ try CaptureRecord.one($0, identity: identity) }) else {
+                return false
+            }
             return try self.isSafe(record)
         }
         try push(

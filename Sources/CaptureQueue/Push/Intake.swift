@@ -57,19 +57,27 @@ struct Intake: Sendable {
     }
 
     /// Writes what is known beside the bundle.
-    func writeSidecar(_ arrival: inout Arrival, id: String) throws {
-        let sidecar = Sidecar(
+    ///
+    /// - Parameter record: of a capture that was pushed before; the sidecar goes on saying what that push knew.
+    func writeSidecar(_ arrival: inout Arrival, id: String, after record: CaptureRecord? = nil) throws {
+        var sidecar = Sidecar(
             id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
             manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
             capturedAt: arrival.facts.capturedAt, device: arrival.facts.device,
-            pushedAt: CaptureTime(milliseconds: queue.clock.read(memory).stamp)
-                ?? arrival.facts.capturedAt, priority: options.priority,
-            notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: options.session,
-            destinations: options.destinations, reference: arrival.reference)
+            pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? queue.clock.read(memory).stamp)
+                ?? arrival.facts.capturedAt,
+            priority: options.priority, notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) },
+            session: options.session, destinations: options.destinations, reference: arrival.reference)
+        if let record {
+            sidecar.priority = record.priority
+            sidecar.notBefore = record.notBefore.flatMap { CaptureTime(milliseconds: $0) }
+            sidecar.session = record.session
+            sidecar.destinations = record.deliveries.compactMap(\.destination)
+        }
         let file = try openIncoming()
         do throws(NativeError) { try file.handle.write(sidecar.encoded) } catch { throw Self.full(queue.folder, error) }
         try synchronize(file)
-        arrival.sidecar = (id, file)
+        arrival.sidecar = (sidecar, file)
     }
 
     private func open(_ place: BundleSource.Place) throws(BundleError) -> (FileHandle, String) {
@@ -200,8 +208,7 @@ struct Arrival: Sendable {
     let facts: BundleFacts
     /// nil by reference.
     let file: IncomingFile?
-    /// With the id that it names.
-    var sidecar: (id: String, file: IncomingFile)?
+    var sidecar: (content: Sidecar, file: IncomingFile)?
     var source: Source?
     var reference: String?
 }

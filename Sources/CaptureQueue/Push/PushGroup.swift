@@ -41,7 +41,7 @@ struct PushGroup {
         var plans = try plan(arrivals)
         let given = try giveNames(&plans)
         do {
-            return try turn.write { db in
+            let results = try turn.write { db in
                 let writer = try PushWriter(db, queue, options)
                 let results = try plans.map { plan -> Result<Pushed, any Error> in
                     switch plan {
@@ -52,6 +52,8 @@ struct PushGroup {
                 }
                 return try writer.finish(results)
             }
+            removeOldSidecars(plans)
+            return results
         } catch let error as QueueError {
             takeBack(given, after: error)
             throw Intake.withHint(error)
@@ -87,7 +89,7 @@ struct PushGroup {
                     }
                 }
                 seen.insert(arrival.facts.identity)
-                if !isRepeated { try settleID(&arrival, record, &ids, db) }
+                if needsBytes { try settleSidecar(&arrival, record, &ids, db) }
                 return .arrived(arrival, record, needsBytes: needsBytes)
             }
         }
@@ -95,14 +97,14 @@ struct PushGroup {
 
     /// The sidecar names the id that was free when it was written; another process may have taken that meanwhile, or another
     /// bundle of this call.
-    private func settleID(
+    private func settleSidecar(
         _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout Set<String>, _ db: Database
     ) throws {
         let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
         taken.insert(id)
-        if arrival.sidecar?.id != id {
+        if record != nil || arrival.sidecar?.content.id != id {
             let intake = Intake(queue, options, memory: try queue.clock.read(db).memory, limits: limits)
-            try intake.writeSidecar(&arrival, id: id)
+            try intake.writeSidecar(&arrival, id: id, after: record)
         }
     }
 
@@ -127,11 +129,17 @@ struct PushGroup {
         var given: [Digest] = []
         var used: [Digest] = []
         for index in plans.indices {
-            guard case .arrived(let arrival, _, needsBytes: true) = plans[index] else { continue }
+            guard case .arrived(let arrival, let record, needsBytes: true) = plans[index] else { continue }
             do {
                 let sha256 = arrival.facts.sha256
+                if let old = record?.sha256, record?.holding == .spool, old != sha256 {
+                    // The bytes that were held do not match their hash any more, and others take their place.
+                    _ = try queue.spool.quarantine(old)
+                }
                 // Before the bundle: a bundle alone would be a stray that knows less.
-                if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) { files.append((sidecar, "\(sha256).json")) }
+                if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) {
+                    files.append((sidecar, "\(sha256).json"))
+                }
                 guard let file = arrival.file else { continue }
                 if try usesStray(arrival) {
                     used.append(sha256)
@@ -158,9 +166,27 @@ struct PushGroup {
         let path = queue.folder.sidecarPath(arrival.facts.sha256)
         guard FileStatus.exists(path) else { return false }
         let known = StoredBundle.sidecar(arrival.facts.sha256, queue.folder)
-        if let known, known.id == arrival.sidecar?.id, known.reference == arrival.reference { return true }
+        if var known, let ours = arrival.sidecar?.content {
+            known.pushedAt = ours.pushedAt
+            if known == ours { return true }
+        }
         try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(arrival.facts.sha256))
         return false
+    }
+
+    /// Of captures whose bytes have another hash now; what stays of them is reported by check.
+    private func removeOldSidecars(_ plans: [Plan]) {
+        for case .arrived(let arrival, let record?, needsBytes: true) in plans
+        where record.sha256 != arrival.facts.sha256 {
+            let rows = try? queue.store.read {
+                try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ?", [record.sha256.data])
+            }
+            let hasBundle = FileStatus.exists(queue.folder.bundlePath(record.sha256))
+            guard let rows,
+                let permit = RetentionPolicy.permitForSidecar(record.sha256, rows: rows, hasBundle: hasBundle)
+            else { continue }
+            try? queue.spool.remove(permit)
+        }
     }
 
     /// A file that a killed push left under this name is as good as ours, if its bytes are; otherwise it is set aside.

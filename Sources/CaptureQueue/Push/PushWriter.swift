@@ -18,6 +18,12 @@ struct PushWriter {
         self.options = options
         let now = try queue.clock.stamp(db)
         self.now = now
+        if let name = options.session, options.reopensSession,
+            try db.integer("SELECT 1 FROM sessions WHERE name = ?", [name]) != nil
+        {
+            // Said by the user, so it is done even if nothing joins it.
+            _ = try db.session(name, reopens: true, at: now)
+        }
         destinations = try options.destinations.map { try db.destination($0) }
         usedBefore = try queue.usedBytes(db)
     }
@@ -34,7 +40,8 @@ struct PushWriter {
         }
         guard needsBytes else {
             return .failure(
-                QueueError(.inputOutput, "the same bundle, earlier in this call, could not be stored", of: arrival.name))
+                QueueError(.inputOutput, "the same bundle, earlier in this call, could not be stored", of: arrival.name)
+            )
         }
         return .success(try insert(arrival))
     }
@@ -43,7 +50,7 @@ struct PushWriter {
         let facts = arrival.facts
         // Only now: a session that nothing joins is not opened.
         let session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
-        guard let id = arrival.sidecar?.id else {
+        guard let id = arrival.sidecar?.content.id else {
             throw QueueError(.corruptRecord, "no id for a push", of: arrival.name)
         }
         try db.insertCapture(
@@ -111,7 +118,9 @@ struct PushWriter {
         for (name, destination) in zip(options.destinations, destinations)
         where !record.deliveries.contains(where: { $0.destination == name }) {
             let isDefault = try db.integer("SELECT is_default FROM destinations WHERE id = ?", [destination]) == 1
-            if isDefault, let unbound = record.deliveries.first(where: { $0.destination == nil && $0.state != .completed }) {
+            if isDefault,
+                let unbound = record.deliveries.first(where: { $0.destination == nil && $0.state != .completed })
+            {
                 try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [destination, unbound.number])
                 continue
             }

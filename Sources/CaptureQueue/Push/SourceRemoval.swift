@@ -9,7 +9,8 @@ struct SourceRemoval {
 
     init(_ queue: UploadQueue) throws {
         self.queue = queue
-        kept = try ([queue.folder.path] + queue.destinations().compactMap { $0.settings["path"] }).map(FilePath.resolved)
+        kept = try ([queue.folder.path] + queue.destinations().compactMap { $0.settings["path"] }).map(
+            FilePath.resolved)
     }
 
     func remove(_ arrival: Arrival, _ pushed: Pushed) -> Pushed {
@@ -37,7 +38,9 @@ struct SourceRemoval {
     /// What was stored now was hashed on its way in. What the queue held before is read again, and synced: a file that was
     /// lost or changed meanwhile, or put back by hand, must not cost the last copy.
     private func holdsBytes(_ pushed: Pushed, besides source: FileStatus) -> Bool {
-        guard let held = try? queue.spool.bundleStatus(pushed.sha256), !held.isSameFile(as: source) else { return false }
+        guard let held = try? queue.spool.bundleStatus(pushed.sha256), !held.isSameFile(as: source) else {
+            return false
+        }
         if pushed.outcome == .stored { return true }
         guard (try? SpoolReader(queue.spool).matches(pushed.sha256)) ?? false else { return false }
         do {

@@ -31,7 +31,9 @@ struct BytesCheck: Sendable {
             case .spool:
                 verdict.fault = try spoolFault(record, reads: reads, &verdict.bytesRead)
                 verdict.lacksSidecar = !FileStatus.exists(folder.sidecarPath(record.sha256))
-            case .reference: verdict.fault = try sourceFault(record, reads: reads, &verdict.bytesRead)
+            case .reference:
+                verdict.fault = try sourceFault(record, reads: reads, &verdict.bytesRead)
+                verdict.lacksSidecar = !FileStatus.exists(folder.sidecarPath(record.sha256))
             case .removing, .removed, .quarantined, .missing: break
             }
         } catch {

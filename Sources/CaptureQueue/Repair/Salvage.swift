@@ -58,7 +58,8 @@ extension UploadQueue {
             return
         }
         throw QueueError(
-            .stateRefused, "the database is sound, and knows what was uploaded and cancelled; salvage would forget that",
+            .stateRefused,
+            "the database is sound, and knows what was uploaded and cancelled; salvage would forget that",
             of: folder.database, hints: ["capqueue check looks for damage; --force salvages all the same"])
     }
 }
@@ -119,10 +120,15 @@ struct Salvage {
                 switch item.1 {
                 case .sound(let facts): batch.append(Entry(found: item.0, facts: facts, holding: item.0.holding))
                 case .absent(let facts):
-                    batch.append(Entry(found: item.0, facts: facts, holding: .missing))
+                    // A salvage before this one may have set it aside, and been killed.
+                    let isAside = try spool.isSetAside(item.0.sha256)
+                    batch.append(Entry(found: item.0, facts: facts, holding: isAside ? .quarantined : .missing))
                     result.missing.append(facts.bundleID)
                 case .damaged:
                     if let aside = try spool.quarantine(item.0.sha256) { result.damaged.append(aside) }
+                    if let facts = item.0.sidecar?.facts {
+                        batch.append(Entry(found: item.0, facts: facts, holding: .quarantined))
+                    }
                 case .unreadable: result.unreadable.append(folder.bundlePath(item.0.sha256))
                 }
                 if batch.count == 500 { try write(&batch, to: database, &result, deliver) }
@@ -200,7 +206,8 @@ struct Salvage {
                 id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now, session: session,
                 priority: sidecar?.priority ?? 0, notBefore: notBefore,
                 holding: entry.holding, reference: found.hasBundle ? nil : sidecar?.reference),
-            destinations: destinations, due: max(now, notBefore ?? now), at: now, state: entry.holding == .missing ? .quarantined : releases ? .pending : .held,
+            destinations: destinations, due: max(now, notBefore ?? now), at: now,
+            state: !entry.holding.hasBytes ? .quarantined : releases ? .pending : .held,
             cause: "salvaged")
         return id
     }

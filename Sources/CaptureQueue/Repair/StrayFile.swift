@@ -118,7 +118,8 @@ struct SidecarRepair {
         guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }
         let sidecar = Sidecar(
             id: record.id, bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
-            manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt, device: record.device,
+            manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
+            device: record.device,
             pushedAt: pushed, priority: record.priority,
             notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference)

@@ -256,7 +256,8 @@ struct PruneSweep {
                         let now = try queue.clock.stamp(db)
                         for sequence in done[start..<min(start + 1000, done.count)] {
                             try db.run(
-                                "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?", [now, sequence])
+                                "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?",
+                                [now, sequence])
                         }
                     }
                 }

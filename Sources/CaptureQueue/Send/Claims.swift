@@ -105,7 +105,9 @@ extension UploadQueue {
         let attempt = delivery.attempts + 1
         let claimed = try db.apply(
             .claim, to: delivery, at: now,
-            .init(cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt, claim: (token, ClaimOwner.current.text, now + Self.lease)))
+            .init(
+                cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt,
+                claim: (token, ClaimOwner.current.text, now + Self.lease)))
         guard claimed else { return nil }
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
@@ -155,7 +157,9 @@ extension UploadQueue {
                 return isOurs == nil ? nil : try CaptureRecord.one(db, sequence: claim.capture.sequence)
             }
             guard let record, record.holding.hasBytes else { return false }
-            guard case .wrong(let kind, _) = BytesCheck(folder, spool).judge(record, reads: true).fault else { return false }
+            guard case .wrong(let kind, _) = BytesCheck(folder, spool).judge(record, reads: true).fault else {
+                return false
+            }
             try turn.write { db in try Self.close(claim, outcome, isLate: false, at: clock.stamp(db), db) }
             _ = try QuarantineRoom(self).setAside(record, kind, message, turn)
             return true

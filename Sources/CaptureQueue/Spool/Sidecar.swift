@@ -28,7 +28,8 @@ struct Sidecar: Hashable, Sendable {
                 "format": .string(Self.format), "id": .string(id), "bundle_id": .string(bundleID),
                 "identity": .string(identity.description), "sha256": .string(sha256.description),
                 "manifest_sha256": .string(manifestSHA256.description), "bytes": .integer(byteCount),
-                "captured_at": .string(capturedAt.description), "device": .string(device.description), "pushed_at": .string(pushedAt.description),
+                "captured_at": .string(capturedAt.description), "device": .string(device.description),
+                "pushed_at": .string(pushedAt.description),
                 "priority": .number(String(priority)), "not_before": notBefore.map { .string($0.description) },
                 "session": session.map { .string($0) }, "destinations": .array(destinations.map { .string($0) }),
                 "reference": reference.map { .string($0) },
@@ -38,7 +39,8 @@ struct Sidecar: Hashable, Sendable {
     /// What it says of a bundle whose bytes are not at hand.
     var facts: BundleFacts {
         BundleFacts(
-            bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256, byteCount: byteCount,
+            bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256,
+            byteCount: byteCount,
             capturedAt: capturedAt, device: device, verdict: .unknownDevice)
     }
 
@@ -74,7 +76,8 @@ struct Sidecar: Hashable, Sendable {
 
     init(
         id: String, bundleID: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
-        capturedAt: CaptureTime, device: Digest, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?, session: String?,
+        capturedAt: CaptureTime, device: Digest, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?,
+        session: String?,
         destinations: [String], reference: String?
     ) {
         self.id = id

@@ -103,8 +103,10 @@ struct Spool: Sendable {
         }
     }
 
+    /// Bundles, or sidecars of those that are held by reference.
     func holdsBundles() throws(QueueError) -> Bool {
-        for shard in try shards() where try names(inShard: shard).contains(where: { $0.hasSuffix(".bundle") }) {
+        for shard in try shards()
+        where try names(inShard: shard).contains(where: { $0.hasSuffix(".bundle") || $0.hasSuffix(".json") }) {
             return true
         }
         return false

@@ -73,7 +73,9 @@ public struct QueueFolder: Hashable, Sendable {
         guard whole.kind == .folder else { throw QueueError(.unusable, "is no folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
-        for file in [database, database + "-wal", database + "-shm", lock, runLock, settingsCopy, reserve] { try examine(file, .file) }
+        for file in [database, database + "-wal", database + "-shm", lock, runLock, settingsCopy, reserve] {
+            try examine(file, .file)
+        }
     }
 
     var missing: QueueError {

@@ -25,7 +25,9 @@ final class QueueStore: Sendable {
     /// How long a writer waits for its turn.
     private static let patience = 60_000
 
-    private init(_ folder: QueueFolder, _ connection: DatabaseQueue, readOnly: QueueError? = nil, freesReserve: Bool = false) {
+    private init(
+        _ folder: QueueFolder, _ connection: DatabaseQueue, readOnly: QueueError? = nil, freesReserve: Bool = false
+    ) {
         self.folder = folder
         // A copy for reading has no file of the queue's behind it.
         let file = readOnly == nil ? try? FileStatus.ofName(folder.database).identity : nil
@@ -52,7 +54,8 @@ final class QueueStore: Sendable {
         }
         return try converting(folder) {
             if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {
-                let reason = QueueError(.inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
+                let reason = QueueError(
+                    .inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
                 return QueueStore(folder, copy, readOnly: reason)
             }
             do {

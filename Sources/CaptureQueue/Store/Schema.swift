@@ -27,7 +27,8 @@ enum Schema {
             return Array(buffer[..<count])
         }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
-            throw QueueError(.damaged, "is no database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
+            throw QueueError(
+                .damaged, "is no database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
         }
         // File format, section 1.3. A single page without an owner is what a kill leaves of a queue that was being made.
         let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }

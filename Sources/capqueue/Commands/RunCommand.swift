@@ -25,7 +25,8 @@ struct RunCommand: ParsableCommand {
             }
             let known = try queue.destinations()
             if !known.isEmpty && !known.contains(where: \.isDefault) {
-                diagnostic.note("no destination is the default, so captures that name none wait: capqueue dest default NAME")
+                diagnostic.note(
+                    "no destination is the default, so captures that name none wait: capqueue dest default NAME")
             }
             let result = try queue.runOnce { record, state, outcome in
                 try Output.line("\(record.id) \(state.rawValue)")

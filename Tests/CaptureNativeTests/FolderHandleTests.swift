@@ -34,7 +34,7 @@ struct FolderHandleTests {
         let handle = try FolderHandle(folder.path)
         let error = #expect(throws: NativeError.self) { try handle.subfolder("source", mode: 0o700) }
         #expect(error.map { $0.isNoFolder || $0.isLoop } == true)
-        #expect(handle.kind(of: "source") == .other)
+        #expect(handle.kind(of: "source") == .link)
         #expect(handle.kind(of: "nothing") == nil)
     }
 

@@ -1,8 +1,9 @@
 # `make demo` shows what the tools do, `make test` is everything that CI runs. Both install what they need.
 
-.PHONY: help build test demo install bench spark-check docs-check format lint vectors sample clean
+.PHONY: help build test demo install bench faults model spark-check docs-check format lint vectors sample clean
 
 PREFIX = /usr/local
+SEQUENCES = 10000
 TOOLS = .build/release/capbundle .build/release/capqueue
 
 help:
@@ -11,6 +12,7 @@ help:
 	@echo "make build    the release build: .build/release/capbundle and capqueue"
 	@echo "make install  put both, their man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
 	@echo "make bench    measure them against shell scripts, bagit.py, openssl and cp, into .build/bench.txt; ONLY=word for some"
+	@echo "make faults   kill the queue at every system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
 	@echo "make docs-check   run what the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make format   format the Swift code;  make lint  check it"
@@ -34,6 +36,7 @@ install:
 
 bench: build
 	@.ci/dependencies bench
+	swift build -c release --disable-local-rpath --product capqueue-bench
 	@python=$$(.ci/environment Bench) && $$python Tests/Bench/run.py .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
 
 docs-check: build
@@ -52,6 +55,15 @@ format:
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
+
+# The short forms of both run in CI; these take a quarter of an hour and as long as SEQUENCES says.
+faults: build
+	@.ci/dependencies test
+	/usr/bin/python3 Tests/QueueFaults/run.py --every .build/release/capqueue .build/release/capbundle
+
+model: build
+	@.ci/dependencies test
+	/usr/bin/python3 Tests/QueueModel/run.py .build/release/capqueue .build/release/capbundle --sequences $(SEQUENCES)
 
 vectors:
 	@.ci/dependencies test

@@ -203,7 +203,9 @@ def _salvaged(world, record, old, state):
     name = old.id if sidecar else record["id"]
     expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is no id of {old.bundle.id}")
     whole = old.holding in HELD and old.file == "whole"
-    capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else "missing", sidecar=sidecar,
+    aside = old.holding == "quarantined" or (old.holding == "spool" and old.file in ("cut", "flipped", "aside"))
+    lost = "quarantined" if aside and record["holding"] == "quarantined" else "missing"
+    capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else lost, sidecar=sidecar,
                       reference=old.reference if whole else None, pushed_to=old.pushed_to if sidecar else ())
     if sidecar:
         capture.session, capture.priority = old.session, old.priority

@@ -117,7 +117,7 @@ class Model:
     def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None):
         """The id that push prints, and its outcome."""
         held = self.by_identity(bundle)
-        if session and (not held or session in self.sessions):  # a session begins with its first capture
+        if session and not held:  # a session begins, and begins again, with a capture that it has not
             self.sessions[session] = "open"
         if held:
             return held.id, self._push_again(held, bundle, destinations, priority, later, reference)

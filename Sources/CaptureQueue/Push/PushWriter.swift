@@ -58,7 +58,7 @@ struct PushWriter {
                 id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
                 notBefore: options.notBefore, holding: arrival.reference == nil ? .spool : .reference,
                 reference: arrival.reference),
-            destinations: destinations, due: due, at: now, cause: "pushed")
+            destinations: destinations, due: due, at: now, cause: arrival.reference == nil ? "stored" : "by reference")
         var notes: [String] = []
         if let reference = arrival.reference {
             notes.append("the queue does not hold these bytes, only their hash: keep \(reference) until it is uploaded")

@@ -98,6 +98,7 @@ struct QueueCheck {
                 .leftover, nil, FilePath.join(queue.folder.incoming, name), "left by a push that was killed",
                 isRepaired: !options.isDryRun, deliver)
         }
+        if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue).refresh() } }
         let leftover = SettingsCopy.leftover(in: queue.folder)
         guard FileStatus.exists(leftover) else { return }
         // With the turn to write, it is nobody's who is still at it.

@@ -11,6 +11,22 @@ struct SettingsCopy {
 
     /// Called with the turn to write, after the database was changed.
     func write() throws {
+        let bytes = try encoded()
+        let path = queue.folder.settingsCopy
+        try onFile(path) { () throws(NativeError) in
+            try AtomicFile.write(bytes, to: path, mode: 0o600, existing: .replace)
+        }
+    }
+
+    /// Writes it if it says something else than the database: a kill may have come between the two.
+    func refresh() throws {
+        let known = (try? FileHandle.reading(queue.folder.settingsCopy, followsLinks: false))
+            .flatMap { try? $0.readAll(limit: Self.sizeLimit) }
+        let isNothingToSay = try known == nil && queue.destinations().isEmpty && queue.settings() == QueueSettings()
+        if try !isNothingToSay && known != encoded() { try write() }
+    }
+
+    private func encoded() throws -> [UInt8] {
         let value = try queue.store.read { db in
             JSONValue.members([
                 "settings": .object(
@@ -27,10 +43,7 @@ struct SettingsCopy {
                     }),
             ])
         }
-        let path = queue.folder.settingsCopy
-        try onFile(path) { () throws(NativeError) in
-            try AtomicFile.write(CanonicalJSON.encode(value), to: path, mode: 0o600, existing: .replace)
-        }
+        return CanonicalJSON.encode(value)
     }
 
     /// What a kill between writing the copy and naming it leaves.

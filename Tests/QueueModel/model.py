@@ -51,8 +51,8 @@ class Capture:
 
     @property
     def unsent(self):
-        """Does somebody else have something to send?"""
-        return any(each.state in ("pending", "failed", "uploading", "processing", "held") for each in self.deliveries)
+        """Does it wait for somebody, who may be somebody else? What a run has claimed does not."""
+        return any(each.state in ("pending", "failed", "held") for each in self.deliveries)
 
     def apply(self, event, destination=None, passing=()):
         """The event to each delivery (of the destination, if one is named) that has a cell for it; those, changed."""

@@ -25,7 +25,8 @@ package final class FileLock: Sendable {
         } catch {
             throw convert(error)
         }
-        defer { lock.release() }
+        // Closing the file lets go of the lock, and without this Swift may close it after its last use, which is above.
+        defer { withExtendedLifetime(lock) {} }
         return try body()
     }
 

@@ -66,7 +66,6 @@ struct PushGroup {
     enum Plan {
         case failed(any Error)
         case arrived(Arrival, CaptureRecord?, needsBytes: Bool)
-
     }
 
     private func plan(_ arrivals: [Result<Arrival, any Error>]) throws -> [Plan] {
@@ -200,7 +199,9 @@ struct PushGroup {
     /// Takes names back where it is certain that no row was written: the disk is full, or the session had ended. After any
     /// other failure the rows may be on the disk, and the files stay.
     private func takeBack(_ given: [Digest], after error: any Error) {
-        guard let error = error as? QueueError, error.isDiskFull else { return }
+        guard let error = error as? QueueError,
+            error.isDiskFull || error.code == .sessionEnded || error.code == .destinationUnknown
+        else { return }
         for sha256 in given {
             let rows = try? queue.store.read {
                 try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ?", [sha256.data])

@@ -63,6 +63,17 @@ struct OnlyCopyTests {
         #expect(try queue.status().totals.isEmpty && exists(path))
     }
 
+    @Test func addsADestinationOnceForTwoOfTheSame() throws {
+        try FileManager.default.createDirectory(atPath: room.path("b"), withIntermediateDirectories: true)
+        try queue.addFolder("b", path: room.path("b"))
+        let path = try room.bundle("a")
+        let id = try queue.push(path).id
+        var options = PushOptions()
+        options.destinations = ["b"]
+        #expect(try all([path, path], options).map { try $0.get().id } == [id, id])
+        #expect(try queue.capture(id).deliveries.map(\.destination) == [nil, "b"])
+    }
+
     @Test func neverSaysThatItHoldsWhatHasRotted() throws {
         let path = try room.bundle("a")
         let id = try queue.push(path).id

@@ -11,6 +11,7 @@ import argparse
 import importlib
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -27,6 +28,8 @@ FAMILIES = ["kill_push", "kill_prune", "kill_others", "kill_salvage", "kill_run"
 
 
 def main():
+    # A shell that starts this in the background has it ignore the signal, and so would every tool that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Fault tests of a capqueue binary.")
     parser.add_argument("capqueue", type=pathlib.Path)
     parser.add_argument("capbundle", type=pathlib.Path)

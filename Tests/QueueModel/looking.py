@@ -124,7 +124,8 @@ def status_of(world, dice=None):
 
 def _used(world, there):
     """All that the spool holds, as it was pushed, and what is in the quarantine, as it is."""
-    holding = [capture for capture in world.model.captures.values() if capture.holding in ("spool", "removing")]
+    holding = [capture for capture in world.model.captures.values()
+               if capture.holding in ("spool", "removing") and not capture.reference]
     used = sum(capture.bundle.bytes for capture in holding)
     apart = sum(path.stat().st_size for path in (world.queue / "quarantine").glob("*"))
     expect(there == used + apart, f"status: used_bytes {there}, expected {used + apart}, {apart} of it in quarantine")

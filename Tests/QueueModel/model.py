@@ -50,6 +50,11 @@ class Capture:
         return MACHINE.overall({delivery.state for delivery in self.deliveries})
 
     @property
+    def bound(self):
+        """The names of the destinations that it goes to."""
+        return tuple(each.destination for each in self.deliveries if each.destination)
+
+    @property
     def unsent(self):
         """Does it wait for somebody, who may be somebody else? What a run has claimed does not."""
         return any(each.state in ("pending", "failed", "held") for each in self.deliveries)
@@ -142,7 +147,7 @@ class Model:
                 each.apply("push")
             elif everything or each.destination in destinations:
                 each.apply("push")
-                each.due = self.turn()
+                each.due, each.later = self.turn(), later
         known = {each.destination for each in held.deliveries}
         held.deliveries += [self._delivery(name, priority, later) for name in destinations if name not in known]
         outcome = self._outcome(held, reference)
@@ -150,6 +155,7 @@ class Model:
             if not reference:
                 self.strays.pop(bundle.sha256, None)
             held.regain_bytes(bundle, reference)
+            held.pushed_to = held.bound  # its sidecar is written anew
         return outcome
 
     def _outcome(self, held, reference):

@@ -72,7 +72,8 @@ struct Intake: Sendable {
             sidecar.priority = record.priority
             sidecar.notBefore = record.notBefore.flatMap { CaptureTime(milliseconds: $0) }
             sidecar.session = record.session
-            sidecar.destinations = record.deliveries.compactMap(\.destination)
+            let known = record.deliveries.compactMap(\.destination)
+            sidecar.destinations = known + options.destinations.filter { !known.contains($0) }
         }
         let file = try openIncoming()
         do throws(NativeError) { try file.handle.write(sidecar.encoded) } catch { throw Self.full(queue.folder, error) }

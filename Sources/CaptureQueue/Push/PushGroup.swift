@@ -46,8 +46,8 @@ struct PushGroup {
                 let results = try plans.map { plan -> Result<Pushed, any Error> in
                     switch plan {
                     case .failed(let error): return .failure(error)
-                    case .arrived(let arrival, let record, let needsBytes):
-                        return try writer.write(arrival, record, needsBytes: needsBytes)
+                    case .arrived(let arrival, _, let needsBytes):
+                        return try writer.write(arrival, needsBytes: needsBytes)
                     }
                 }
                 return try writer.finish(results)
@@ -131,8 +131,9 @@ struct PushGroup {
             guard case .arrived(let arrival, let record, needsBytes: true) = plans[index] else { continue }
             do {
                 let sha256 = arrival.facts.sha256
-                if let old = record?.sha256, record?.holding == .spool, old != sha256 {
-                    // The bytes that were held do not match their hash any more, and others take their place.
+                if let old = record?.sha256, record?.holding == .spool, old != sha256 || arrival.reference != nil {
+                    // The bytes that were held do not match their hash any more, and others, or a file of the user's, take
+                    // their place.
                     _ = try queue.spool.quarantine(old)
                 }
                 // Before the bundle: a bundle alone would be a stray that knows less.

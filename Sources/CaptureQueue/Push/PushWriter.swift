@@ -31,11 +31,10 @@ struct PushWriter {
     /// When a new delivery is due.
     private var due: Int { max(now, options.notBefore ?? now) }
 
-    /// - Parameters:
-    ///   - known: the row as it was before this call; nil when there was none.
-    ///   - needsBytes: whether its bytes are to be those that came.
-    func write(_ arrival: Arrival, _ known: CaptureRecord?, needsBytes: Bool) throws -> Result<Pushed, any Error> {
-        if let record = try known ?? CaptureRecord.one(db, identity: arrival.facts.identity) {
+    /// - Parameter needsBytes: whether its bytes are to be those that came.
+    func write(_ arrival: Arrival, needsBytes: Bool) throws -> Result<Pushed, any Error> {
+        // Read anew: the same bundle, earlier in this call, may have changed it.
+        if let record = try CaptureRecord.one(db, identity: arrival.facts.identity) {
             return .success(try pushAgain(arrival, record, needsBytes: needsBytes))
         }
         guard needsBytes else {

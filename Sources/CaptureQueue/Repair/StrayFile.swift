@@ -48,9 +48,11 @@ struct StrayFile {
                         reference: nil),
                     destinations: destinations, due: max(now, notBefore ?? now), at: now, cause: "found in the spool")
             }
-            if sidecar == nil,
-                let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) })
+            if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
+                sidecar?.id != record.id || sidecar?.reference != nil
             {
+                // None, or one of another push, which a salvage would believe.
+                try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(sha256))
                 try SidecarRepair(queue).write(record)
             }
             return true

@@ -76,6 +76,8 @@ struct PushWriter {
         try addDeliveries(record, &notes)
         for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
             if delivery.state == .quarantined && needsBytes {
+                // The time that the first push named still holds.
+                let due = max(due, record.notBefore ?? due)
                 _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "pushed again", due: due))
             } else if revived.contains(delivery.number) {
                 _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", due: due, attempts: 0))

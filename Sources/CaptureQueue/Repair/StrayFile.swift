@@ -67,7 +67,8 @@ struct StrayFile {
             """,
             [facts.sha256.data, facts.byteCount, record.sequence])
         for delivery in record.deliveries where delivery.state == .quarantined {
-            _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "found in the spool", due: now))
+            let due = max(now, record.notBefore ?? now)
+            _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "found in the spool", due: due))
         }
     }
 

@@ -1,18 +1,19 @@
 # `make demo` shows what the tools do, `make test` is everything that CI runs. Both install what they need.
 
-.PHONY: help build test demo install bench faults model spark-check docs-check format lint vectors sample clean
+.PHONY: help build test demo install bench faults model sending spark-check docs-check format lint vectors sample clean
 
 PREFIX = /usr/local
 SEQUENCES = 10000
 TOOLS = .build/release/capbundle .build/release/capqueue
 
 help:
-	@echo "make demo     build, pack the sample, verify it, change one byte and see it found, put it into a queue"
+	@echo "make demo     build, pack the sample, find one changed byte, send it from a queue to a server"
 	@echo "make test     everything that CI runs"
 	@echo "make build    the release build: .build/release/capbundle and capqueue"
 	@echo "make install  put both, their man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
-	@echo "make bench    measure them against shell scripts, bagit.py, openssl and cp, into .build/bench.txt; ONLY=word for some"
+	@echo "make bench    measure them against scripts, bagit.py, openssl, curl and rclone, into .build/bench.txt; ONLY=word for some"
 	@echo "make faults   kill the queue at every system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
+	@echo "make sending  send to real servers over broken lines, with crashes"
 	@echo "make docs-check   run what the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make format   format the Swift code;  make lint  check it"
@@ -29,6 +30,7 @@ test:
 	@.ci/test
 
 demo: build
+	@.ci/dependencies demo
 	@Samples/demo.sh $(TOOLS)
 
 install:
@@ -56,7 +58,7 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
 
-# The short forms of both run in CI; these take a quarter of an hour and as long as SEQUENCES says.
+# The short forms of faults and model run in CI; these take a quarter of an hour and as long as SEQUENCES says.
 faults: build
 	@.ci/dependencies test
 	/usr/bin/python3 Tests/QueueFaults/run.py --every .build/release/capqueue .build/release/capbundle
@@ -64,6 +66,10 @@ faults: build
 model: build
 	@.ci/dependencies test
 	/usr/bin/python3 Tests/QueueModel/run.py .build/release/capqueue .build/release/capbundle --sequences $(SEQUENCES)
+
+sending: build
+	@.ci/dependencies test
+	@python=$$(.ci/environment Sending) && $$python Tests/Sending/run.py .build/release/capqueue .build/release/capbundle
 
 vectors:
 	@.ci/dependencies test

@@ -50,15 +50,19 @@ let package = Package(
         .systemLibrary(name: "CLibDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibArchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         .target(
             name: "CaptureNative",
             dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL", "CLibArchive"],
             swiftSettings: strict),
         .target(name: "CaptureBundle", dependencies: ["CaptureNative"], swiftSettings: strict),
+        .target(name: "CurlTransport", dependencies: ["CCurl", "CaptureNative"], swiftSettings: strict),
         .target(
             name: "CaptureQueue",
-            dependencies: ["CaptureBundle", "CaptureNative", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "CaptureBundle", "CaptureNative", "CurlTransport", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .target(
             name: "CommandSupport",
@@ -71,7 +75,7 @@ let package = Package(
             linkerSettings: staticStandardLibrary),
         .executableTarget(
             name: "capqueue",
-            dependencies: ["CaptureQueue", "CaptureBundle", "CommandSupport", argumentParser],
+            dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative", "CommandSupport", argumentParser],
             swiftSettings: strict,
             linkerSettings: staticStandardLibrary + staticFoundation),
         .executableTarget(

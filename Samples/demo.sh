@@ -1,15 +1,19 @@
 #!/bin/sh
-# Packs the sample capture with a key of its own, verifies it, changes one byte, verifies again, and puts the bundle into a queue.
-# usage: Samples/demo.sh CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE there is no queue)
+# Packs the sample capture with a key of its own, verifies it, changes one byte, verifies again; then pushes the bundle
+# into a queue, sends it to a server that it starts on loopback, shows the receipt, and lets the queue's copy go.
+# usage: Samples/demo.sh CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE there is no queue and no server)
 set -eu
 
 bundle_tool=$(realpath "$1")
 queue_tool=${2:+$(realpath "$2")}
-raw=$(dirname "$(realpath "$0")")/desk-lamp/raw
+samples=$(dirname "$(realpath "$0")")
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cd "$folder"
-unset CAPBUNDLE_KEY CAPBUNDLE_TRUST CAPBUNDLE_PASSPHRASE_FILE CAPQUEUE_DIR
+unset CAPBUNDLE_KEY CAPBUNDLE_TRUST CAPBUNDLE_PASSPHRASE_FILE CAPQUEUE_DIR http_proxy all_proxy ALL_PROXY
 export XDG_DATA_HOME="$folder/data" XDG_CONFIG_HOME="$folder/config"
 
 say() { printf '\n== %s\n' "$1"; }
@@ -31,7 +35,7 @@ capbundle key new
 say "trust it on this machine"
 capbundle trust add desk-lamp data/capbundle/device.key.pub
 say "pack the sample capture"
-cp -r "$raw" raw
+cp -r "$samples/desk-lamp/raw" raw
 capbundle pack raw -o cap.bundle
 say "verify the bundle"
 capbundle verify cap.bundle
@@ -54,11 +58,33 @@ if [ -z "$queue_tool" ]; then
     printf '\ndemo: %s\n' "$found"
     exit
 fi
-say "put the bundle into a queue, in a temporary folder too"
+say "start a receiving server on loopback, which knows this device and trusts its key"
+device=3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c
+mkdir received
+PATH=$(dirname "$bundle_tool"):$PATH python3 "$samples/receive.py" received --trust config/capbundle/trusted_devices \
+    --device "$device" data/capbundle/device.key.pub >url 2>server.log &
+server=$!
+tries=0
+until [ -s url ]; do
+    tries=$((tries + 1))
+    [ "$tries" -le 300 ] || fail "the server does not start: $(cat server.log)"
+    sleep 0.1
+done
+cat url
+say "name it as the destination of a queue, and push the bundle"
+capqueue dest add api --kind http --url "$(cat url)" --device-id "$device" --key data/capbundle/device.key
 capqueue push cap.bundle
-say "what the queue holds"
-capqueue list
-capqueue status
 id=$("$queue_tool" list | cut -d ' ' -f 1)
 "$queue_tool" get "$id" -o - | cmp - cap.bundle || fail "the queue does not give the bundle back"
-printf '\ndemo: %s; the queue holds the bundle\n' "$found"
+say "send what is due"
+capqueue run --until-empty || fail "it was not sent (exit $?)"
+cmp "received/$id.bundle" cap.bundle || fail "the server has another bundle"
+echo "the server has the very same bundle"
+say "the receipt"
+capqueue show "$id"
+say "nothing goes before the retention has passed, unless somebody asks for it"
+capqueue prune --dry-run
+capqueue prune --older-than 0s
+capqueue status
+[ -z "$(find data/capqueue/spool -name '*.bundle')" ] || fail "the bundle is still in the spool"
+printf '\ndemo: %s; a server took it, and the queue let it go\n' "$found"

@@ -51,4 +51,23 @@ static inline int capture_columns(int file) {
     return ioctl(file, 0x5413, size) == 0 ? size[1] : 0;
 }
 
+// A routing socket (rtnetlink(7)) that hears of links, addresses and routes, of both families; -1 and errno otherwise. The
+// structure is sockaddr_nl of linux/netlink.h: family 16, groups RTMGRP_LINK, IPV4_IFADDR, IPV4_ROUTE, IPV6_IFADDR, IPV6_ROUTE.
+static inline int capture_route_socket(void) {
+    extern int socket(int, int, int);
+    extern int bind(int, const void *, unsigned int);
+    extern int close(int);
+    struct {
+        unsigned short family, padding;
+        unsigned int process, groups;
+    } address = {16, 0, 0, 0x1 | 0x10 | 0x40 | 0x100 | 0x400};
+    // SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK
+    int file = socket(16, 3 | 02000000 | 04000, 0);
+    if (file >= 0 && bind(file, &address, sizeof address) != 0) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
 #endif

@@ -23,9 +23,9 @@ class Bench:
     def __init__(self, binary, folder, short):
         self.binary, self.folder, self.short = pathlib.Path(binary).resolve(), pathlib.Path(folder).resolve(), short
         self.key, self.trust, self.public = folder / "keys/device.key", folder / "trust", folder / "keys/device.key.pub"
-        # Nothing of the user who runs this: no key, trust file or setting from outside the folder.
-        self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(("CAPBUNDLE_", "CAPQUEUE_", "XDG_"))}
+        # Nothing of the user who runs this: no key, trust file, proxy or setting from outside the folder.
+        self.environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
+                            and not name.startswith(("CAPBUNDLE_", "CAPQUEUE_", "XDG_", "AWS_", "RCLONE_"))}
         self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust), "LC_ALL": "C.UTF-8",
                              "HOME": str(folder), "TMPDIR": str(folder)}
         self.key.parent.mkdir(mode=0o700)

@@ -18,7 +18,7 @@ import results  # noqa: E402  (after the line above, so that it holds for it)
 from bench import Bench, Broken  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FAMILIES = ["measure_one", "measure_many", "measure_large", "measure_queue", "measure_rows"]
+FAMILIES = ["measure_one", "measure_many", "measure_large", "measure_queue", "measure_rows", "measure_send"]
 CORES = 2  # what the limits are for
 ROOM, BUSY = 10 << 30, 0.5
 

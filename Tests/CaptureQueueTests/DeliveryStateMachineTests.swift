@@ -69,11 +69,3 @@ struct DeliveryStateMachineTests {
 }
 
 /// The table of waiting times, and not a formula that agrees with its beginning (defect 1 of the seeds).
-struct RetryPolicyTests {
-    @Test func waitsAsTheTableSays() {
-        let delays = (0...10).map { RetryPolicy.standard.delay(afterAttempt: $0) }
-        #expect(delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300, nil])
-        #expect(RetryPolicy.standard.delay(afterAttempt: -1) == nil)
-        #expect(RetryPolicy.standard.delay(afterAttempt: 1000) == nil)
-    }
-}

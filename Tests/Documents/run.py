@@ -4,8 +4,8 @@ usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it is the
 
 In a page, ```console blocks are sessions: `$ ` a command line, then what it prints on both streams. ```sh blocks are pasted
 as they are, and a ```text block after one is what it prints. All blocks of a page run in one folder, in order, with
-`raw/` being the sample's raw folder. Values that differ on every run (hashes, ids, keys, times, room on the disk) are compared by
-their form; the time of the sample's capture is not one of them.
+`raw/` being the sample's raw folder. Values that differ on every run (hashes, ids, keys, times, ports, room on the disk) are
+compared by their form; the time of the sample's capture is not one of them.
 """
 import os
 import pathlib
@@ -25,6 +25,7 @@ FORMS = [
     (re.compile(r"[A-Za-z0-9+/]{87}="), "<point>"),
     (re.compile(r"(?!2026-03-14T)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z"), "<time>"),
     (re.compile(r"[\d,]+(?= bytes free)"), "<bytes>"),
+    (re.compile(r"(?<=http://127\.0\.0\.1:)\d+"), "<port>"),
     (re.compile(r"(?<=waits for )\d+ s$", re.M), "<age>"),
 ]
 

@@ -96,6 +96,17 @@ final class OutputTarget {
         }
     }
 
+    /// The file of a target that was held back, from its start. It has no name, and goes with its last owner.
+    func held() throws(BundleError) -> FileHandle {
+        do throws(NativeError) {
+            try writer?.finish()
+            try handle.seekToStart()
+        } catch {
+            throw Self.spoolFailure(error)
+        }
+        return handle
+    }
+
     private func copyToStandardOutput() throws(NativeError) {
         try handle.seekToStart()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)

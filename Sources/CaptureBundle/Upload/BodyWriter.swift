@@ -1,8 +1,15 @@
 import CaptureNative
 
+/// Where a body is written to.
+protocol BodyTarget {
+    func write(_ bytes: Span<UInt8>) throws(BundleError)
+}
+
+extension OutputTarget: BodyTarget {}
+
 /// Writes the parts of a body in their order, and looks for the boundary in what passes.
 final class BodyWriter {
-    private let target: OutputTarget
+    private let target: any BodyTarget
     private let boundary: MultipartBoundary
     private var scanner = BoundaryScanner()
     private var isFirst = true
@@ -10,7 +17,7 @@ final class BodyWriter {
     /// The boundary stands in a part, so that this body cannot be used.
     private(set) var isSpoilt = false
 
-    init(_ target: OutputTarget, boundary: MultipartBoundary) {
+    init(_ target: any BodyTarget, boundary: MultipartBoundary) {
         self.target = target
         self.boundary = boundary
     }
@@ -41,6 +48,6 @@ final class BodyWriter {
 
     private func put(_ bytes: [UInt8]) throws(BundleError) {
         byteCount += bytes.count
-        try target.write(bytes)
+        try target.write(bytes.span)
     }
 }

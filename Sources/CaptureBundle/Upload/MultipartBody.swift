@@ -81,6 +81,12 @@ struct SeekableBundle {
     private let name: String
     private let handle: FileHandle
 
+    /// - Parameter handle: a plain file.
+    init(_ handle: FileHandle, name: String) {
+        self.handle = handle
+        self.name = name
+    }
+
     /// - Parameters:
     ///   - path: anything but a plain file is spooled.
     ///   - onOpen: told of the file before anything is read.
@@ -115,6 +121,12 @@ struct SeekableBundle {
         return BundleSource(handle: handle, name: name)
     }
 
+    /// The same, as a stream.
+    func stream() throws(BundleError) -> HandleStream {
+        do { try handle.seekToStart() } catch { throw .reading(name, error) }
+        return HandleStream(handle, name: name)
+    }
+
     /// metadata.json and location.json as the headers show them, while the rest is passed over. Nothing vouches for them
     /// yet; what is missing or broken is left out.
     func metadataEntries() throws(BundleError) -> [EntryPath: [UInt8]] {
@@ -135,9 +147,9 @@ struct SeekableBundle {
 }
 
 /// Writes the body while the bundle is verified.
-private final class BodyObserver: BundleObserver {
+final class BodyObserver: BundleObserver {
     private let name: String
-    private let target: OutputTarget
+    private let target: any BodyTarget
     private let n: Int
     /// What the metadata part is made of has to be known before its hashes are: it is compared with the manifest's.
     private let unsigned: [EntryPath: [UInt8]]
@@ -146,7 +158,7 @@ private final class BodyObserver: BundleObserver {
     private var writing: (writer: BodyWriter, manifest: Manifest, boundary: MultipartBoundary)?
 
     /// - Parameter name: the bundle, as messages name it.
-    init(_ name: String, _ target: OutputTarget, n: Int, unsigned: [EntryPath: [UInt8]]) {
+    init(_ name: String, _ target: any BodyTarget, n: Int, unsigned: [EntryPath: [UInt8]]) {
         self.name = name
         self.target = target
         self.n = n

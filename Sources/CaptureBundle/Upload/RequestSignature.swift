@@ -91,6 +91,9 @@ public struct RequestSignature: Hashable, Sendable {
 
     private static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
 
+    /// Whether the text is a UUID as servers give them.
+    public static func isDeviceID(_ text: String) -> Bool { isUUID(text) }
+
     static func isUUID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]

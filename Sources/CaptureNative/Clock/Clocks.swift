@@ -1,7 +1,13 @@
 import Glibc
 
-/// For display.
+/// For waiting and for display.
 package enum MonotonicClock {
+    package static func sleep(_ seconds: Double) {
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
+        // A signal makes it shorter; whoever waits looks again.
+        unsafe _ = nanosleep(&time, nil)
+    }
+
     /// Seconds since some moment; never goes back.
     package static var seconds: Double {
         var time = timespec()

@@ -96,6 +96,13 @@ package final class AtomicFile: Sendable {
         try file.commit(existing)
     }
 
+    /// The same without syncing, for what need not outlive the machine.
+    package static func writeUnsynced(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NativeError) {
+        let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
+        try file.handle.write(bytes)
+        try file.publish(.replace)
+    }
+
     private static func hiddenName(for name: String, _ kind: TemporaryName) -> String {
         var generator = SystemRandomNumberGenerator()
         let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)

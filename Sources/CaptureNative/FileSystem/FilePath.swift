@@ -24,6 +24,14 @@ package enum FilePath {
         return String(path[path.index(after: slash)...])
     }
 
+    /// The path from the root, as the working folder is now.
+    package static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let here = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(here) }
+        return unsafe join(String(cString: here), path)
+    }
+
     package static func join(_ folder: String, _ name: String) -> String {
         folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }

@@ -9,6 +9,18 @@ package enum ProcessEnvironment {
         return value.isEmpty ? nil : value
     }
 
+    /// `NAME=value` of all variables, with others put in place of those of the same name.
+    package static func all(adding others: [String: String]) -> [String] {
+        var lines = others.map { "\($0.key)=\($0.value)" }
+        var next = unsafe environ
+        while let line = unsafe next.pointee {
+            let text = unsafe String(cString: line)
+            if others[String(text.prefix { $0 != "=" })] == nil { lines.append(text) }
+            unsafe next += 1
+        }
+        return lines
+    }
+
     /// The first argument of this process that is no UTF-8, as far as it can be shown; nil when all are.
     ///
     /// Swift repairs such arguments silently, and would then work on a file of another name.

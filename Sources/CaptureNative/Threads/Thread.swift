@@ -46,7 +46,12 @@ package final class Signal: @unchecked Sendable {
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(condition, nil)
+        // A wall clock that is set would make waits longer or shorter.
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -69,7 +74,7 @@ package final class Signal: @unchecked Sendable {
     /// The same, for at most so many milliseconds; nil when they are over.
     package func wait<Value>(milliseconds: Int, _ check: () -> Value?) -> Value? {
         var deadline = timespec()
-        unsafe _ = clock_gettime(CLOCK_REALTIME, &deadline)
+        unsafe _ = clock_gettime(CLOCK_MONOTONIC, &deadline)
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
         deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
         deadline.tv_nsec = nanoseconds % 1_000_000_000

@@ -36,6 +36,10 @@ public struct CheckFinding: Hashable, Sendable {
         case interrupted
         /// A temporary file of a push that was killed.
         case leftover
+        /// A destination does not have any more what it gave a receipt for.
+        case lost
+        /// A destination that could not be asked.
+        case unconfirmed
     }
 
     public let kind: Kind

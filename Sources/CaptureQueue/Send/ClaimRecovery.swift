@@ -30,6 +30,7 @@ extension UploadQueue {
         }
         return try store.write { db in
             let now = try clock.stamp(db)
+            let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.retryPolicy) })
             var count = 0
             for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
                 let owner = try row.text("owner").flatMap(ClaimOwner.init)
@@ -38,10 +39,10 @@ extension UploadQueue {
                 guard isOver || !(owner?.process.isAlive ?? false) else { continue }
                 // The try that was cut counts: nobody knows what of it arrived, and what kills each run must end some day.
                 let cause = "its run ended without an answer"
-                if RetryPolicy.standard.delay(afterAttempt: delivery.attempts) == nil {
-                    _ = try db.apply(.reject, to: delivery, at: now, .init(cause: cause, failure: ("run.lost", cause)))
+                if policies[delivery.destination ?? "", default: .standard].delay(afterAttempt: delivery.attempts) == nil {
+                    _ = try db.apply(.reject, to: delivery, at: now, .init(cause: cause, failure: ("run.lost", cause), isInDoubt: true))
                 } else {
-                    _ = try db.apply(.park, to: delivery, at: now, .init(cause: cause, due: now))
+                    _ = try db.apply(.park, to: delivery, at: now, .init(cause: cause, due: now, isInDoubt: true))
                 }
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",

@@ -98,6 +98,11 @@ public struct DeliveryRecord: Hashable, Sendable {
     public let remoteURL: String?
     public let errorCode: String?
     public let errorMessage: String?
+    /// An earlier try may have landed, so the server is asked before it is sent again.
+    public let isInDoubt: Bool
+    /// How often the server was asked what became of it.
+    let polls: Int
+    let idempotencyKey: String?
     let capture: Int
 
     static let columns = """
@@ -119,6 +124,9 @@ public struct DeliveryRecord: Hashable, Sendable {
         remoteURL = try row.text("remote_url")
         errorCode = try row.text("error_code")
         errorMessage = try row.text("error_message")
+        isInDoubt = try row.needInteger("in_doubt") == 1
+        polls = try row.needInteger("polls")
+        idempotencyKey = try row.text("idempotency_key")
     }
 }
 

@@ -6,6 +6,21 @@ public struct Destination: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// A folder on a mounted disk.
         case folder
+        /// A server of the capture API: multipart POST.
+        case http
+        /// PUT to a presigned or plain URL.
+        case put
+        /// An S3-compatible store.
+        case s3
+    }
+
+    /// Why nothing is sent there for now.
+    public struct Hold: Hashable, Sendable {
+        /// As `DestinationHold.code`.
+        public let code: String
+        public let reason: String
+        /// When it is tried again; Unix milliseconds.
+        public let until: Int
     }
 
     public let name: String
@@ -15,6 +30,14 @@ public struct Destination: Hashable, Sendable {
     public let isDefault: Bool
     /// Unix milliseconds.
     public let addedAt: Int
+    /// nil when nothing is in the way.
+    public let hold: Hold?
+    /// The user stopped it.
+    public let isPaused: Bool
+    /// And what was under way is given back.
+    let isPausedAtOnce: Bool
+    /// The user lifted what held it, and the run has not seen that yet.
+    let isLifted: Bool
     let number: Int
 
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws
@@ -30,8 +53,18 @@ public struct Destination: Hashable, Sendable {
                     one, _ in one
                 },
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
-                number: try row.needInteger("id"))
+                hold: try hold(row), isPaused: try row.needInteger("paused") > 0,
+                isPausedAtOnce: try row.needInteger("paused") == 2,
+                isLifted: try row.text("held_code") == lifted, number: try row.needInteger("id"))
         }
+    }
+
+    /// Stands in `held_code` in place of a code.
+    static let lifted = "lifted"
+
+    private static func hold(_ row: Row) throws -> Hold? {
+        guard let until = try row.integer("held_until") else { return nil }
+        return Hold(code: try row.text("held_code") ?? "", reason: try row.text("held_reason") ?? "", until: until)
     }
 
     static func settingsText(_ settings: [String: String]) -> String {
@@ -59,13 +92,26 @@ extension UploadQueue {
     ///
     /// - Throws: `name.invalid`, `destination.exists`, `output.unusable`.
     public func addFolder(_ name: String, path: String) throws {
+        try addDestination(name, kind: .folder, ["path": path])
+    }
+
+    /// Names a destination. The first one is the default.
+    ///
+    /// - Parameter settings: of its kind (Spec/queue.md section 12). Paths of files are made absolute.
+    /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
+    public func addDestination(_ name: String, kind: Destination.Kind, _ settings: [String: String]) throws {
         try QueueName.require(name, "a destination")
         try store.read { db in
             if try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) != nil {
                 throw QueueError(.destinationExists, "there is such a destination already", of: name)
             }
         }
-        let (path, marker) = try FolderTransport.mark(path, queue: folder)
+        var settings = try DestinationSettings.examined(settings, kind, of: name)
+        if kind == .folder {
+            let (path, marker) = try FolderTransport.mark(settings["path"] ?? "", queue: folder)
+            settings = ["path": path, "marker": marker]
+        }
+        let text = Destination.settingsText(settings)
         try store.turn { turn in
             try turn.write { db in
                 let isFirst = try db.integer("SELECT 1 FROM destinations") == nil
@@ -74,11 +120,31 @@ extension UploadQueue {
                 }
                 try db.run(
                     "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
-                    [
-                        name, Destination.Kind.folder.rawValue,
-                        Destination.settingsText(["path": path, "marker": marker]), isFirst ? 1 : 0,
-                        try clock.stamp(db),
-                    ])
+                    [name, kind.rawValue, text, isFirst ? 1 : 0, try clock.stamp(db)])
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+
+    /// Changes settings of a destination, and lifts what holds it.
+    ///
+    /// - Parameter changes: nil takes a setting away.
+    /// - Throws: `destination.unknown`, `destination.settings`.
+    public func setDestination(_ name: String, _ changes: [String: String?]) throws {
+        let known = try destination(name)
+        guard let kind = Destination.Kind(rawValue: known.kind), kind != .folder else {
+            throw QueueError(.destinationSettings, "nothing of a destination of kind \(known.kind) can be changed", of: name)
+        }
+        var settings = known.settings
+        for (key, value) in changes { settings[key] = value }
+        let text = Destination.settingsText(try DestinationSettings.examined(settings, kind, of: name))
+        try store.turn { turn in
+            try turn.write { db in
+                try db.run(
+                    """
+                    UPDATE destinations SET settings = ?, held_until = NULL, held_code = ?, held_reason = NULL
+                    WHERE id = ?
+                    """, [text, Destination.lifted, known.number])
             }
             try SettingsCopy(self).write()
         }

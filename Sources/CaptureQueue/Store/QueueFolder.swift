@@ -21,6 +21,8 @@ public struct QueueFolder: Hashable, Sendable {
 
     package var database: String { FilePath.join(path, "queue.sqlite") }
     var lock: String { FilePath.join(path, "queue.lock") }
+    var bell: String { FilePath.join(path, "run.bell") }
+    var runProgress: String { FilePath.join(path, "run.json") }
     var runLock: String { FilePath.join(path, "run.lock") }
     var settingsCopy: String { FilePath.join(path, "settings.json") }
     var reserve: String { FilePath.join(path, "reserve") }

@@ -32,7 +32,8 @@ public struct QueueStatus: Hashable, Sendable {
     public let oldestWaiting: Waiting?
     public let sessions: Sessions
     public let destinations: [Destination]
-    public let attempts: Int
+    public let traffic: [Traffic]
+    public let isPaused: Bool
     /// How far the wall clock is from what was to be expected, in milliseconds: deletion waits then. nil when all is well.
     public let clockDoubt: Int?
 
@@ -59,8 +60,25 @@ extension UploadQueue {
                 freeBytes: try? DiskSpace.free(at: folder.path),
                 oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
                 sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
-                attempts: try db.integer("SELECT max(id) FROM attempts") ?? 0,
+                traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
                 clockDoubt: try Self.doubt(reading, db))
+        }
+    }
+
+    /// How many captures are in each state: of a session, or of all.
+    public func totals(session: String?) throws -> [DeliveryState: Int] {
+        try store.read { db in
+            let rows =
+                try session.map { name in
+                    try db.rows(
+                        """
+                        SELECT state, count(*) AS captures FROM captures
+                        WHERE session = (SELECT id FROM sessions WHERE name = ?) GROUP BY state
+                        """, [name])
+                } ?? db.rows("SELECT state, captures FROM totals")
+            var totals: [DeliveryState: Int] = [:]
+            for row in rows { totals[try row.state("state")] = try row.needInteger("captures") }
+            return totals
         }
     }
 

@@ -15,6 +15,15 @@ extension Database {
         var remoteID: String?
         var remoteURL: String?
         var failure: (code: String, message: String)?
+        /// nil leaves it as it is.
+        var isInDoubt: Bool?
+        var polls: Int?
+        var idempotencyKey: KeyChange = .kept
+    }
+
+    enum KeyChange {
+        case kept, forgotten
+        case made(String)
     }
 
     /// Moves a delivery on, and its capture with it.
@@ -34,13 +43,16 @@ extension Database {
         try run(
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
-                receipt = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ? WHERE id = ?
+                receipt = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?, polls = ?,
+                idempotency_key = ? WHERE id = ?
             """,
             [
                 next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
                 change.claim.map { Data($0.token) }, change.claim?.owner, change.claim?.until,
                 change.completion?.at, change.completion?.receipt, change.remoteID ?? delivery.remoteID,
-                change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message, delivery.number,
+                change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
+                change.isInDoubt ?? delivery.isInDoubt ? 1 : 0, change.polls ?? delivery.polls,
+                change.idempotencyKey.applied(to: delivery.idempotencyKey), delivery.number,
             ])
     }
 
@@ -97,9 +109,22 @@ extension Database {
         state: DeliveryState = .pending
     ) throws {
         try run(
-            "INSERT INTO deliveries (capture, destination, state, priority, due) VALUES (?, ?, ?, ?, ?)",
-            [sequence, destination, state.rawValue, priority, due])
+            """
+            INSERT INTO deliveries (capture, destination, state, priority, due, session)
+            VALUES (?, ?, ?, ?, ?, (SELECT session FROM captures WHERE seq = ?))
+            """,
+            [sequence, destination, state.rawValue, priority, due, sequence])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
+    }
+}
+
+extension Database.KeyChange {
+    func applied(to known: String?) -> String? {
+        switch self {
+        case .kept: known
+        case .forgotten: nil
+        case .made(let key): key
+        }
     }
 }
 

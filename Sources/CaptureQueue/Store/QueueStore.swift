@@ -15,6 +15,7 @@ final class QueueStore: Sendable {
     private let connection: Mutex<Connection?>
     /// Whether the folder was synced since the connection was made.
     private let areNamesSettled = Mutex(false)
+    private let isRunner = Mutex(false)
 
     /// A connection, and the file that it was opened on: salvage puts another in its place.
     private struct Connection {
@@ -119,11 +120,17 @@ final class QueueStore: Sendable {
     /// - Throws: `queue.busy` after a minute; `io.failed` on a read-only disk; what `body` throws.
     func turn<Value>(_ body: (WriterTurn) throws -> Value) throws -> Value {
         if let readOnly { throw readOnly }
-        return try Self.locked(folder) {
+        let value = try Self.locked(folder) {
             try settleNames()
             return try body(WriterTurn(store: self))
         }
+        // Whatever was written, a run may have to do something about it.
+        if !isRunner.withLock(\.self) { Doorbell.ring(folder.bell) }
+        return value
     }
+
+    /// From now on this store's own changes wake nobody: it is the run's.
+    func becomeRunner() { isRunner.withLock { $0 = true } }
 
     /// SQLite makes its log anew for most runs, syncs the folder that names it, and does not look at what comes of that.
     private func settleNames() throws {

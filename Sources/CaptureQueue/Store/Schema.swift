@@ -12,6 +12,7 @@ enum Schema {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             try V1.apply(db)
         }
+        migrator.registerMigration(V2.name) { db in try V2.apply(db) }
         return migrator
     }
 
@@ -67,7 +68,7 @@ enum Schema {
         }
         guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
             throw QueueError(
-                .newer, "was made by a newer capqueue; this one knows versions up to \(V1.name)", of: folder.path,
+                .newer, "was made by a newer capqueue; this one knows versions up to \(V2.name)", of: folder.path,
                 hints: ["install a newer capqueue; nothing was changed"])
         }
     }

@@ -2,7 +2,7 @@ import CaptureBundle
 import CaptureNative
 
 /// Delivers to a folder on a mounted disk: a durable copy that was read back (Spec/queue.md section 12).
-struct FolderTransport {
+final class FolderTransport: UploadTransport {
     static let markerName = ".capqueue-destination"
     private let path: String
     private let marker: String
@@ -51,39 +51,54 @@ struct FolderTransport {
     /// Whether the folder is the one that was named, and not the empty place where its disk would be mounted.
     var isThere: Bool { Self.readMarker(path) == marker }
 
+    func reach(_ control: SendControl) -> DestinationHold? {
+        isThere
+            ? nil
+            : DestinationHold(
+                code: AnswerClass.offline.rawValue,
+                message: "\(path) is not there, or not the folder that was named: is its disk mounted?")
+    }
+
     /// Copies the bundle; what is there already is compared, never replaced.
-    func send(_ claim: Claim, from source: FileHandle, _ clock: QueueClock.Reading) -> SendOutcome {
-        guard isThere else { return .parked(cause: "\(path) is not mounted") }
-        let name = "\(claim.capture.id).bundle"
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        if let hold = reach(control) { return .held(hold) }
+        switch job.open() {
+        case .failure(let trouble): return trouble.outcome
+        case .success(let source): return send(job, from: source.handle, control)
+        }
+    }
+
+    private func send(_ job: SendJob, from source: FileHandle, _ control: SendControl) -> SendOutcome {
+        let name = Self.name(of: job)
         let target = FilePath.join(path, name)
         do throws(NativeError) {
             let folder = try FolderHandle(path)
-            if try folder.status(of: name) != nil { return try compare(claim, target, folder, source, clock) }
+            if try folder.status(of: name) != nil { return try compare(job, target, folder, source) }
             let file = try AtomicFile(name, in: folder, mode: 0o644)
-            guard try copy(source, to: file.handle) == claim.capture.sha256 else {
+            guard try copy(source, to: file.handle) == job.capture.sha256 else {
                 return .damaged(message: "the bytes are not those that were pushed")
             }
             try file.handle.synchronize()
             // What is read back comes from the disk then, and not from memory.
             file.handle.dropCache()
             try file.handle.seekToStart()
-            guard try copy(file.handle, to: nil) == claim.capture.sha256 else {
+            guard try copy(file.handle, to: nil) == job.capture.sha256 else {
                 return .failed(code: "folder.readback", message: "\(target) does not read back as it was written")
             }
             do throws(NativeError) {
                 try file.publish(.refuse)
             } catch  where error.isExisting {
-                return try compare(claim, target, folder, source, clock)
+                return try compare(job, target, folder, source)
             }
             try folder.synchronize()
-            return completed(claim, target, clock)
+            return completed(job, target)
         } catch {
             return .failed(code: "folder.io", message: "\(path): \(error.call): \(error.text)")
         }
     }
 
     private func compare(
-        _ claim: Claim, _ target: String, _ folder: FolderHandle, _ source: FileHandle, _ clock: QueueClock.Reading
+        _ job: SendJob, _ target: String, _ folder: FolderHandle, _ source: FileHandle
     ) throws(NativeError) -> SendOutcome {
         let name = FilePath.name(of: target)
         // A link to somewhere else is no copy.
@@ -94,23 +109,50 @@ struct FolderTransport {
         guard try !there.status().isSameFile(as: source.status()) else {
             return .conflict(message: "\(target) is the very file that is to be copied")
         }
-        guard try copy(there, to: nil) == claim.capture.sha256 else {
+        guard try copy(there, to: nil) == job.capture.sha256 else {
             return .conflict(message: "\(target) is there and holds something else")
         }
         // Perhaps a run was killed before it had synced them.
         try there.synchronize()
         try folder.synchronize()
-        return completed(claim, target, clock)
+        return completed(job, target)
     }
 
-    private func completed(_ claim: Claim, _ target: String, _ clock: QueueClock.Reading) -> SendOutcome {
-        let receipt = JSONValue.members([
-            "kind": .string("folder"), "path": .string(target), "sha256": .string(claim.capture.sha256.description),
-            "bytes": .integer(claim.capture.byteCount),
-            "verified_at": CaptureTime(milliseconds: clock.stamp).map { .string($0.description) },
-        ])
-        return .completed(
-            receipt: String(decoding: CanonicalJSON.encode(receipt), as: UTF8.self), remoteID: nil, remoteURL: nil)
+    private func completed(_ job: SendJob, _ target: String) -> SendOutcome {
+        .completed(receipt: job.receipt(.folder, ["path": .string(target)]), remoteID: nil, remoteURL: nil)
+    }
+
+    private static func name(of job: SendJob) -> String { "\(job.capture.id).bundle" }
+
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
+        guard isThere else { return .unknown("\(path) is not mounted") }
+        let target = FilePath.join(path, Self.name(of: job))
+        do throws(NativeError) {
+            guard let file = try FileHandle.readingPlainFile(target) else { return .lost("\(target) is no plain file") }
+            return try copy(file, to: nil) == job.capture.sha256 ? .there : .lost("\(target) holds something else")
+        } catch  where error.isMissing {
+            return .lost("\(target) is gone")
+        } catch {
+            return .unknown("\(target): \(error.text)")
+        }
+    }
+
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
+        let source = FilePath.join(path, Self.name(of: job))
+        guard isThere else { return "\(path) is not mounted" }
+        do throws(NativeError) {
+            guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is no plain file" }
+            _ = try copy(file, to: target)
+            return nil
+        } catch {
+            return "\(source): \(error.text)"
+        }
+    }
+
+    func test(_ control: SendControl) -> DestinationTest {
+        var found = DestinationTest(hold: reach(control))
+        if found.hold == nil { found.findings.append("\(path) is there") }
+        return found
     }
 
     /// - Returns: the SHA-256 of all that was read.

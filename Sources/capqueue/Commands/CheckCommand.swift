@@ -16,6 +16,7 @@ struct CheckCommand: ParsableCommand {
               capqueue check
               capqueue check --read-data-subset 5%
               capqueue check --read-data --repair
+              capqueue check --remote
             """)
 
     @Flag(help: "Read all bytes and compare their hashes.")
@@ -26,6 +27,9 @@ struct CheckCommand: ParsableCommand {
 
     @Flag(help: "Adopt stray files, and write missing sidecars anew.")
     var repair = false
+
+    @Flag(help: "Ask the destinations for what was uploaded and is still held here; what they lost is sent again.")
+    var remote = false
 
     @Flag(help: "Change nothing, not even for damage.")
     var dryRun = false
@@ -43,12 +47,21 @@ struct CheckCommand: ParsableCommand {
         options.readShare = readData ? 1 : readDataSubset?.share ?? 0
         options.isRepairing = repair
         options.isDryRun = dryRun
+        var kinds: Set<CheckFinding.Kind> = []
+        var asked = 0
         let result = try queue.with { queue in
-            try queue.check(options) { finding in
+            func say(_ finding: CheckFinding) throws {
                 try format.json ? Output.json(finding.json) : Output.line(finding.line)
             }
+            let result = try queue.check(options, deliver: say)
+            guard remote else { return result }
+            asked = try queue.checkRemote(isDryRun: dryRun) { finding in
+                kinds.insert(finding.kind)
+                try say(finding)
+            }
+            return result
         }
-        let open = result.open.values.reduce(0, +)
+        let open = result.open.values.reduce(0, +) + kinds.count
         if format.json {
             try Output.json(
                 .members([
@@ -57,13 +70,14 @@ struct CheckCommand: ParsableCommand {
                 ]))
         } else {
             let read = result.bytesRead > 0 ? ", \(Quantity.bytes(result.bytesRead)) read" : ""
+            if remote { try Output.line("\(Quantity.count(asked, "upload")) asked for") }
             let found = open == 0 ? "all is well" : Quantity.count(open, "finding")
             try Output.line("\(Quantity.count(result.captures, "capture"))\(read): \(found)")
         }
         if result.open[.stray] != nil && !repair {
             diagnostic.note("capqueue check --repair adopts stray bundles")
         }
-        let status = ExitStatus.worst(result.open.keys.map(\.status))
+        let status = ExitStatus.worst(result.open.keys.map(\.status) + kinds.map(\.status))
         if status != .success { throw status }
     }
 }
@@ -85,7 +99,7 @@ extension CheckFinding.Kind {
         switch self {
         case .damaged: .altered
         case .missing, .source, .unreadable: .inputOutput
-        case .stray, .sidecar, .interrupted, .leftover: .workLeft
+        case .stray, .sidecar, .interrupted, .leftover, .lost, .unconfirmed: .workLeft
         }
     }
 }

@@ -12,39 +12,90 @@ struct DestinationCommand: ParsableCommand {
               capqueue dest add nas --kind folder --path /mnt/nas/captures
               capqueue push cap.bundle --dest nas
             """,
-        subcommands: [Add.self, List.self, Show.self, Remove.self, Default.self])
+        subcommands: [Add.self, Set.self, Test.self, List.self, Show.self, Remove.self, Default.self])
 
     struct Add: ParsableCommand {
-        enum Kind: String, ExpressibleByArgument, CaseIterable { case folder }
-
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Name a destination; the first one is the default.",
+            usage: "capqueue dest add NAME --kind KIND [options]",
             discussion: """
-                folder: a folder on a mounted disk. It is marked with a small file, so that an empty mount point is not taken \
-                for it.
+                folder: a folder on a mounted disk, marked with a small file, so that an empty mount point is not taken for \
+                it. http: a server of the capture API. put: PUT to a presigned or plain URL. s3: an S3-compatible store.
 
                 Example:
                   capqueue dest add nas --kind folder --path /mnt/nas/captures
+                  capqueue dest add api --kind http --url https://api.example --device-id $(cat id)
+                  capqueue dest add office --kind put --url https://office.example/in/{sha256}
+                  capqueue dest add store --kind s3 --url https://s3.example/bucket --concurrency 4
                 """)
 
         @Argument(help: "Its name: A-Z a-z 0-9 . _ -")
         var name: String
 
-        @Option(help: "folder")
-        var kind: Kind
+        @Option(help: "folder, http, put or s3.")
+        var kind: KindArgument
 
-        @Option(help: ArgumentHelp("The folder.", valueName: "dir"), completion: .directory)
-        var path: String
-
+        @OptionGroup var options: DestinationOptions
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
             try queue.with(isMade: true) { queue in
-                try queue.addFolder(name, path: path)
+                try queue.addDestination(name, kind: kind.kind, options.given)
                 let isDefault = try queue.destination(name).isDefault
                 diagnostic.note("added \(name)\(isDefault ? ", the default destination" : "")")
             }
+        }
+    }
+
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change settings of a destination.",
+            usage: "capqueue dest set NAME [options]",
+            discussion: """
+                An empty value takes a setting away. What holds the destination is lifted: it is tried at once.
+
+                Example:
+                  capqueue dest set office --token-file /etc/capqueue/token --jitter ''
+                """)
+
+        @Argument(help: "Its name.")
+        var name: String
+
+        @OptionGroup var options: DestinationOptions
+        @OptionGroup var queue: QueueOptions
+
+        func run() throws {
+            guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
+            try queue.with(changes: true) { queue in
+                try queue.setDestination(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
+            }
+        }
+    }
+
+    struct Test: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "test",
+            abstract: "See whether a destination can be used; nothing is sent.",
+            discussion: """
+                Exit codes: 0 it can, 15 not now (the network, say), 78 not so (credentials, URL, TLS).
+
+                Example:
+                  capqueue dest test office
+                """)
+
+        @Argument(help: "Its name.")
+        var name: String
+
+        @OptionGroup var queue: QueueOptions
+
+        func run() throws {
+            let found = try queue.with { try $0.testDestination(name) }
+            for text in found.findings { try Output.line(Visible.text(text)) }
+            guard let hold = found.hold else { return }
+            diagnostic.warning("\(name): \(hold.message)")
+            throw hold.needsUser ? ExitStatus.configuration : ExitStatus.workLeft
         }
     }
 
@@ -70,7 +121,7 @@ struct DestinationCommand: ParsableCommand {
             for destination in destinations {
                 table.add(
                     destination.name, destination.isDefault ? "default" : "", destination.kind,
-                    Visible.text(destination.settings["path"] ?? ""))
+                    Visible.text(destination.place))
             }
             for line in table.lines { try Output.line(line) }
         }
@@ -97,7 +148,11 @@ struct DestinationCommand: ParsableCommand {
             var table = TextTable()
             table.add("kind", destination.kind)
             if destination.isDefault { table.add("default", "yes") }
-            for (key, value) in destination.settings.sorted(by: { $0.key < $1.key }) {
+            if destination.isPaused { table.add("paused", "yes") }
+            if let hold = destination.hold {
+                table.add("waits", "until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
+            }
+            for (key, value) in destination.shownSettings.sorted(by: { $0.key < $1.key }) {
                 table.add(key, Visible.text(value))
             }
             for line in [name] + table.lines { try Output.line(line) }
@@ -144,11 +199,29 @@ struct DestinationCommand: ParsableCommand {
     }
 }
 
+/// The value of `--kind`.
+struct KindArgument: ExpressibleByArgument {
+    let kind: Destination.Kind
+
+    init?(argument: String) {
+        guard let kind = Destination.Kind(rawValue: argument) else { return nil }
+        self.kind = kind
+    }
+
+    static var allValueStrings: [String] { Destination.Kind.allCases.map(\.rawValue) }
+}
+
 extension Destination {
+    /// Where it is, in short.
+    fileprivate var place: String {
+        let shown = shownSettings
+        return shown["path"] ?? shown["url"] ?? shown["url-endpoint"] ?? shown["url-command"] ?? ""
+    }
+
     fileprivate var json: JSONValue {
         .members([
             "name": .string(name), "kind": .string(kind), "default": .bool(isDefault),
-            "settings": .object(settings.map { .init($0.key, .string($0.value)) }),
+            "settings": .object(shownSettings.map { .init($0.key, .string($0.value)) }),
             "added_at": .string(Moment.text(addedAt)),
         ])
     }

@@ -1,51 +1,161 @@
 import ArgumentParser
+import CaptureBundle
+import CaptureNative
 import CaptureQueue
 import CommandSupport
+import Synchronization
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Send what is due, and end.",
+        abstract: "Send what is due.",
         discussion: """
-            Prints an id and the state that it is in now, one a line. Exit codes: 0 nothing waits any more, 15 something \
-            does (a retry, a disk that is not mounted), 14 something failed for good, 10 another run owns the queue.
+            Prints an id and the state that it is in now, one a line, or events with --json; on a terminal also how far \
+            each transfer is. SIGTERM lets transfers end for --grace, and gives back the rest. Exit codes: 0 nothing waits \
+            any more, 15 something does (a retry, a server that is away), 14 something failed for good, 10 another run owns \
+            the queue.
 
             Example:
-              capqueue dest add nas --kind folder --path /mnt/nas/captures
-              capqueue run
+              capqueue dest add office --kind put --url https://office.example/in/{sha256}
+              capqueue run --until-empty
+              capqueue run --watch --json >> events.jsonl
             """)
 
+    @Flag(help: "Try what is due now, once, and end; the default.")
+    var once = false
+
+    @Flag(help: "End when nothing waits any more, but for what only you can change.")
+    var untilEmpty = false
+
+    @Flag(help: "Go on, as a service.")
+    var watch = false
+
+    @Option(help: ArgumentHelp("Only to this destination.", valueName: "name"))
+    var dest: String?
+
+    @Option(help: ArgumentHelp("Bytes a second in all, such as 2MB.", valueName: "bytes"))
+    var bwlimit: SizeArgument?
+
+    @Option(help: ArgumentHelp("Begin nothing after this time.", valueName: "age"))
+    var maxDuration: AgeArgument?
+
+    @Option(help: ArgumentHelp("How long transfers may go on after SIGTERM; default 10s.", valueName: "age"))
+    var grace: AgeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this shell command for completions, failures, holds and the quota.",
+            discussion: "It gets the event as JSON on its standard input, and has 30 s.", valueName: "command"))
+    var onEvent: String?
+
+    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    var quiet = false
+
+    @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
 
-    func run() throws {
-        let (result, status) = try queue.with(changes: true) { queue in
-            if try queue.destinations().isEmpty {
-                diagnostic.note(
-                    "there is no destination; add one with: capqueue dest add NAME --kind folder --path DIR")
-            }
-            let known = try queue.destinations()
-            if !known.isEmpty && !known.contains(where: \.isDefault) {
-                diagnostic.note(
-                    "no destination is the default, so captures that name none wait: capqueue dest default NAME")
-            }
-            let result = try queue.runOnce { record, state, outcome in
-                try Output.line("\(record.id) \(state.rawValue)")
-                if let text = outcome.trouble { diagnostic.warning("\(record.id): \(text)") }
-            }
-            return (result, try queue.status())
+    func validate() throws {
+        if [once, untilEmpty, watch].count(where: { $0 }) > 1 {
+            throw ValidationError("give one of --once, --until-empty and --watch")
         }
-        for text in result.offline { diagnostic.note(text) }
+        if quiet && format.json { throw ValidationError("give either --quiet or --json") }
+        if bwlimit?.bytes == 0 { throw ValidationError("--bwlimit 0 would send nothing") }
+        if onEvent == "" { throw ValidationError("--on-event is empty, expected a shell command") }
+    }
+
+    private var options: RunOptions {
+        var options = RunOptions()
+        options.mode = watch ? .watch : untilEmpty ? .untilEmpty : .once
+        options.destination = dest
+        options.bytesPerSecond = bwlimit?.bytes
+        options.longest = maxDuration?.age.milliseconds
+        if let grace { options.grace = grace.age.milliseconds }
+        return options
+    }
+
+    func run() throws {
+        let status = try queue.with(changes: true) { queue in
+            try noteDestinations(queue)
+            let stopped = Mutex<Int32?>(nil)
+            let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines)
+            let hook = onEvent.map { command in EventHook(command) { text in screen.warn(text) } }
+            let runner = QueueRunner(queue, options) { event in
+                screen.show(event)
+                hook?.take(event)
+            }
+            StopSignals.watch { number in
+                stopped.withLock { $0 = $0 ?? number }
+                runner.stop()
+            }
+            screen.watch(runner)
+            defer { screen.end() }
+            _ = try runner.run()
+            hook?.finish { stopped.withLock { $0 != nil } }
+            screen.end()
+            try screen.requireWritten()
+            if let number = stopped.withLock(\.self) {
+                queue.close()
+                StopSignals.end(by: number)
+            }
+            return try queue.status()
+        }
         if status.failedForGood > 0 { throw ExitStatus.failedForGood }
         if status.waiting > 0 { throw ExitStatus.workLeft }
     }
-}
 
-extension SendOutcome {
-    fileprivate var trouble: String? {
-        switch self {
-        case .completed, .accepted: nil
-        case .failed(_, let message), .rejected(_, let message), .conflict(let message), .damaged(let message): message
-        case .parked(let cause): cause
+    private func noteDestinations(_ queue: UploadQueue) throws {
+        if let dest { _ = try queue.destination(dest) }
+        let known = try queue.destinations()
+        if known.isEmpty {
+            diagnostic.note("there is no destination; add one with: capqueue dest add NAME --kind KIND ...")
+        } else if !known.contains(where: \.isDefault) {
+            diagnostic.note(
+                "no destination is the default, so captures that name none wait: capqueue dest default NAME")
+        }
+        if try queue.isPaused() { diagnostic.note("the queue is paused; go on with: capqueue resume") }
+        for destination in known where destination.isPaused {
+            diagnostic.note("\(destination.name) is paused; go on with: capqueue resume --dest \(destination.name)")
         }
     }
+}
+
+struct PauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Begin no further transfers until resume.",
+        discussion: """
+            Holds for later runs, too. Transfers that are under way go on, unless --now is given.
+
+            Example:
+              capqueue pause --now
+              capqueue pause --dest office
+            """)
+
+    @Flag(help: "Give back what is being sent, too; no attempt is counted for it.")
+    var now = false
+
+    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"))
+    var dest: String?
+
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws { try queue.with(changes: true) { try $0.pause(destination: dest, isAtOnce: now) } }
+}
+
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Go on sending, and try destinations that are held at once.",
+        discussion: """
+            Example:
+              capqueue resume
+              capqueue resume --dest office
+            """)
+
+    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"))
+    var dest: String?
+
+    @OptionGroup var queue: QueueOptions
+
+    func run() throws { try queue.with(changes: true) { try $0.resume(destination: dest) } }
 }

@@ -57,6 +57,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Give a bundle back, its bytes compared with its hash first.",
         discussion: """
+            What the queue has let go of comes from a destination that can give it back: folder, put or s3.
+
             Example:
               capqueue get 38ca8c35 -o cap.bundle
               capqueue get 38ca8c35 -o - | capbundle verify -
@@ -70,12 +72,26 @@ struct GetCommand: ParsableCommand {
         completion: .file())
     var output: String
 
+    @Flag(help: "Do not ask the destinations for what the queue has let go of.")
+    var local = false
+
     @OptionGroup var force: ForceOption
     @OptionGroup var queue: QueueOptions
 
     func validate() throws { try refuseTerminal(output, "a bundle") }
 
     func run() throws {
-        try queue.with { queue in try queue.get(queue.capture(id), to: force.place(output)) }
+        try queue.with { queue in
+            let record = try queue.capture(id)
+            do {
+                try queue.get(record, to: force.place(output))
+            } catch let error as QueueError where error.code == .bytesAbsent && !local {
+                guard record.deliveries.contains(where: { $0.state == .completed && $0.destination != nil }) else {
+                    throw error
+                }
+                let name = try queue.getRemote(record, to: force.place(output))
+                diagnostic.note("\(record.id) came back from \(name)")
+            }
+        }
     }
 }

@@ -39,11 +39,12 @@ struct StatusCommand: ParsableCommand {
     }
 
     func run() throws {
-        let status = try queue.with { try $0.status() }
+        let (status, running) = try queue.with { (try $0.status(), $0.runProgress()) }
         let path = queue.folder.path
         if check { return try examine(status) }
-        if format.json { return try Output.json(status.json(queue: path)) }
-        for line in prometheus ? status.metrics : status.page(queue: path) { try Output.line(line) }
+        if format.json { return try Output.json(status.json(queue: path, run: running)) }
+        let metrics = { status.metrics + StatusMetrics.running(running != nil) }
+        for line in prometheus ? metrics() : status.page(queue: path, run: running) { try Output.line(line) }
     }
 
     private func examine(_ status: QueueStatus) throws {

@@ -3,8 +3,20 @@ import CaptureQueue
 import CommandSupport
 
 extension QueueStatus {
+    private static func words(of run: JSONValue) -> String {
+        let transfers = (run["transfers"]?.elements ?? []).map { transfer in
+            let (sent, bytes) = (transfer["sent"]?.integer ?? 0, transfer["bytes"]?.integer ?? 0)
+            let share = bytes > 0 ? " \(sent * 100 / bytes) %" : ""
+            return "\(transfer["id"]?.text ?? "") to \(transfer["destination"]?.text ?? "")\(share)"
+        }
+        let sending = transfers.isEmpty ? "nothing under way" : transfers.joined(separator: ", ")
+        return "process \(run["pid"]?.integer ?? 0), \(sending)"
+    }
+
     /// For people.
-    func page(queue: String) -> [String] {
+    ///
+    /// - Parameter run: what is running, as JSON; nil for nothing.
+    func page(queue: String, run: JSONValue?) -> [String] {
         var table = TextTable()
         for state in DeliveryState.allCases {
             guard let total = totals[state] else { continue }
@@ -32,6 +44,16 @@ extension QueueStatus {
         let names = destinations.map { $0.isDefault ? "\($0.name) (default)" : $0.name }
         facts.add(
             "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
+        for destination in destinations {
+            if destination.isPaused { facts.add(destination.name, "paused; go on with: capqueue resume --dest \(destination.name)") }
+            if let hold = destination.hold {
+                facts.add(
+                    destination.name,
+                    Style.doubtful.output("waits") + " until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
+            }
+        }
+        if isPaused { facts.add("paused", "nothing is sent; go on with: capqueue resume") }
+        if let run { facts.add("run", Self.words(of: run)) }
         if let clockDoubt {
             facts.add("clock", "off by \(Moment.age(clockDoubt)) from what was expected; deletion waits")
         }
@@ -39,7 +61,7 @@ extension QueueStatus {
     }
 
     /// Spec/capqueue.md section 3.
-    func json(queue: String) -> JSONValue {
+    func json(queue: String, run: JSONValue?) -> JSONValue {
         .members([
             "queue": .string(queue),
             "captures": .object(
@@ -64,7 +86,20 @@ extension QueueStatus {
             "sessions": .members([
                 "open": .integer(sessions.open), "ended": .integer(sessions.ended), "due": .integer(sessions.due),
             ]),
-            "destinations": .array(destinations.map { .string($0.name) }),
+            "destinations": .array(
+                destinations.map { each in
+                    .members([
+                        "name": .string(each.name), "kind": .string(each.kind), "default": .bool(each.isDefault),
+                        "paused": .bool(each.isPaused),
+                        "held": each.hold.map { hold in
+                            .members([
+                                "code": .string(hold.code), "reason": .string(hold.reason),
+                                "until": .string(Moment.text(hold.until)),
+                            ])
+                        },
+                    ])
+                }),
+            "paused": .bool(isPaused), "run": run,
             "clock": .string(clockDoubt == nil ? "trusted" : "delayed"),
         ])
     }
@@ -91,7 +126,51 @@ extension QueueStatus {
         metric(
             "oldest_waiting_seconds", "gauge", "How long the oldest capture has waited.",
             [("", (oldestWaiting?.ageMilliseconds ?? 0) / 1000)])
-        metric("attempts_total", "counter", "Attempts to send.", [("", attempts)])
+        let counts = traffic.flatMap { each in each.counts.map { (each.destination, $0) } }
+        metric(
+            "attempts_total", "counter", "Attempts to send that ended.",
+            counts.map { ("{destination=\"\($0)\",outcome=\"\($1.outcome)\"}", $1.attempts) })
+        metric(
+            "sent_bytes_total", "counter", "Bytes that were sent, whatever came of it.",
+            traffic.map { each in
+                ("{destination=\"\(each.destination)\"}", each.counts.reduce(0) { $0 + $1.bytes })
+            })
+        lines += latencyMetrics
+        metric("paused", "gauge", "Whether the queue is paused.", [("", isPaused ? 1 : 0)])
+        metric(
+            "destination_held", "gauge", "Destinations to which nothing is sent for now, and why.",
+            destinations.compactMap { each in
+                each.hold.map { ("{destination=\"\(each.name)\",code=\"\($0.code)\"}", 1) }
+            })
         return lines
+    }
+
+    private var latencyMetrics: [String] {
+        guard !traffic.isEmpty else { return [] }
+        let name = "capqueue_attempt_seconds"
+        var lines = ["# HELP \(name) How long attempts took.", "# TYPE \(name) histogram"]
+        for each in traffic {
+            let label = "destination=\"\(each.destination)\""
+            let bounds = [10, 100, 1000, 10_000, 100_000]
+            let whole = each.latencies.last?.attempts ?? 0
+            for bound in bounds {
+                let count = each.latencies.last { $0.atMost <= bound }?.attempts ?? 0
+                lines.append("\(name)_bucket{\(label),le=\"\(Double(bound) / 1000)\"} \(count)")
+            }
+            lines.append("\(name)_bucket{\(label),le=\"+Inf\"} \(whole)")
+            let sum = each.counts.reduce(0) { $0 + $1.milliseconds }
+            lines.append("\(name)_sum{\(label)} \(Double(sum) / 1000)")
+            lines.append("\(name)_count{\(label)} \(whole)")
+        }
+        return lines
+    }
+}
+
+enum StatusMetrics {
+    static func running(_ isRunning: Bool) -> [String] {
+        [
+            "# HELP capqueue_running Whether a run owns the queue.", "# TYPE capqueue_running gauge",
+            "capqueue_running \(isRunning ? 1 : 0)",
+        ]
     }
 }

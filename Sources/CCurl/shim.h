@@ -1,0 +1,123 @@
+#ifndef CCURL_SHIM_H
+#define CCURL_SHIM_H
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <stddef.h>
+
+// libcurl and the thirty libraries behind it take 6 ms to load, which every push would pay for. So it is not linked: the
+// first request of a run loads it. The types of these members are those of its headers.
+struct capture_curl {
+    __typeof__(&curl_global_init) global_init;
+    __typeof__(&curl_easy_init) easy_init;
+    __typeof__(&curl_easy_reset) easy_reset;
+    __typeof__(&curl_easy_perform) easy_perform;
+    __typeof__(&curl_easy_cleanup) easy_cleanup;
+    __typeof__(&curl_easy_strerror) easy_strerror;
+    __typeof__(&curl_slist_append) slist_append;
+    __typeof__(&curl_slist_free_all) slist_free_all;
+    __typeof__(&curl_url) url;
+    __typeof__(&curl_url_set) url_set;
+    __typeof__(&curl_url_get) url_get;
+    __typeof__(&curl_url_cleanup) url_cleanup;
+    __typeof__(&curl_free) free;
+    // Variadic, which Swift cannot call: the functions below do.
+    void *easy_setopt;
+    void *easy_getinfo;
+};
+
+// The whole table or nothing; the library stays loaded.
+static inline int capture_curl_load(struct capture_curl *table) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return 0;
+    int found = 1;
+#define CAPTURE_FIND(member) \
+    table->member = (__typeof__(table->member))dlsym(library, "curl_" #member); \
+    found = found && table->member
+    CAPTURE_FIND(global_init);
+    CAPTURE_FIND(easy_init);
+    CAPTURE_FIND(easy_reset);
+    CAPTURE_FIND(easy_perform);
+    CAPTURE_FIND(easy_cleanup);
+    CAPTURE_FIND(easy_strerror);
+    CAPTURE_FIND(slist_append);
+    CAPTURE_FIND(slist_free_all);
+    CAPTURE_FIND(url);
+    CAPTURE_FIND(url_set);
+    CAPTURE_FIND(url_get);
+    CAPTURE_FIND(url_cleanup);
+    CAPTURE_FIND(free);
+    CAPTURE_FIND(easy_setopt);
+    CAPTURE_FIND(easy_getinfo);
+#undef CAPTURE_FIND
+    return found && table->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+typedef CURLcode (*capture_setopt)(CURL *, CURLoption, ...);
+typedef CURLcode (*capture_getinfo)(CURL *, CURLINFO, ...);
+
+static inline CURLcode capture_curl_set_long(const struct capture_curl *t, CURL *handle, CURLoption option, long value) {
+    return ((capture_setopt)t->easy_setopt)(handle, option, value);
+}
+
+static inline CURLcode capture_curl_set_size(
+    const struct capture_curl *t, CURL *handle, CURLoption option, long long value) {
+    return ((capture_setopt)t->easy_setopt)(handle, option, (curl_off_t)value);
+}
+
+static inline CURLcode capture_curl_set_text(
+    const struct capture_curl *t, CURL *handle, CURLoption option, const char *value) {
+    return ((capture_setopt)t->easy_setopt)(handle, option, value);
+}
+
+static inline CURLcode capture_curl_set_list(
+    const struct capture_curl *t, CURL *handle, CURLoption option, struct curl_slist *value) {
+    return ((capture_setopt)t->easy_setopt)(handle, option, value);
+}
+
+typedef size_t (*capture_read)(char *, size_t, size_t, void *);
+typedef size_t (*capture_write)(char *, size_t, size_t, void *);
+typedef int (*capture_seek)(void *, curl_off_t, int);
+typedef int (*capture_progress)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
+
+// All that a transfer calls back, each with the same context.
+static inline void capture_curl_set_callbacks(
+    const struct capture_curl *t, CURL *handle, void *context, capture_read read, capture_seek seek, capture_write write,
+    capture_write header, capture_progress progress) {
+    capture_setopt set = (capture_setopt)t->easy_setopt;
+    set(handle, CURLOPT_READFUNCTION, read);
+    set(handle, CURLOPT_READDATA, context);
+    set(handle, CURLOPT_SEEKFUNCTION, seek);
+    set(handle, CURLOPT_SEEKDATA, context);
+    set(handle, CURLOPT_WRITEFUNCTION, write);
+    set(handle, CURLOPT_WRITEDATA, context);
+    set(handle, CURLOPT_HEADERFUNCTION, header);
+    set(handle, CURLOPT_HEADERDATA, context);
+    set(handle, CURLOPT_XFERINFOFUNCTION, progress);
+    set(handle, CURLOPT_XFERINFODATA, context);
+    set(handle, CURLOPT_NOPROGRESS, 0L);
+}
+
+static inline long capture_curl_get_long(const struct capture_curl *t, CURL *handle, CURLINFO info) {
+    long value = 0;
+    ((capture_getinfo)t->easy_getinfo)(handle, info, &value);
+    return value;
+}
+
+static inline double capture_curl_get_double(const struct capture_curl *t, CURL *handle, CURLINFO info) {
+    double value = 0;
+    ((capture_getinfo)t->easy_getinfo)(handle, info, &value);
+    return value;
+}
+
+// NULL when there is none; good until the handle's next use.
+static inline const char *capture_curl_get_text(const struct capture_curl *t, CURL *handle, CURLINFO info) {
+    char *value = NULL;
+    ((capture_getinfo)t->easy_getinfo)(handle, info, &value);
+    return value;
+}
+
+// Macros with casts, and results of callbacks, as numbers.
+static inline size_t capture_read_abort(void) { return CURL_READFUNC_ABORT; }
+
+#endif

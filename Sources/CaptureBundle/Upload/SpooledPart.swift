@@ -1,0 +1,100 @@
+package import CaptureNative
+
+/// What is sent of a bundle in place of the bundle itself, in a file that has no name: an upload body, or the photo alone.
+package struct SpooledPart: Sendable {
+    package let handle: FileHandle
+    package let byteCount: Int
+    package let sha256: Digest
+    package let contentType: String
+
+    /// Writes the body of an upload (Spec/upload.md section 1) and hashes it on the way.
+    ///
+    /// - Parameters:
+    ///   - bundle: read from its start, once for each boundary that has to be tried.
+    ///   - expected: of the whole bundle; other bytes are refused.
+    /// - Throws: `entry.sha256` for bytes that are not those expected, and as `MultipartBody.write`.
+    package static func body(
+        of bundle: FileHandle, sha256 expected: Digest, name: String
+    ) throws(BundleError) -> SpooledPart {
+        let seekable = SeekableBundle(bundle, name: name)
+        for n in 0..<MultipartBoundary.candidates {
+            let target = try HashingTarget(try OutputTarget(.standardOutput, holdsBack: true))
+            let observer = BodyObserver(name, target, n: n, unsigned: try seekable.metadataEntries())
+            try verify(try seekable.stream(), expected, observer, name)
+            guard let body = try observer.finish() else { continue }
+            return try target.part(contentType: body.contentType)
+        }
+        throw MultipartBody.noBoundary(name)
+    }
+
+    /// Takes the photo out of a bundle, once all of it was found sound.
+    ///
+    /// - Throws: `entry.absent` where it has none; as `body` otherwise.
+    package static func photo(
+        of bundle: FileHandle, sha256 expected: Digest, name: String
+    ) throws(BundleError) -> SpooledPart {
+        let observer = PhotoObserver(try HashingTarget(try OutputTarget(.standardOutput, holdsBack: true)))
+        try verify(try SeekableBundle(bundle, name: name).stream(), expected, observer, name)
+        guard observer.isFound else { throw BundleError(.entryAbsent, "the bundle has no photo.jpg", file: name) }
+        return try observer.target.part(contentType: "image/jpeg")
+    }
+
+    private static func verify(
+        _ source: HandleStream, _ expected: Digest, _ observer: any BundleObserver, _ name: String
+    ) throws(BundleError) {
+        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let tee = CopyingStream(source) { piece throws(BundleError) in
+            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+        }
+        let report = try Verifier.soundness.verify(
+            BundleReader(BundleSource(stream: tee, name: name)), observer: observer)
+        try report.requireSound(name)
+        guard Digest(bytes: try native { () throws(NativeError) in try hasher.finish() }) == expected else {
+            throw BundleError(.entrySHA256, "the bytes are not those that were pushed", file: name)
+        }
+    }
+}
+
+/// A target that knows the hash of what it got.
+final class HashingTarget: BodyTarget {
+    private let target: OutputTarget
+    private var hasher: SHA256Hasher?
+    private var count = 0
+
+    init(_ target: OutputTarget) throws(BundleError) {
+        self.target = target
+        hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+    }
+
+    func write(_ bytes: Span<UInt8>) throws(BundleError) {
+        do throws(NativeError) { try hasher?.update(bytes) } catch { throw .unexpected(error) }
+        count += bytes.count
+        try target.write(bytes)
+    }
+
+    func part(contentType: String) throws(BundleError) -> SpooledPart {
+        let digest = try native { () throws(NativeError) in try hasher?.finish() ?? [] }
+        return SpooledPart(
+            handle: try target.held(), byteCount: count, sha256: Digest(bytes: digest), contentType: contentType)
+    }
+}
+
+/// Keeps the photo.
+private final class PhotoObserver: BundleObserver {
+    let target: HashingTarget
+    private(set) var isFound = false
+    private var isInPhoto = false
+
+    init(_ target: HashingTarget) { self.target = target }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) {}
+
+    func begin(_ entry: ManifestEntry) {
+        isInPhoto = entry.path == .photo
+        isFound = isFound || isInPhoto
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        if isInPhoto { try target.write(piece) }
+    }
+}

@@ -1,0 +1,91 @@
+import CaptureBundle
+import CaptureNative
+import Synchronization
+
+/// Runs a command of the user's for events, one after the other, each for a limited time (Spec/capqueue.md section 4). What it
+/// does changes nothing.
+public final class EventHook: Sendable {
+    private struct State {
+        var waiting: [QueueEvent] = []
+        var dropped = 0
+        var isEnding = false
+        var isOver = false
+    }
+
+    private static let most = 1000
+    /// Seconds.
+    private static let time = 30.0
+
+    private let command: String
+    private let state = Mutex(State())
+    private let signal = Signal()
+    private let onTrouble: @Sendable (String) -> Void
+
+    /// - Parameter onTrouble: told of a command that failed.
+    public init(_ command: String, onTrouble: @escaping @Sendable (String) -> Void) {
+        self.command = command
+        self.onTrouble = onTrouble
+        let isStarted = Thread.start { self.work() }
+        if !isStarted { state.withLock { $0.isOver = true } }
+    }
+
+    public func take(_ event: QueueEvent) {
+        guard event.isForHooks else { return }
+        state.withLock { state in
+            if state.waiting.count < Self.most { state.waiting.append(event) } else { state.dropped += 1 }
+        }
+        signal.raise()
+    }
+
+    /// Waits until the command was run for all that came.
+    ///
+    /// - Parameter isStopped: asked several times a second; what is left is dropped then.
+    public func finish(isStopped: () -> Bool) {
+        state.withLock { $0.isEnding = true }
+        signal.raise()
+        while !state.withLock(\.isOver) {
+            if isStopped() { state.withLock { $0.waiting = [] } }
+            _ = signal.wait(milliseconds: 100) { () -> Bool? in state.withLock(\.isOver) ? true : nil }
+        }
+    }
+
+    private func work() {
+        while true {
+            let next = signal.wait { () -> QueueEvent?? in
+                state.withLock { state in
+                    if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+                    return state.isEnding ? .some(nil) : nil
+                }
+            }
+            let dropped = state.withLock { state in
+                defer { state.dropped = 0 }
+                return state.dropped
+            }
+            if dropped > 0 { onTrouble("--on-event: \(dropped) events were passed over, the command is too slow") }
+            guard let next else { break }
+            run(next)
+        }
+        state.withLock { $0.isOver = true }
+        signal.raise()
+    }
+
+    private func run(_ event: QueueEvent) {
+        var shell = ShellCommand(command)
+        shell.environment = [
+            "CAPQUEUE_EVENT": event.name.rawValue, "CAPQUEUE_ID": event.id ?? "",
+            "CAPQUEUE_DESTINATION": event.destination ?? "",
+        ]
+        shell.input = CanonicalJSON.encode(event.json) + Array("\n".utf8)
+        shell.seconds = Self.time
+        do throws(NativeError) {
+            switch try shell.run().ending {
+            case .code(0): break
+            case .code(let code): onTrouble("--on-event: the command ended with \(code)")
+            case .signal(let number): onTrouble("--on-event: the command was ended by signal \(number)")
+            case .late: onTrouble("--on-event: the command did not end within \(Int(Self.time)) s and was killed")
+            }
+        } catch {
+            onTrouble("--on-event: the command cannot be run: \(error.text)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import CaptureBundle
+
+/// Something that happened in a run (Spec/capqueue.md section 4).
+public struct QueueEvent: Hashable, Sendable {
+    public enum Name: String, Sendable {
+        case started, ended, attempt
+        case completed, processing, failed
+        case permanentlyFailed = "permanently_failed"
+        case conflict, quarantined, pending
+        case held, offline, ready
+        case paused, resumed, session, quota, warning
+    }
+
+    public let name: Name
+    /// Unix milliseconds.
+    public let at: Int
+    public var destination: String?
+    public var id: String?
+    public var sha256: Digest?
+    public var bytes: Int?
+    public var session: String?
+    public var attempt: Int?
+    /// The new one.
+    public var state: DeliveryState?
+    public var code: String?
+    public var message: String?
+    /// When it is tried again; Unix milliseconds.
+    public var until: Int?
+    public var receipt: String?
+    public var remoteID: String?
+    public var remoteURL: String?
+    public var milliseconds: Int?
+    public var bytesSent: Int?
+    public var completedCount: Int?
+    public var failedCount: Int?
+
+    init(_ name: Name, at: Int, destination: String? = nil, message: String? = nil) {
+        self.name = name
+        self.at = at
+        self.destination = destination
+        self.message = message
+    }
+
+    /// Whether a program of the user's is told of it.
+    public var isForHooks: Bool {
+        switch name {
+        case .completed, .permanentlyFailed, .conflict, .quarantined, .session, .quota, .held: true
+        default: false
+        }
+    }
+
+    /// One object, as the Spec has it.
+    package var json: JSONValue {
+        func time(_ milliseconds: Int?) -> JSONValue? {
+            milliseconds.flatMap { CaptureTime(milliseconds: $0) }.map { .string($0.description) }
+        }
+        return .members([
+            "event": .string(name.rawValue), "at": time(at), "destination": destination.map { .string($0) },
+            "id": id.map { .string($0) }, "sha256": sha256.map { .string($0.description) },
+            "bytes": bytes.map { .integer($0) }, "session": session.map { .string($0) },
+            "attempt": attempt.map { .integer($0) }, "state": state.map { .string($0.rawValue) },
+            "code": code.map { .string($0) }, "message": message.map { .string($0) }, "until": time(until),
+            "receipt": receipt.map { text in (try? JSONParser.parse(Array(text.utf8), nesting: 8)) ?? .string(text) },
+            "remote_id": remoteID.map { .string($0) }, "remote_url": remoteURL.map { .string(URLTemplate($0).shown) },
+            "milliseconds": milliseconds.map { .integer($0) }, "bytes_sent": bytesSent.map { .integer($0) },
+            "completed": completedCount.map { .integer($0) }, "failed": failedCount.map { .integer($0) },
+        ])
+    }
+}

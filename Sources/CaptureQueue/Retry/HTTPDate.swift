@@ -1,0 +1,76 @@
+import CaptureBundle
+
+/// The three forms of a date in HTTP (RFC 9110 section 5.6.7), each to the letter. Pure: the time is handed in.
+package enum HTTPDate {
+    /// Monday first, as 1900 began.
+    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    /// 1900-01-01, before which RFC 5322 section 3.3 knows no dates, in Unix milliseconds.
+    private static let earliest = -2_208_988_800_000
+    /// Milliseconds of a year of the calendar in the mean.
+    private static let year = 31_556_952_000
+
+    /// - Parameter now: Unix milliseconds; decides, and only that, which century a year of two digits means.
+    /// - Returns: Unix milliseconds, or nil for what is no such date: a weekday that is not that of the date, too. The
+    ///   leap second `23:59:60` counts as the second before it.
+    package static func milliseconds(_ text: String, now: Int) -> Int? {
+        // An offset, a space more, a byte that is not ASCII: what is of no form falls through all three.
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        return fixed(words) ?? withShortYear(words, now) ?? unix(words)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    private static func fixed(_ words: [Substring]) -> Int? {
+        guard words.count == 6, words[5] == "GMT",
+            let moment = moment(year: words[3], month: words[2], day: words[1], time: words[4]),
+            words[0] == weekday(of: moment).prefix(3) + ","
+        else { return nil }
+        return moment
+    }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`: the latest year of these digits in which it is not more than 50 years ahead.
+    private static func withShortYear(_ words: [Substring], _ now: Int) -> Int? {
+        guard words.count == 4, words[3] == "GMT" else { return nil }
+        let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard date.count == 3, date[2].utf8.count == 2 else { return nil }
+        let latest = (1970 + now / year + 51) / 100
+        for century in (19...min(max(latest, 19), 99)).reversed() {
+            let digits = "\(century)\(date[2])"
+            guard let moment = moment(year: digits[...], month: date[1], day: date[0], time: words[2]),
+                moment - 50 * year <= now
+            else { continue }
+            return words[0] == weekday(of: moment) + "," ? moment : nil
+        }
+        return nil
+    }
+
+    /// `Sun Nov  6 08:49:37 1994`, as C's asctime writes it; a day of one digit has a space before it.
+    private static func unix(_ words: [Substring]) -> Int? {
+        var words = words
+        if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 {
+            words[2...3] = ["0\(words[3])"]
+        }
+        guard words.count == 5,
+            let moment = moment(year: words[4], month: words[1], day: words[2], time: words[3]),
+            words[0] == weekday(of: moment).prefix(3)
+        else { return nil }
+        return moment
+    }
+
+    /// What the lengths leave open (digits, ranges, days of a month) is judged where every date of ours is.
+    private static func moment(year: Substring, month: Substring, day: Substring, time: Substring) -> Int? {
+        guard let index = months.firstIndex(where: { $0 == month }), year.utf8.count == 4, day.utf8.count == 2,
+            time.utf8.count == 8
+        else { return nil }
+        let number = index < 9 ? "0\(index + 1)" : "\(index + 1)"
+        let clock = time == "23:59:60" ? "23:59:59" : time
+        guard let moment = CaptureTime("\(year)-\(number)-\(day)T\(clock)Z")?.milliseconds, moment >= earliest else {
+            return nil
+        }
+        return moment
+    }
+
+    private static func weekday(of moment: Int) -> String { weekdays[(moment - earliest) / 86_400_000 % 7] }
+}

@@ -1,0 +1,218 @@
+import CaptureBundle
+import CaptureNative
+
+/// Sends to one destination, one thing at a time. Several side by side share its gate.
+final class DestinationWorker {
+    enum Step: Hashable {
+        /// Something was done; there may be more.
+        case worked
+        /// Nothing to do before then; nil: before something happens.
+        case waiting(until: Int?)
+        /// Something is in the way; the time is when it is worth another look.
+        case blocked(until: Int?)
+    }
+
+    private let queue: UploadQueue
+    let destination: Destination
+    private let gate: DestinationGate
+    private let transport: any UploadTransport
+    private let board: RunBoard
+    private let retry: RetryPolicy
+    /// Claimed together with the settling of the one before.
+    private var next: Claim?
+
+    init(
+        _ queue: UploadQueue, _ destination: Destination, _ gate: DestinationGate, _ transport: any UploadTransport,
+        _ board: RunBoard
+    ) {
+        self.queue = queue
+        self.destination = destination
+        self.gate = gate
+        self.transport = transport
+        self.board = board
+        retry = destination.retryPolicy
+    }
+
+    /// Does one thing: a poll, a session's end, or a delivery.
+    ///
+    /// - Throws: where the queue itself cannot be read or written.
+    func step() throws -> Step {
+        let now = board.now
+        if board.isStopping || board.isPaused { return giveBack(.blocked(until: nil)) }
+        switch gate.permission(at: now) {
+        case .paused: return giveBack(.blocked(until: nil))
+        case .wait(let until): return giveBack(.blocked(until: until))
+        case .connect: return try connect(now)
+        case .go: break
+        }
+        if try next == nil && (poll(now) || tellSession(now)) { return .worked }
+        guard let claim = try next ?? queue.claim(for: destination, dueBefore: board.dueBefore, floor: now) else {
+            return .waiting(until: try nextTime(after: now))
+        }
+        next = nil
+        guard gate.begin(at: now) else {
+            next = claim
+            return giveBack(.blocked(until: nil))
+        }
+        try deliver(claim, now)
+        return .worked
+    }
+
+    /// What was claimed ahead is not kept while it cannot be sent.
+    private func giveBack(_ step: Step) -> Step {
+        guard let claim = next else { return step }
+        next = nil
+        // Where that cannot be written, the next run finds it.
+        _ = try? queue.settle(claim, .parked(cause: "not begun", isInDoubt: false))
+        return step
+    }
+
+    /// Gives back what was claimed ahead.
+    func end() { _ = giveBack(.waiting(until: nil)) }
+
+    private func nextTime(after now: Int) throws -> Int? {
+        if board.isOnce { return nil }
+        return try [queue.nextDue(for: destination, after: now), queue.nextMarker(for: destination)].compactMap(\.self)
+            .min()
+    }
+
+    private func connect(_ now: Int) throws -> Step {
+        let control = board.control(for: nil, destination)
+        defer { board.done(control) }
+        let trouble = transport.reach(control)
+        if control.stopped != nil { return .blocked(until: nil) }
+        try tell(gate.connected(trouble, at: board.now))
+        return trouble == nil ? .worked : .blocked(until: gate.hold?.until)
+    }
+
+    // MARK: - A delivery
+
+    private func deliver(_ claim: Claim, _ now: Int) throws {
+        let control = board.control(for: claim, destination)
+        defer { board.done(control) }
+        board.tell(Self.event(.attempt, claim.capture, destination, at: now, attempt: claim.attempt))
+        let started = MonotonicClock.seconds
+        let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue.folder)
+        let outcome = transport.send(job, control)
+        let sent = control.progress.sent
+        let after = board.now
+        let change = gate.note(outcome, capture: claim.capture.sequence, at: after)
+        let settled: Settled
+        do {
+            settled = try queue.settle(
+                claim, outcome,
+                Settling(
+                    retry: retry, bytesSent: sent, floor: after, claimsNext: goesOn(after), dueBefore: board.dueBefore))
+        } catch let error as QueueError where error.code == .claimLost {
+            return try tell(change)
+        }
+        next = settled.next
+        try tell(change)
+        let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
+        var event = Self.event(name, claim.capture, destination, at: after, attempt: claim.attempt)
+        event.describe(outcome)
+        event.state = settled.state
+        event.until = settled.dueAt
+        event.bytesSent = sent
+        event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
+        board.tell(event)
+    }
+
+    private func goesOn(_ now: Int) -> Bool {
+        guard !board.isStopping, !board.isPaused, case .go = gate.permission(at: now) else { return false }
+        // Polls and sessions come first.
+        return true
+    }
+
+    private static func event(
+        _ name: QueueEvent.Name, _ capture: CaptureRecord, _ destination: Destination, at now: Int, attempt: Int? = nil
+    ) -> QueueEvent {
+        var event = QueueEvent(name, at: now, destination: destination.name)
+        event.id = capture.id
+        event.sha256 = capture.sha256
+        event.bytes = capture.byteCount
+        event.session = capture.session
+        event.attempt = attempt
+        return event
+    }
+
+    /// Writes down that the destination is held, or is not any more, and says so.
+    private func tell(_ change: DestinationGate.Change?) throws {
+        guard let change else { return }
+        switch change {
+        case .held(let hold):
+            try queue.setHold(hold, of: destination)
+            var event = QueueEvent(
+                hold.code == AnswerClass.offline.rawValue ? .offline : .held, at: board.now,
+                destination: destination.name, message: hold.reason)
+            event.code = hold.code
+            event.until = hold.until
+            board.tell(event)
+        case .ready:
+            try queue.setHold(nil, of: destination)
+            board.tell(QueueEvent(.ready, at: board.now, destination: destination.name))
+        }
+    }
+
+    // MARK: - Polls and sessions
+
+    private func poll(_ now: Int) throws -> Bool {
+        guard let (capture, delivery) = try queue.duePoll(for: destination, at: now) else { return false }
+        let control = board.control(for: nil, destination)
+        defer { board.done(control) }
+        let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
+        let job = SendJob(capture, delivery, token: token, now: now, queue.folder)
+        let outcome = transport.poll(job, control)
+        let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: board.now)
+        if case .held(let hold) = outcome, hold.code != AnswerClass.retry.rawValue {
+            try tell(gate.note(outcome, capture: capture.sequence, at: board.now))
+        }
+        if let state, state != .processing {
+            var event = Self.event(
+                QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, destination, at: board.now)
+            event.describe(outcome)
+            event.state = state
+            board.tell(event)
+        }
+        // In a single pass each is asked once; it is due later now.
+        return true
+    }
+
+    private func tellSession(_ now: Int) throws -> Bool {
+        guard let marker = try queue.dueMarker(for: destination, at: now) else { return false }
+        let control = board.control(for: nil, destination)
+        defer { board.done(control) }
+        let result = transport.tell(marker, control)
+        try queue.settle(marker, result, floor: board.now)
+        switch result {
+        case .success(let answer):
+            var event = QueueEvent(.session, at: board.now, destination: destination.name, message: answer)
+            event.session = marker.session
+            board.tell(event)
+        case .failure(let trouble):
+            var event = QueueEvent(
+                .warning, at: board.now, destination: destination.name,
+                message: "the end of session \(marker.session) was not taken: \(trouble.message)")
+            event.session = marker.session
+            board.tell(event)
+        }
+        return true
+    }
+}
+
+extension QueueEvent {
+    mutating func describe(_ outcome: SendOutcome) {
+        code = outcome.code
+        message = outcome.trouble
+        switch outcome {
+        case .completed(let receipt, let id, let url):
+            self.receipt = receipt
+            remoteID = id
+            remoteURL = url
+        case .accepted(let id, let url):
+            remoteID = id
+            remoteURL = url
+        default: break
+        }
+    }
+}

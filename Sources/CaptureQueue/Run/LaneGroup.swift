@@ -1,0 +1,106 @@
+import CaptureNative
+import Synchronization
+
+/// The threads that send to one destination.
+final class LaneGroup: Sendable {
+    enum State: Hashable {
+        case working
+        case waiting(until: Int?)
+        case blocked(until: Int?)
+        case ended
+    }
+
+    private struct Shared {
+        var states: [State]
+        var wakes = 0
+        var isEnding = false
+    }
+
+    let destination: Destination
+    let gate: DestinationGate
+    private let board: RunBoard
+    private let shared: Mutex<Shared>
+    private let signal = Signal()
+    private let onIdle: @Sendable () -> Void
+
+    /// - Parameter onIdle: called whenever one of the threads has nothing to do.
+    init(
+        _ destination: Destination, _ gate: DestinationGate, _ board: RunBoard, onIdle: @escaping @Sendable () -> Void
+    ) {
+        self.destination = destination
+        self.gate = gate
+        self.board = board
+        self.onIdle = onIdle
+        shared = Mutex(Shared(states: Array(repeating: .working, count: destination.concurrency)))
+    }
+
+    /// Starts the threads.
+    ///
+    /// - Parameter makeWorker: called on each of them.
+    /// - Returns: false where the system has no thread to give.
+    func start(
+        makeWorker: @escaping @Sendable () throws -> DestinationWorker, fail: @escaping @Sendable (any Error) -> Void
+    ) -> Bool {
+        for number in 0..<destination.concurrency {
+            let isStarted = Thread.start {
+                do {
+                    try self.work(number, makeWorker())
+                } catch {
+                    fail(error)
+                }
+                self.put(.ended, number)
+            }
+            guard !isStarted else { continue }
+            put(.ended, number)
+            if number == 0 { return false }
+        }
+        return true
+    }
+
+    private func work(_ number: Int, _ worker: DestinationWorker) throws {
+        defer { worker.end() }
+        while !shared.withLock(\.isEnding) {
+            let wakes = shared.withLock(\.wakes)
+            switch try worker.step() {
+            case .worked: put(.working, number)
+            case .waiting(let until): wait(.waiting(until: until), until, number, wakes)
+            case .blocked(let until): wait(.blocked(until: until), until, number, wakes)
+            }
+        }
+    }
+
+    private func wait(_ state: State, _ until: Int?, _ number: Int, _ wakes: Int) {
+        put(state, number)
+        // Looked at anew once a minute, for whatever was changed without the bell.
+        let left = until.map { min(max(0, $0 - board.now), 60_000) } ?? 60_000
+        _ = signal.wait(milliseconds: left) { () -> Bool? in
+            shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
+        }
+        put(.working, number)
+    }
+
+    private func put(_ state: State, _ number: Int) {
+        shared.withLock { $0.states[number] = state }
+        if state != .working { onIdle() }
+    }
+
+    /// Has the threads look again at what there is to do.
+    func wake() {
+        shared.withLock { $0.wakes += 1 }
+        signal.raise()
+    }
+
+    func end() {
+        shared.withLock { $0.isEnding = true }
+        signal.raise()
+    }
+
+    var states: [State] { shared.withLock(\.states) }
+    var isOver: Bool { states.allSatisfy { $0 == .ended } }
+
+    /// Whether what the threads were started with still holds.
+    func isStill(_ other: Destination) -> Bool {
+        destination.number == other.number && destination.settings == other.settings
+            && destination.isDefault == other.isDefault
+    }
+}

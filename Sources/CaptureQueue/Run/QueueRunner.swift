@@ -1,0 +1,126 @@
+import CaptureBundle
+import CaptureNative
+import Synchronization
+
+/// Works through a queue (Spec/queue.md section 13): one thread a transfer, and one that watches over them.
+///
+/// ```swift
+/// let runner = QueueRunner(queue, options) { event in print(event.name) }
+/// let result = try runner.run()
+/// ```
+public final class QueueRunner: Sendable {
+    private struct State {
+        var stop = StopRequest.none
+        var board: RunBoard?
+        var bell: Doorbell?
+        var result = RunResult()
+        var fault: (any Error)?
+    }
+
+    private let queue: UploadQueue
+    private let options: RunOptions
+    private let state = Mutex(State())
+    private let onEvent: @Sendable (QueueEvent) -> Void
+
+    /// - Parameter onEvent: called from several threads, one at a time.
+    public init(
+        _ queue: UploadQueue, _ options: RunOptions, onEvent: @escaping @Sendable (QueueEvent) -> Void
+    ) {
+        self.queue = queue
+        self.options = options
+        let line = OneAtATime()
+        self.onEvent = { event in line.run { onEvent(event) } }
+    }
+
+    /// Asks the run to end. What is under way has its grace, unless `atOnce`, or this is the second time.
+    public func stop(atOnce: Bool = false) {
+        state.withLock { state in
+            state.stop = atOnce || state.stop != .none ? .atOnce : .graceful
+            state.bell?.ring()
+        }
+    }
+
+    /// What is being sent.
+    public var transfers: [TransferProgress] { state.withLock(\.board)?.transfers ?? [] }
+
+    /// Runs until its mode says that it is done, or it is stopped.
+    ///
+    /// - Throws: `queue.busy` when another run owns the queue; what keeps it from being read or written.
+    public func run() throws -> RunResult {
+        if let readOnly = queue.store.readOnly { throw readOnly }
+        let folder = queue.folder
+        let taken = try onFile(folder.runLock) { () throws(NativeError) in
+            try FileLock.take(folder.runLock, milliseconds: 100)
+        }
+        guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
+        defer { lock.release() }
+        queue.store.becomeRunner()
+        let bell = try onFile(folder.bell) { () throws(NativeError) in try Doorbell(folder.bell) }
+        defer {
+            state.withLock { $0.bell = nil }
+            bell.remove()
+            RunProgressFile.remove(folder)
+        }
+        try queue.recoverClaims()
+        try queue.clampRetries()
+        let start = try queue.store.write { try queue.clock.stamp($0) }
+        let board = RunBoard(
+            clock: Self.clock(from: start), dueBefore: options.mode == .once ? start : nil,
+            bytesPerSecond: options.bytesPerSecond, onEvent: count)
+        state.withLock { state in
+            state.bell = bell
+            state.board = board
+        }
+        defer { state.withLock { $0.board = nil } }
+        board.tell(QueueEvent(.started, at: start))
+        try RunWatch(queue, options, board, bell, self).run()
+        return try finish(board)
+    }
+
+    private func finish(_ board: RunBoard) throws -> RunResult {
+        let (result, fault) = state.withLock { ($0.result, $0.fault) }
+        var event = QueueEvent(.ended, at: board.now)
+        event.completedCount = result.completed
+        event.failedCount = result.failed
+        board.tell(event)
+        if let fault { throw fault }
+        return result
+    }
+
+    var stopRequest: StopRequest { state.withLock(\.stop) }
+    var isFailed: Bool { state.withLock { $0.fault != nil } }
+
+    /// The first thing that kept the queue from being written ends the run.
+    func fail(_ error: any Error) {
+        state.withLock { state in
+            if state.fault == nil { state.fault = error }
+            state.bell?.ring()
+        }
+    }
+
+    private func count(_ event: QueueEvent) {
+        state.withLock { state in
+            switch event.name {
+            case .completed: state.result.completed += 1
+            case .failed, .permanentlyFailed, .conflict, .quarantined: state.result.failed += 1
+            default: break
+            }
+        }
+        onEvent(event)
+    }
+
+    /// Time in Unix milliseconds that begins at `start` and goes on whatever is done to the wall clock.
+    private static func clock(from start: Int) -> @Sendable () -> Int {
+        let begun = BootClock.milliseconds
+        return { start + BootClock.milliseconds - begun }
+    }
+}
+
+enum StopRequest { case none, graceful, atOnce }
+
+/// Lets calls through one after the other.
+private final class OneAtATime: Sendable {
+    private let turn = Mutex(())
+
+    func run(_ body: () -> Void) { turn.withLock { _ in body() } }
+}

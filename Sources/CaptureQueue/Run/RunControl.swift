@@ -1,0 +1,117 @@
+import CaptureBundle
+import CaptureNative
+import Foundation
+import GRDB
+
+/// What users say to a run, and a run to users, through the database.
+extension UploadQueue {
+    /// Stops sending until `resume`, in the run of now and in later ones.
+    ///
+    /// - Parameters:
+    ///   - destination: one alone; nil for all.
+    ///   - isAtOnce: whether transfers that are under way are given back, too.
+    /// - Throws: `destination.unknown`.
+    public func pause(destination name: String? = nil, isAtOnce: Bool = false) throws {
+        try store.write { db in
+            if let name {
+                try db.run("UPDATE destinations SET paused = ? WHERE id = ?", [isAtOnce ? 2 : 1, db.destination(name)])
+            } else {
+                try db.run("UPDATE control SET paused = ?", [isAtOnce ? "now" : "after-current"])
+            }
+        }
+    }
+
+    /// Goes on. What holds the destination, or all of them, is lifted: they are tried at once.
+    ///
+    /// - Throws: `destination.unknown`.
+    public func resume(destination name: String? = nil) throws {
+        try store.write { db in
+            if let name {
+                let number = try db.destination(name)
+                try db.run("UPDATE destinations SET paused = 0 WHERE id = ?", [number])
+                try db.run("\(Self.lift) WHERE id = ?", [Destination.lifted, number])
+            } else {
+                try db.run("UPDATE control SET paused = NULL")
+                try db.run("\(Self.lift) WHERE held_until IS NOT NULL", [Destination.lifted])
+            }
+        }
+    }
+
+    private static let lift = "UPDATE destinations SET held_until = NULL, held_reason = NULL, held_code = ?"
+
+    /// nil while it goes on; else `now` or `after-current`.
+    func pausedWord() throws -> String? { try store.read { try $0.text("SELECT paused FROM control") } }
+
+    public func isPaused() throws -> Bool { try pausedWord() != nil }
+
+    /// Writes down what holds a destination, for `status` and for the next run; nil for nothing.
+    func setHold(_ hold: Destination.Hold?, of destination: Destination) throws {
+        try store.write { db in
+            try db.run(
+                "UPDATE destinations SET held_until = ?, held_code = ?, held_reason = ? WHERE id = ?",
+                [hold?.until, hold?.code, hold?.reason, destination.number])
+        }
+    }
+
+    /// Whether anything is still to be sent to a destination, or to be decided there; what would be bound to it, too.
+    func hasWork(for destination: Destination) throws -> Bool {
+        try store.read { db in
+            for state in ["state IN ('pending', 'failed')", "state = 'processing'"] {
+                let bound = try db.integer(
+                    "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number])
+                if bound != nil { return true }
+            }
+            guard destination.isDefault else { return false }
+            return try db.integer(
+                "SELECT 1 FROM deliveries WHERE destination IS NULL AND state IN ('pending', 'failed') LIMIT 1") != nil
+        }
+    }
+
+    /// Those claims that are not good any more: held, cancelled, or settled by somebody else.
+    func lost(_ claims: [Claim]) throws -> [Claim] {
+        try store.read { db in
+            try claims.filter { claim in
+                try db.integer(
+                    "SELECT 1 FROM deliveries WHERE id = ? AND token = ?", [claim.delivery.number, Data(claim.token)])
+                    == nil
+            }
+        }
+    }
+
+    /// Whether another process wrote since the last call (PRAGMA data_version): our own changes wake nobody.
+    func hasChangedSince(_ version: inout Int) throws -> Bool {
+        let now = try store.read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+        defer { version = now }
+        return version != now
+    }
+
+    func renewLeases(_ claims: [Claim]) throws {
+        guard !claims.isEmpty else { return }
+        try store.write { db in
+            let until = try clock.stamp(db) + Self.lease
+            for claim in claims {
+                try db.run(
+                    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND token = ?",
+                    [until, claim.delivery.number, Data(claim.token)])
+            }
+        }
+    }
+
+    /// Retries whose time cannot be right are due now: a clock was ahead when they were written down, or it stands still now,
+    /// since it is behind what was seen before.
+    func clampRetries() throws {
+        let condition = "state IN ('failed', 'processing') AND due > ?"
+        func latest(_ db: Database) throws -> (now: Int, latest: Int) {
+            let reading = try clock.read(db)
+            return (reading.stamp, reading.stamp + (reading.memory.anchor == nil ? 0 : RetryPolicy.longestDelay * 1000))
+        }
+        let isNeeded = try store.read { db in
+            try db.integer("SELECT 1 FROM deliveries WHERE \(condition) LIMIT 1", [latest(db).latest]) != nil
+        }
+        guard isNeeded else { return }
+        try store.write { db in
+            let (now, latest) = try latest(db)
+            try db.run("UPDATE deliveries SET due = ? WHERE \(condition)", [now, latest])
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import CaptureBundle
+import CaptureNative
+
+/// The thread that watches over a run: the bell, the network, requests to stop, and whether it is done.
+final class RunWatch {
+    private let queue: UploadQueue
+    private let options: RunOptions
+    private let board: RunBoard
+    private let bell: Doorbell
+    private let runner: QueueRunner
+    private let network = NetworkChanges()
+    private let shares = TransportShares()
+    private var groups: [Int: LaneGroup] = [:]
+    /// Those whose settings are old, until what they have under way is over.
+    private var leaving: [LaneGroup] = []
+    private var progress: RunProgressFile
+    private let started = MonotonicClock.seconds
+    /// When the network last changed; nil once that was seen to.
+    private var networkAt: Double?
+    private var renewedAt = MonotonicClock.seconds
+    private var quotaAt: Double?
+    /// Of the database, as other processes changed it.
+    private var version = -1
+
+    /// How long the network has to be quiet, in seconds (Spec/queue.md section 13).
+    private static let quiet = 0.3
+
+    init(_ queue: UploadQueue, _ options: RunOptions, _ board: RunBoard, _ bell: Doorbell, _ runner: QueueRunner) {
+        self.queue = queue
+        self.options = options
+        self.board = board
+        self.bell = bell
+        self.runner = runner
+        progress = RunProgressFile(queue.folder)
+    }
+
+    func run() throws {
+        defer { end() }
+        try refresh()
+        while runner.stopRequest == .none, !runner.isFailed, !isOver, try !isDone() {
+            try tellQuota()
+            progress.write(board)
+            let rang = wait()
+            seeToNetwork()
+            if rang { try refresh() }
+            if MonotonicClock.seconds - renewedAt > 120 {
+                renewedAt = MonotonicClock.seconds
+                try queue.renewLeases(board.claims)
+            }
+        }
+    }
+
+    private var isOver: Bool {
+        options.longest.map { MonotonicClock.seconds - started >= Double($0) / 1000 } ?? false
+    }
+
+    /// - Returns: whether the bell rang.
+    private func wait() -> Bool {
+        let now = MonotonicClock.seconds
+        // With something under way there is progress to write down.
+        var seconds = board.transfers.isEmpty ? 60.0 : 1
+        if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
+        if let longest = options.longest { seconds = min(seconds, max(0, started + Double(longest) / 1000 - now)) }
+        let handles = [bell.handle] + (network.map { [$0.handle] } ?? [])
+        let ready = FileHandle.wait(for: handles, milliseconds: Int(seconds * 1000) + 1)
+        if ready[0] { bell.drain() }
+        if ready.count > 1, ready[1] {
+            network?.drain()
+            networkAt = MonotonicClock.seconds
+        }
+        return ready[0]
+    }
+
+    /// Once the network has been quiet, what is offline is connected to.
+    private func seeToNetwork() {
+        guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
+        networkAt = nil
+        for group in groups.values where group.gate.networkChanged(at: board.now) { group.wake() }
+    }
+
+    // MARK: - What users changed
+
+    private func refresh() throws {
+        let paused = try queue.pausedWord()
+        if board.isPaused != (paused != nil) {
+            board.isPaused = paused != nil
+            board.tell(QueueEvent(paused == nil ? .resumed : .paused, at: board.now))
+            for group in groups.values { group.wake() }
+        }
+        if paused == "now" { board.stopTransfers("paused by the user") }
+        let destinations = try queue.destinations().filter {
+            options.destination == nil || $0.name == options.destination
+        }
+        for (number, group) in groups where !destinations.contains(where: group.isStill) {
+            // Gone, or with other settings: what is under way ends by the old ones.
+            group.end()
+            leaving.append(group)
+            groups[number] = nil
+        }
+        leaving.removeAll { $0.isOver }
+        for destination in destinations {
+            if let group = groups[destination.number] {
+                try adopt(destination, group)
+            } else {
+                groups[destination.number] = start(destination)
+            }
+        }
+        try stopLost()
+        // What was pushed may be due.
+        if try queue.hasChangedSince(&version) { for group in groups.values { group.wake() } }
+    }
+
+    private func stopLost() throws {
+        let claims = board.claims
+        guard !claims.isEmpty else { return }
+        let lost = try Set(queue.lost(claims).map(\.delivery.number))
+        guard !lost.isEmpty else { return }
+        board.stopTransfers("the user decided otherwise") { claim, _ in
+            claim.map { lost.contains($0.delivery.number) } ?? false
+        }
+    }
+
+    private func adopt(_ destination: Destination, _ group: LaneGroup) throws {
+        let wasPaused = group.gate.isPaused
+        let change = group.gate.adopt(destination)
+        if change == .ready { board.tell(QueueEvent(.ready, at: board.now, destination: destination.name)) }
+        if destination.isLifted { try queue.setHold(nil, of: destination) }
+        if change != nil || wasPaused != destination.isPaused { group.wake() }
+        guard wasPaused != destination.isPaused else { return }
+        board.tell(
+            QueueEvent(destination.isPaused ? .paused : .resumed, at: board.now, destination: destination.name))
+        if destination.isPausedAtOnce {
+            board.stopTransfers("paused by the user") { _, name in name == destination.name }
+        }
+    }
+
+    private func start(_ destination: Destination) -> LaneGroup? {
+        let (queue, board, shares, bell, runner) = (queue, board, shares, bell, runner)
+        let gate = DestinationGate(destination, at: board.now)
+        let group = LaneGroup(destination, gate, board) { bell.ring() }
+        let isStarted = group.start(
+            makeWorker: {
+                let transport = try shares.make(destination) { text in
+                    board.tell(QueueEvent(.warning, at: board.now, destination: destination.name, message: text))
+                }
+                return DestinationWorker(queue, destination, gate, transport, board)
+            }, fail: { error in runner.fail(error) })
+        if isStarted { return group }
+        runner.fail(QueueError(.inputOutput, "the system has no thread to give", of: destination.name))
+        return nil
+    }
+
+    /// At the start and once an hour.
+    private func tellQuota() throws {
+        if let quotaAt, MonotonicClock.seconds - quotaAt < 3600 { return }
+        quotaAt = MonotonicClock.seconds
+        let status = try queue.status()
+        guard status.isOverMark else { return }
+        var event = QueueEvent(.quota, at: board.now)
+        event.bytes = status.usedBytes
+        event.message =
+            "the spool holds \(status.usedBytes) bytes, above the mark of \(ByteSize.text(status.settings.warnAt))"
+        board.tell(event)
+    }
+
+    // MARK: - The end
+
+    private func isDone() throws -> Bool {
+        if options.mode == .watch { return false }
+        let isIdle = groups.values.allSatisfy { group in group.states.allSatisfy { $0 != .working } }
+        guard isIdle, leaving.allSatisfy(\.isOver) else { return false }
+        if options.mode == .once || board.isPaused { return true }
+        return try groups.values.allSatisfy(hasNothingToWaitFor)
+    }
+
+    private func hasNothingToWaitFor(_ group: LaneGroup) throws -> Bool {
+        if group.isOver || group.gate.isPaused { return true }
+        if let hold = group.gate.hold, DestinationHold(code: hold.code, message: "").needsUser { return true }
+        // A session's end that is to be told again, say.
+        guard group.states.allSatisfy({ $0 == .waiting(until: nil) }) else { return false }
+        return try !queue.hasWork(for: group.destination)
+    }
+
+    /// Nothing new is begun; what is under way has its grace.
+    private func end() {
+        board.isStopping = true
+        let all = Array(groups.values) + leaving
+        for group in all { group.end() }
+        let deadline = MonotonicClock.seconds + (runner.isFailed ? 0 : Double(options.grace) / 1000)
+        var isStopped = false
+        while all.contains(where: { !$0.isOver }) {
+            if !isStopped, runner.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
+                board.stopTransfers("the run was stopped")
+                isStopped = true
+            }
+            progress.write(board)
+            _ = FileHandle.wait(for: [bell.handle], milliseconds: 100)
+            bell.drain()
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import GRDB
+
+/// Deliveries that the server has and has not decided on (Spec/upload.md section 4.3).
+extension UploadQueue {
+    /// The one that is to be asked about next; nil when none is due.
+    func duePoll(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
+        try store.read { db in
+            let row = try db.row(
+                """
+                SELECT \(DeliveryRecord.columns) FROM deliveries WHERE destination = ? AND state = 'processing' AND due <= ?
+                ORDER BY due LIMIT 1
+                """, [destination.number, now])
+            guard let delivery = try row.map({ try DeliveryRecord(row: $0) }),
+                let capture = try CaptureRecord.one(db, sequence: delivery.capture)
+            else { return nil }
+            return (capture, delivery)
+        }
+    }
+
+    /// Writes down what the server said.
+    ///
+    /// - Parameter outcome: `accepted` and `held` leave it where it is, to be asked about later.
+    /// - Returns: the state that it is in now; nil when the user decided otherwise meanwhile.
+    func settlePoll(
+        _ delivery: DeliveryRecord, of capture: CaptureRecord, _ outcome: SendOutcome, retry: RetryPolicy, floor: Int
+    ) throws -> DeliveryState? {
+        try store.write { db in
+            let now = max(try clock.stamp(db), floor)
+            let row = try db.row(
+                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'",
+                [delivery.number])
+            guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
+            let polls = delivery.polls + 1
+            switch outcome {
+            case .accepted, .held, .parked:
+                let delay = min(1 << min(polls, 12), 300) * 1000
+                try db.run(
+                    "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now + delay, polls, delivery.number])
+                return .processing
+            default:
+                let (event, change) = Self.change(for: outcome, delivery, capture, at: now, retry)
+                guard try db.apply(event, to: delivery, at: now, change) else { return nil }
+                return DeliveryStateMachine.next(delivery.state, event)
+            }
+        }
+    }
+}

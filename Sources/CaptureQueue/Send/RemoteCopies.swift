@@ -1,0 +1,115 @@
+public import CaptureBundle
+import CaptureNative
+import GRDB
+
+/// What destinations still have (Spec/capqueue.md, `get`, `check --remote`, `dest test`).
+extension UploadQueue {
+    /// Asks a destination what can be asked without changing anything.
+    ///
+    /// - Throws: `destination.unknown`.
+    public func testDestination(_ name: String) throws -> DestinationTest {
+        let destination = try destination(name)
+        let transport = try TransportShares().make(destination) { _ in }
+        return transport.test(SendControl())
+    }
+
+    /// Writes the bundle of a capture that the queue let go of, from a destination that can give it back. Nothing is released
+    /// before its bytes were compared with their hash.
+    ///
+    /// - Returns: the destination that gave it.
+    /// - Throws: `bytes.absent` where none does; `output.…`, `io.failed`.
+    public func getRemote(_ record: CaptureRecord, to place: OutputPlace) throws -> String {
+        var troubles: [String] = []
+        let control = SendControl()
+        for delivery in record.deliveries where delivery.state == .completed {
+            guard let name = delivery.destination else { continue }
+            let transport = try TransportShares().make(try destination(name)) { _ in }
+            let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try SpoolFile.open() }
+            let job = SendJob(record, delivery, token: [], now: try store.read { try clock.read($0).stamp }, folder)
+            if let trouble = transport.fetch(job, into: copy, control) {
+                troubles.append("\(name): \(trouble)")
+                continue
+            }
+            let isWhole = try onFile(SpoolFile.folder) { () throws(NativeError) in
+                try copy.seekToStart()
+                return try FileDigest.sha256(copy) == record.sha256
+            }
+            guard isWhole else {
+                troubles.append("\(name): what came back is not what was sent")
+                continue
+            }
+            // The copy has no name any more; this is one that leads to it.
+            try FileCopy.copy("/proc/self/fd/\(copy.descriptor)", to: place, sha256: record.sha256)
+            withExtendedLifetime(copy) {}
+            return name
+        }
+        throw QueueError(
+            .bytesAbsent,
+            troubles.isEmpty
+                ? "its bytes are \(record.holding.rawValue), and no destination has them"
+                : "its bytes are \(record.holding.rawValue) here, and no destination gives them back: "
+                    + troubles.joined(separator: "; "), of: record.id)
+    }
+
+    /// Asks the destinations for all that is completed and still held here. What they lost is sent again.
+    ///
+    /// - Parameter isDryRun: whether it is only reported.
+    /// - Returns: how many were asked for.
+    public func checkRemote(isDryRun: Bool, deliver: (CheckFinding) throws -> Void) throws -> Int {
+        let shares = TransportShares()
+        var transports: [String: any UploadTransport] = [:]
+        var count = 0
+        var after = 0
+        while true {
+            let records = try store.read {
+                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, UploadQueue.page])
+            }
+            guard let last = records.last else { return count }
+            after = last.sequence
+            for record in records where record.holding.hasBytes {
+                for delivery in record.deliveries where delivery.state == .completed {
+                    guard let name = delivery.destination else { continue }
+                    let transport = try transports[name] ?? shares.make(destination(name)) { _ in }
+                    transports[name] = transport
+                    count += 1
+                    let job = SendJob(record, delivery, token: [], now: 0, folder)
+                    try settle(transport.confirm(job, SendControl()), record, delivery, name, isDryRun, deliver)
+                }
+            }
+        }
+    }
+
+    private func settle(
+        _ state: RemoteState, _ record: CaptureRecord, _ delivery: DeliveryRecord, _ name: String, _ isDryRun: Bool,
+        _ deliver: (CheckFinding) throws -> Void
+    ) throws {
+        switch state {
+        case .there: return
+        case .unknown(let text):
+            try deliver(
+                CheckFinding(
+                    kind: .unconfirmed, id: record.id, path: name, message: "could not be asked for: \(text)",
+                    isRepaired: false))
+        case .lost(let text):
+            let isSentAgain = try !isDryRun && lose(delivery, because: text)
+            try deliver(
+                CheckFinding(
+                    kind: .lost, id: record.id, path: name,
+                    message: text + (isSentAgain ? "; it is sent again" : ""), isRepaired: isSentAgain))
+        }
+    }
+
+    private func lose(_ delivery: DeliveryRecord, because text: String) throws -> Bool {
+        try store.write { db in
+            guard
+                let row = try db.row(
+                    "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [delivery.number])
+            else { return false }
+            let now = try clock.stamp(db)
+            // A server that honours the old key would say that it has it, as it did before.
+            return try db.apply(
+                .lose, to: try DeliveryRecord(row: row), at: now,
+                .init(cause: text, due: now, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
+        }
+    }
+}

@@ -1,0 +1,333 @@
+import CaptureBundle
+import CaptureNative
+import CurlTransport
+
+/// What of a capture is put.
+enum PutPart: String {
+    case bundle, photo, body
+}
+
+/// PUT to a plain or presigned URL (Spec/queue.md section 12).
+final class PutTransport: UploadTransport {
+    private let destination: Destination
+    private let exchange: HTTPExchange
+    private let tokens: TokenSource?
+    private let addresses: PutAddresses
+    private let part: PutPart
+
+    init(_ destination: Destination, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
+        self.destination = destination
+        self.tokens = tokens
+        exchange = HTTPExchange(destination, .put)
+        addresses = PutAddresses(destination, exchange, warn)
+        part = destination.settings["part"].flatMap(PutPart.init(rawValue:)) ?? .bundle
+    }
+
+    func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(addresses.known, control) }
+
+    /// What goes over the wire.
+    private struct Content {
+        let handle: FileHandle
+        let byteCount: Int
+        let sha256: Digest
+        let contentType: String
+    }
+
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        let content: Content
+        switch open(job) {
+        case .success(let found): content = found
+        case .failure(let refusal): return refusal.outcome
+        }
+        var renewed = false
+        while true {
+            let place: PutAddresses.Place
+            switch addresses.place(of: job, control) {
+            case .success(let found): place = found
+            case .failure(let refusal): return refusal.outcome
+            }
+            if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
+            let body = FileBody(content.handle, byteCount: content.byteCount, sha256: content.sha256, control)
+            var request = HTTPRequest(.put, place.address)
+            request.headers = [HTTPRequest.Header("Content-Type", content.contentType)] + place.headers
+            request.body = body
+            let end: HTTPEnd
+            switch authorized(request, place, control) {
+            case .success(let ended): end = ended
+            case .failure(let refusal): return refusal.outcome
+            }
+            if let fault = body.fault { return fault }
+            if end.kind == .again, place.isFetched, !renewed, end.answer?.status == 403 {
+                renewed = true
+                continue
+            }
+            return judge(end, job, content, place, control)
+        }
+    }
+
+    private func judge(
+        _ end: HTTPEnd, _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
+    ) -> SendOutcome {
+        switch end.kind {
+        case .landed:
+            guard let answer = end.answer else { return end.outcome }
+            switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256) {
+            case .agrees: return completed(job, place, answer.status, "digest", answer["etag"])
+            case .differs(let name):
+                return .unclear(
+                    code: "put.digest", message: "\(end.message), with a \(name) of other bytes than those that were sent")
+            case .untold: return confirmed(job, content, place, end, answer, control)
+            }
+        case .present:
+            if let receipt = found(job, content, place, control) { return receipt }
+            return .conflict(message: "\(end.message): something else is there, or nothing tells what")
+        default: return end.outcome
+        }
+    }
+
+    /// A 2xx without a digest: the server is asked what it has, where it can say so.
+    private func confirmed(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ answer: HTTPAnswer,
+        _ control: SendControl
+    ) -> SendOutcome {
+        let head = head(place, control)
+        guard let told = head.answer else { return .unclear(code: head.code, message: head.message) }
+        switch told.status {
+        case 200, 204:
+            guard let length = told["content-length"].flatMap({ Int($0) }) else {
+                return completed(job, place, answer.status, "status", told["etag"])
+            }
+            guard length == content.byteCount else {
+                return .unclear(
+                    code: "put.length",
+                    message: "\(end.message), and holds \(length) bytes of \(content.byteCount)")
+            }
+            switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
+            case .agrees: return completed(job, place, answer.status, "digest", told["etag"])
+            case .untold: return completed(job, place, answer.status, "head", told["etag"])
+            case .differs(let name):
+                return .unclear(code: "put.digest", message: "\(end.message), with a \(name) of other bytes")
+            }
+        case 401, 403, 404, 405, 501:
+            // Nothing can be asked there; a 404 is also what a store says that is not consistent yet.
+            return completed(job, place, answer.status, "status", answer["etag"])
+        default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
+        }
+    }
+
+    /// What is there already, if its digest agrees.
+    private func found(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
+    ) -> SendOutcome? {
+        let end = head(place, control)
+        guard let answer = end.answer, answer.status == 200,
+            answer["content-length"].flatMap({ Int($0) }) == content.byteCount,
+            RemoteDigest.compare(answer, content.handle, sha256: content.sha256) == .agrees
+        else { return nil }
+        return completed(job, place, answer.status, "digest", answer["etag"])
+    }
+
+    private func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
+        var request = HTTPRequest(.head, place.address)
+        request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
+        switch authorized(request, place, control) {
+        case .success(let end): return end
+        case .failure(let refusal):
+            return HTTPEnd(
+                kind: .local, answer: nil, code: "local", message: refusal.outcome.trouble ?? "", retryAfter: nil,
+                wasSentWhole: false, word: nil)
+        }
+    }
+
+    private func completed(
+        _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
+    ) -> SendOutcome {
+        let receipt = job.receipt(
+            .put,
+            [
+                "url": .string(place.address.shown), "part": .string(part.rawValue), "status": .integer(status),
+                "confirmed_by": .string(proof), "etag": etag.map { .string(String($0.prefix(200))) },
+            ])
+        return .completed(receipt: receipt, remoteID: nil, remoteURL: place.isSigned ? nil : place.address.text)
+    }
+
+    private func open(_ job: SendJob) -> Result<Content, RefusedSend> {
+        switch job.open() {
+        case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
+        case .success(let source):
+            do throws(BundleError) {
+                let made: SpooledPart
+                switch part {
+                case .bundle:
+                    return .success(
+                        Content(
+                            handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
+                            contentType: "application/vnd.capture-bundle"))
+                case .photo:
+                    made = try SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name)
+                case .body:
+                    made = try SpooledPart.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
+                }
+                return .success(
+                    Content(
+                        handle: made.handle, byteCount: made.byteCount, sha256: made.sha256,
+                        contentType: made.contentType))
+            } catch where error.code == .entryAbsent {
+                return .failure(
+                    RefusedSend(outcome: .rejected(code: error.code.rawValue, message: "the bundle has no photo")))
+            } catch {
+                return .failure(RefusedSend(outcome: CaptureAPITransport.outcome(of: error)))
+            }
+        }
+    }
+
+    private func authorized(
+        _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
+    ) -> Result<HTTPEnd, RefusedSend> {
+        let own = destination.ownHeaders
+        do throws(SendTrouble) {
+            return .success(
+                try exchange.perform(
+                    request, token: tokens, isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds),
+                    control
+                ) { attempt throws(SendTrouble) in
+                    attempt.headers += own
+                    return !own.isEmpty || !place.headers.isEmpty
+                })
+        } catch {
+            return .failure(RefusedSend(local: error.message, control))
+        }
+    }
+
+    // MARK: - Afterwards
+
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
+        guard case .success(let content) = open(job) else { return .unknown("the bytes cannot be read") }
+        guard case .success(let place) = addresses.place(of: job, control) else {
+            return .unknown("there is no URL to ask")
+        }
+        let end = head(place, control)
+        guard let answer = end.answer else { return .unknown(end.message) }
+        switch answer.status {
+        case 404, 410: return .lost("\(place.address.origin) answers \(answer.status)")
+        case 200:
+            if let length = answer["content-length"].flatMap({ Int($0) }), length != content.byteCount {
+                return .lost("\(place.address.origin) holds \(length) bytes of \(content.byteCount)")
+            }
+            if case .differs(let name) = RemoteDigest.compare(answer, content.handle, sha256: content.sha256) {
+                return .lost("\(place.address.origin) holds other bytes, by its \(name)")
+            }
+            return .there
+        default: return .unknown(end.message)
+        }
+    }
+
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
+        guard part == .bundle else { return "only the \(part.rawValue) was sent there" }
+        guard case .success(let place) = addresses.place(of: job, control) else { return "there is no URL to ask" }
+        let download = Download(target, limit: job.capture.byteCount)
+        var request = HTTPRequest(.get, place.address)
+        request.sink = download.take
+        guard case .success(let end) = authorized(request, place, control) else { return "no token" }
+        return download.trouble(end)
+    }
+
+    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
+        guard let address = destination.settings["session-end-url"].flatMap(marker.address) else {
+            return .failure(SendTrouble(message: "the session-end-url cannot be used"))
+        }
+        var request = HTTPRequest(.post, address)
+        request.headers = [
+            HTTPRequest.Header("Content-Type", "application/json"), HTTPRequest.Header("Idempotency-Key", marker.key),
+        ]
+        request.body = MemoryBody(marker.body)
+        let place = PutAddresses.Place(address: address, headers: [], isFetched: false)
+        switch authorized(request, place, control) {
+        case .failure(let refusal): return .failure(SendTrouble(message: refusal.outcome.trouble ?? ""))
+        case .success(let end):
+            guard let status = end.answer?.status, (200...299).contains(status) else {
+                return .failure(SendTrouble(message: end.message))
+            }
+            return .success(end.message)
+        }
+    }
+
+    func test(_ control: SendControl) -> DestinationTest {
+        var found = DestinationTest()
+        guard let address = addresses.known else {
+            found.findings.append("the URL comes from a command, which is run when something is sent")
+            return found
+        }
+        if let hold = exchange.reach(address, control) {
+            found.hold = hold
+            return found
+        }
+        found.findings.append("\(address.origin) can be reached")
+        if let tokens {
+            do throws(SendTrouble) {
+                _ = try tokens.current(control)
+                found.findings.append("there is a token")
+            } catch {
+                found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+                return found
+            }
+        }
+        guard destination.settings["url"] != nil else { return found }
+        let end = head(PutAddresses.Place(address: address, headers: [], isFetched: false), control)
+        switch end.answer?.status {
+        case 401?, 407?:
+            found.hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
+        case nil: found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
+        case let status?: found.findings.append("\(address.origin) answers \(status) to HEAD")
+        }
+        return found
+    }
+}
+
+/// What ended before a request was made.
+struct RefusedSend: Error {
+    let outcome: SendOutcome
+
+    init(outcome: SendOutcome) { self.outcome = outcome }
+
+    init(local message: String, _ control: SendControl) {
+        outcome =
+            control.stopped.map { .parked(cause: $0, isInDoubt: false) }
+            ?? .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
+    }
+}
+
+/// Bytes that come back, no more than were sent.
+final class Download {
+    private let target: FileHandle
+    private let limit: Int
+    private var count = 0
+    private var fault: String?
+
+    init(_ target: FileHandle, limit: Int) {
+        self.target = target
+        self.limit = limit
+    }
+
+    func take(_ piece: Span<UInt8>) -> Bool {
+        count += piece.count
+        guard count <= limit else {
+            fault = "more than \(limit) bytes came back"
+            return false
+        }
+        do throws(NativeError) {
+            try target.write(piece)
+            return true
+        } catch {
+            fault = "\(error.call): \(error.text)"
+            return false
+        }
+    }
+
+    /// nil when all of it came.
+    func trouble(_ end: HTTPEnd) -> String? {
+        if let fault { return fault }
+        guard end.answer?.status == 200 else { return end.message }
+        return count == limit && end.answer?.isCut == false ? nil : "\(count) bytes of \(limit) came back"
+    }
+}

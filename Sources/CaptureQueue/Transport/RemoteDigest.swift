@@ -1,0 +1,47 @@
+import CaptureBundle
+import CaptureNative
+import CurlTransport
+
+/// Compares what an answer says of the bytes that a server has with those that were sent (Spec/upload.md section 4.3).
+enum RemoteDigest {
+    enum Verdict: Hashable {
+        case agrees
+        /// The header that disagrees.
+        case differs(String)
+        case untold
+    }
+
+    /// - Parameter handle: of the file that was sent; read again only where the server tells nothing but an MD5.
+    static func compare(_ answer: HTTPAnswer, _ handle: FileHandle, sha256: Digest) -> Verdict {
+        let expected = Base64.encode(sha256.bytes)
+        for name in ["repr-digest", "content-digest"] {
+            // RFC 9530: `sha-256=:…:`, one of several.
+            if let told = member("sha-256", of: answer[name]) {
+                return told == ":\(expected):" ? .agrees : .differs(name)
+            }
+        }
+        // RFC 3230.
+        if let told = member("sha-256", of: answer["digest"]) { return told == expected ? .agrees : .differs("digest") }
+        if let told = answer["x-amz-checksum-sha256"], !told.contains("-") {
+            return told == expected ? .agrees : .differs("x-amz-checksum-sha256")
+        }
+        guard let etag = answer["etag"], let told = md5(etag), let ours = try? MD5.hash(handle) else { return .untold }
+        return told == Hex.encode(ours) ? .agrees : .differs("etag")
+    }
+
+    private static func member(_ name: String, of header: String?) -> String? {
+        for part in (header ?? "").split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2 else { continue }
+            if pair[0].drop(while: { $0 == " " }).lowercased() == name { return String(pair[1]) }
+        }
+        return nil
+    }
+
+    /// The digits of an ETag that can only be an MD5.
+    private static func md5(_ etag: String) -> String? {
+        guard etag.hasPrefix("\""), etag.hasSuffix("\""), etag.utf8.count == 34 else { return nil }
+        let digits = String(etag.dropFirst().dropLast()).lowercased()
+        return Hex.decode(digits) == nil ? nil : digits
+    }
+}

@@ -1,0 +1,76 @@
+import CaptureNative
+
+/// Credentials and region as AWS's own tools find them (Spec/queue.md section 12).
+struct S3Credentials {
+    let key: String
+    let secret: String
+    let session: String?
+
+    /// - Throws: what to say where there are none.
+    static func find(_ destination: Destination) throws(SendTrouble) -> S3Credentials {
+        if destination.settings["profile"] == nil, let key = ProcessEnvironment.value("AWS_ACCESS_KEY_ID"),
+            let secret = ProcessEnvironment.value("AWS_SECRET_ACCESS_KEY")
+        {
+            return try S3Credentials(
+                key: key, secret: secret, session: ProcessEnvironment.value("AWS_SESSION_TOKEN")
+            ).examined()
+        }
+        let path =
+            ProcessEnvironment.value("AWS_SHARED_CREDENTIALS_FILE")
+            ?? FilePath.join(ProcessEnvironment.home, ".aws/credentials")
+        let profile = profile(destination)
+        let section = sections(path)[profile] ?? [:]
+        guard let key = section["aws_access_key_id"], let secret = section["aws_secret_access_key"] else {
+            throw SendTrouble(
+                message: "no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and no profile \(profile) in \(path)")
+        }
+        return try S3Credentials(key: key, secret: secret, session: section["aws_session_token"]).examined()
+    }
+
+    /// They become headers, so they are one line.
+    private func examined() throws(SendTrouble) -> S3Credentials {
+        guard [key, secret, session ?? "a"].allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } }) else {
+            throw SendTrouble(message: "the AWS credentials hold characters that no key has")
+        }
+        return self
+    }
+
+    static func region(_ destination: Destination) -> String {
+        if let region = destination.settings["region"] ?? ProcessEnvironment.value("AWS_REGION")
+            ?? ProcessEnvironment.value("AWS_DEFAULT_REGION")
+        {
+            return region
+        }
+        let path =
+            ProcessEnvironment.value("AWS_CONFIG_FILE") ?? FilePath.join(ProcessEnvironment.home, ".aws/config")
+        let profile = profile(destination)
+        let sections = sections(path)
+        let section = sections[profile == "default" ? profile : "profile \(profile)"] ?? sections[profile]
+        return section?["region"] ?? "us-east-1"
+    }
+
+    private static func profile(_ destination: Destination) -> String {
+        destination.settings["profile"] ?? ProcessEnvironment.value("AWS_PROFILE") ?? "default"
+    }
+
+    private static func sections(_ path: String) -> [String: [String: String]] {
+        let bytes = (try? FileHandle.reading(path).readAll(limit: 1 << 20)) ?? []
+        var sections: [String: [String: String]] = [:]
+        var name = ""
+        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let line = trimmed(line)
+            if line.hasPrefix("["), line.hasSuffix("]") {
+                name = trimmed(line.dropFirst().dropLast())
+            } else if !line.hasPrefix("#"), !line.hasPrefix(";"), let equals = line.firstIndex(of: "=") {
+                let key = trimmed(line[..<equals])
+                sections[name, default: [:]][key] = trimmed(line[line.index(after: equals)...])
+            }
+        }
+        return sections
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        let start = String(text).drop(while: \.isWhitespace)
+        return String(String(start.reversed()).drop(while: \.isWhitespace).reversed())
+    }
+}

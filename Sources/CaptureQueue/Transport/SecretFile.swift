@@ -1,0 +1,52 @@
+import CaptureBundle
+import CaptureNative
+
+/// The first line of a file: a token, a passphrase.
+enum SecretFile {
+    private static let limit = 1 << 16
+
+    /// - Throws: what to say of a file that cannot be read or is empty.
+    static func firstLine(_ path: String) throws(SendTrouble) -> [UInt8] {
+        do throws(NativeError) {
+            let bytes = try FileHandle.reading(path).readAll(limit: limit)
+            let line = Self.line(bytes)
+            if !line.isEmpty { return line }
+        } catch {
+            throw SendTrouble(message: "\(path) cannot be read: \(error.text)")
+        }
+        throw SendTrouble(message: "the first line of \(path) is empty")
+    }
+
+    static func line(_ bytes: [UInt8]) -> [UInt8] {
+        var line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
+        while let last = line.last, last == UInt8(ascii: "\r") || last == UInt8(ascii: " ") { line.removeLast() }
+        return line
+    }
+
+    /// The first line that a shell command prints.
+    static func firstLine(
+        of command: String, _ environment: [String: String] = [:], _ control: SendControl
+    ) throws(SendTrouble) -> String {
+        var shell = ShellCommand(command)
+        shell.environment = environment
+        shell.outputLimit = limit
+        shell.showsErrors = true
+        let (ending, output): (ShellCommand.Ending, [UInt8])
+        do throws(NativeError) {
+            (ending, output) = try shell.run { control.stopped != nil }
+        } catch {
+            throw SendTrouble(message: "the command cannot be run: \(error.text)")
+        }
+        switch ending {
+        case .code(0): break
+        case .code(let code): throw SendTrouble(message: "the command ended with \(code)")
+        case .signal(let number): throw SendTrouble(message: "the command was ended by signal \(number)")
+        case .late: throw SendTrouble(message: "the command did not end within \(Int(shell.seconds)) s")
+        }
+        let line = line(output)
+        guard !line.isEmpty, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw SendTrouble(message: "the command printed no line of printable characters")
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Makes transports, and keeps what those of one destination share.
+final class TransportShares: Sendable {
+    private struct Shares {
+        var servers: [Destination: CaptureAPIShared] = [:]
+        var tokens: [Destination: TokenSource] = [:]
+    }
+
+    private let shares = Mutex(Shares())
+
+    /// - Parameter warn: for what the user should know, and which stops nothing.
+    /// - Throws: `queue.record` for a kind or settings that none of our versions writes.
+    func make(_ destination: Destination, warn: @escaping (String) -> Void) throws -> any UploadTransport {
+        switch Destination.Kind(rawValue: destination.kind) {
+        case .folder: return try FolderTransport(destination)
+        case .http:
+            let shared = shares.withLock { shares in
+                let known = shares.servers[destination] ?? CaptureAPIShared(destination)
+                shares.servers[destination] = known
+                return known
+            }
+            return CaptureAPITransport(destination, shared)
+        case .put:
+            let tokens = shares.withLock { shares in
+                let known = shares.tokens[destination] ?? TokenSource(destination)
+                shares.tokens[destination] = known
+                return known
+            }
+            return PutTransport(destination, tokens, warn)
+        case .s3: return S3Transport(destination)
+        case nil: throw QueueError.corruptRecord("a destination of the kind \(destination.kind)")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CaptureBundle
+import CurlTransport
+
+/// A URL with `{sha256}`, `{id}` and `{session}` in it (Spec/queue.md section 12).
+struct URLTemplate {
+    private static let names = ["sha256", "id", "session"]
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Something like what comes of it.
+    var example: String { filled { _ in "a" } }
+
+    /// The first name in braces that we do not know.
+    var unknown: String? {
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "{") {
+            let after = rest[rest.index(after: open)...]
+            guard let close = after.firstIndex(of: "}") else { return String(after.prefix(20)) }
+            if !Self.names.contains(String(after[..<close])) { return String(after[..<close].prefix(20)) }
+            rest = after[after.index(after: close)...]
+        }
+        return nil
+    }
+
+    /// Without its query, which may hold a secret.
+    var shown: String {
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return String(parts[0]) + (parts.count > 1 ? "?…" : "")
+    }
+
+    func address(of capture: CaptureRecord) -> WebAddress? {
+        WebAddress(
+            filled { name in
+                switch name {
+                case "sha256": capture.sha256.description
+                case "id": Self.escaped(capture.id)
+                default: Self.escaped(capture.session ?? "")
+                }
+            })
+    }
+
+    private func filled(_ value: (String) -> String) -> String {
+        var text = text
+        for name in Self.names {
+            let parts = text.split(separator: "{\(name)}", omittingEmptySubsequences: false)
+            text = parts.joined(separator: value(name))
+        }
+        return text
+    }
+
+    /// RFC 3986 section 2.3: all but the unreserved characters.
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for byte in text.utf8 {
+            let isPlain = byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber
+                || "-._~".utf8.contains(byte))
+            if isPlain {
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                escaped += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return escaped
+    }
+}

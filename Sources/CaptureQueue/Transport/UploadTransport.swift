@@ -1,0 +1,177 @@
+import CaptureBundle
+import CaptureNative
+import Synchronization
+
+/// One way to a destination. Calls block; one transport is used by one thread at a time.
+///
+/// The contract: `send` may be called again for the same delivery after any outcome but `completed`, and never makes the
+/// destination hold two of it where the destination can tell. It returns `completed` only with a receipt that names the
+/// bundle's hash, `held` and `parked` only where nothing came to an end, and never throws: what goes wrong is an outcome.
+/// It writes nothing to the queue.
+protocol UploadTransport: AnyObject {
+    /// Connects, and asks for nothing. nil when somebody is there.
+    func reach(_ control: SendControl) -> DestinationHold?
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome
+    /// Asks what became of a delivery that is `processing`.
+    func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome
+    /// Whether the destination still has what it gave a receipt for.
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState
+    /// Writes the bundle into `target`, from a destination that can give it back. The caller compares the hash.
+    ///
+    /// - Returns: why not; nil when all of it came.
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String?
+    /// Tells of a session's end; the answer's status line, or what went wrong.
+    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble>
+    /// Asks what can be asked without changing anything.
+    func test(_ control: SendControl) -> DestinationTest
+}
+
+/// What `confirm` found.
+enum RemoteState: Hashable {
+    case there
+    case lost(String)
+    case unknown(String)
+}
+
+/// Something that did not work, for people.
+struct SendTrouble: Error, Hashable {
+    let message: String
+}
+
+/// What `dest test` found.
+public struct DestinationTest: Hashable, Sendable {
+    /// nil when it can be used.
+    public var hold: DestinationHold?
+    /// What was found, a sentence each.
+    public var findings: [String] = []
+}
+
+extension UploadTransport {
+    func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        .unclear(code: "poll", message: "this kind of destination decides at once")
+    }
+
+    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
+        .failure(SendTrouble(message: "this kind of destination is not told of sessions"))
+    }
+}
+
+/// What is to be sent.
+struct SendJob {
+    let capture: CaptureRecord
+    let delivery: DeliveryRecord
+    /// 128 bits that name this try.
+    let token: [UInt8]
+    /// Unix milliseconds, for receipts.
+    let now: Int
+    private let folder: QueueFolder
+
+    init(_ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, _ folder: QueueFolder) {
+        self.capture = capture
+        self.delivery = delivery
+        self.token = token
+        self.now = now
+        self.folder = folder
+    }
+
+    /// The bundle's bytes, and as what messages name them.
+    func open() -> Result<(handle: FileHandle, name: String), SourceTrouble> {
+        let path = capture.holding == .reference ? capture.reference ?? "" : folder.bundlePath(capture.sha256)
+        do throws(NativeError) {
+            let handle =
+                capture.holding == .reference
+                ? try FileHandle.readingPlainFile(path) : try FileHandle.reading(path, followsLinks: false)
+            guard let handle else { return .failure(.gone) }
+            return .success((handle, path))
+        } catch  where error.isMissing {
+            return .failure(.gone)
+        } catch {
+            return .failure(.unreadable(error.text))
+        }
+    }
+
+    /// A receipt: what is told, and what every receipt has.
+    func receipt(_ kind: Destination.Kind, _ members: KeyValuePairs<String, JSONValue?>) -> String {
+        var all: [JSONValue.Member] = members.compactMap { pair in pair.value.map { JSONValue.Member(pair.key, $0) } }
+        all.append(JSONValue.Member("kind", .string(kind.rawValue)))
+        all.append(JSONValue.Member("sha256", .string(capture.sha256.description)))
+        all.append(JSONValue.Member("bytes", .integer(capture.byteCount)))
+        if let time = CaptureTime(milliseconds: now) {
+            all.append(JSONValue.Member("verified_at", .string(time.description)))
+        }
+        return String(decoding: CanonicalJSON.encode(.object(all)), as: UTF8.self)
+    }
+}
+
+enum SourceTrouble: Error {
+    case gone
+    case unreadable(String)
+
+    var outcome: SendOutcome {
+        switch self {
+        case .gone: .damaged(message: "the bytes are gone")
+        case .unreadable(let text): .failed(code: "spool.io", message: "the bytes cannot be read: \(text)")
+        }
+    }
+}
+
+/// Between a transfer and those who watch it: how far it is, and whether it is to end.
+final class SendControl: Sendable {
+    private struct State {
+        var stop: String?
+        var sent = 0
+        var whole = 0
+        var isSentWhole = false
+    }
+
+    private let state = Mutex(State())
+    private let throttles: [Throttle]
+
+    init(_ throttles: [Throttle] = []) { self.throttles = throttles }
+
+    /// Ends what is under way within a second.
+    func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
+
+    /// Why it is to end; nil while it may go on.
+    var stopped: String? { state.withLock(\.stop) }
+
+    func began(bytes: Int) {
+        state.withLock {
+            $0.whole = bytes
+            $0.sent = 0
+        }
+    }
+
+    func sent(_ bytes: Int) { state.withLock { $0.sent = bytes } }
+
+    var progress: (sent: Int, whole: Int) { state.withLock { ($0.sent, $0.whole) } }
+
+    /// Waits until so many bytes may be sent; false when it is to end.
+    func waitForTurn(_ bytes: Int) -> Bool {
+        for throttle in throttles where !throttle.take(bytes, isStopped: { self.stopped != nil }) { return false }
+        return true
+    }
+}
+
+/// Lets so many bytes a second pass, in all that share it.
+final class Throttle: Sendable {
+    private let bytesPerSecond: Double
+    /// When the next byte may go, in seconds of the monotonic clock.
+    private let free = Mutex(MonotonicClock.seconds)
+
+    init(bytesPerSecond: Int) { self.bytesPerSecond = Double(max(1, bytesPerSecond)) }
+
+    func take(_ bytes: Int, isStopped: () -> Bool) -> Bool {
+        let start = free.withLock { free in
+            let start = max(free, MonotonicClock.seconds)
+            free = start + Double(bytes) / bytesPerSecond
+            return start
+        }
+        while true {
+            let left = start - MonotonicClock.seconds
+            if left <= 0 { return true }
+            if isStopped() { return false }
+            MonotonicClock.sleep(min(left, 0.1))
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import CCurl
+import CaptureNative
+
+/// Connections that are used again, for one request at a time. Redirects, cookies and `.netrc` are off; only http and https.
+///
+/// ```swift
+/// let session = try CurlSession(ConnectionOptions())
+/// let answer = try session.perform(HTTPRequest(.get, address), isStopped: { false })
+/// ```
+@safe
+package final class CurlSession {
+    private let library: CurlLibrary
+    private let handle: OpaquePointer
+    private let options: ConnectionOptions
+
+    /// - Throws: code 2 where there is no libcurl.
+    package init(_ options: ConnectionOptions) throws(TransferFailure) {
+        guard let library = CurlLibrary.shared, let raw = unsafe library.calls.pointee.easy_init() else {
+            throw TransferFailure(
+                code: 2, message: "libcurl.so.4 is not there, or of another make", wasConnected: false,
+                wasSentWhole: false)
+        }
+        self.library = library
+        unsafe handle = OpaquePointer(raw)
+        self.options = options
+    }
+
+    deinit { unsafe library.calls.pointee.easy_cleanup(raw) }
+
+    private var raw: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(handle) }
+
+    /// Sends a request and reads the answer.
+    ///
+    /// - Parameters:
+    ///   - isStopped: asked at least once a second; true ends the transfer with code 42.
+    ///   - onProgress: gets how many bytes of the body were handed over.
+    package func perform(
+        _ request: HTTPRequest, isStopped: @escaping () -> Bool, onProgress: @escaping (Int) -> Void = { _ in }
+    ) throws(TransferFailure) -> HTTPAnswer {
+        let transfer = Transfer(request, options.times, isStopped, onProgress)
+        prepare(request.address)
+        set(request)
+        var list: UnsafeMutablePointer<curl_slist>?
+        defer { unsafe library.calls.pointee.slist_free_all(list) }
+        // Without this libcurl waits a second for a go-ahead that many servers never give.
+        let expect = (request.body?.byteCount ?? 0) > Self.expectFrom ? [] : ["Expect:"]
+        for line in request.headers.map({ "\($0.name): \($0.value)" }) + expect {
+            unsafe list = library.calls.pointee.slist_append(list, line)
+        }
+        unsafe _ = capture_curl_set_list(library.calls, raw, CURLOPT_HTTPHEADER, list)
+        let code = run(transfer)
+        let status = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_RESPONSE_CODE)
+        if code == CURLE_OK || Self.isAnswered(code, status, transfer) {
+            let target = unsafe capture_curl_get_text(library.calls, raw, CURLINFO_REDIRECT_URL)
+            return HTTPAnswer(
+                status: status, headers: transfer.headers, body: transfer.answer, isCut: code != CURLE_OK,
+                wasSentWhole: transfer.isSent, redirect: unsafe target.map { unsafe String(cString: $0) })
+        }
+        throw failure(code, transfer)
+    }
+
+    /// Bodies from here on ask first whether they are wanted.
+    private static let expectFrom = 16 << 20
+
+    /// An answer whose connection broke is one if it says no, or more than we wanted to read.
+    private static func isAnswered(_ code: CURLcode, _ status: Int, _ transfer: Transfer) -> Bool {
+        guard status >= 200, transfer.givenUp == nil, !transfer.isRefusedByBody else { return false }
+        if code == CURLE_WRITE_ERROR { return transfer.isOverLimit }
+        return status >= 300 && [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
+    }
+
+    /// Connects, TLS included, and closes again; nothing is asked.
+    package func connect(_ address: WebAddress, isStopped: @escaping () -> Bool) throws(TransferFailure) {
+        let transfer = Transfer(HTTPRequest(.get, address), options.times, isStopped, { _ in })
+        prepare(address)
+        set(CURLOPT_CONNECT_ONLY, 1)
+        set(CURLOPT_FRESH_CONNECT, 1)
+        set(CURLOPT_FORBID_REUSE, 1)
+        let code = run(transfer)
+        guard code == CURLE_OK else { throw failure(code, transfer) }
+    }
+
+    private func failure(_ code: CURLcode, _ transfer: Transfer) -> TransferFailure {
+        let connected = unsafe capture_curl_get_double(library.calls, raw, CURLINFO_CONNECT_TIME) > 0
+        return TransferFailure(
+            code: Int(transfer.givenUp == nil ? code.rawValue : CURLE_OPERATION_TIMEDOUT.rawValue),
+            message: transfer.givenUp ?? library.text(of: code), wasConnected: connected,
+            wasSentWhole: transfer.isSent)
+    }
+
+    private func run(_ transfer: Transfer) -> CURLcode {
+        let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
+        unsafe capture_curl_set_callbacks(
+            library.calls, raw, context,
+            { buffer, size, count, context in
+                guard let buffer = unsafe buffer, let transfer = unsafe Transfer.of(context) else {
+                    return capture_read_abort()
+                }
+                return unsafe transfer.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+            },
+            { context, offset, _ in
+                guard offset == 0, let transfer = unsafe Transfer.of(context) else { return 1 }
+                return transfer.rewind() ? 0 : 1
+            },
+            { bytes, size, count, context in
+                guard let transfer = unsafe Transfer.of(context) else { return 0 }
+                let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return unsafe transfer.take(piece.bindMemory(to: UInt8.self).span) ? size * count : 0
+            },
+            { bytes, size, count, context in
+                guard let transfer = unsafe Transfer.of(context) else { return 0 }
+                let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+                unsafe transfer.takeHeader(String(decoding: piece, as: UTF8.self))
+                return size * count
+            },
+            { context, _, _, _, _ in
+                guard let transfer = unsafe Transfer.of(context) else { return 1 }
+                return transfer.mustEnd() ? 1 : 0
+            })
+        return withExtendedLifetime(transfer) { unsafe library.calls.pointee.easy_perform(raw) }
+    }
+
+    // MARK: - Options
+
+    private func prepare(_ address: WebAddress) {
+        unsafe library.calls.pointee.easy_reset(raw)
+        set(CURLOPT_URL, address.text)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(options.times.connect * 1000))
+        set(CURLOPT_UPLOAD_BUFFERSIZE, 1 << 19)
+        set(CURLOPT_BUFFERSIZE, 1 << 17)
+        // A connection that broke while it was idle is found before bytes are sent into it.
+        set(CURLOPT_MAXAGE_CONN, 60)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_USERAGENT, options.userAgent)
+        if let file = options.authorities {
+            set(CURLOPT_CAINFO, file)
+            unsafe _ = capture_curl_set_text(library.calls, raw, CURLOPT_CAPATH, nil)
+        }
+        if let file = options.certificate { set(CURLOPT_SSLCERT, file) }
+        if let file = options.certificateKey { set(CURLOPT_SSLKEY, file) }
+        if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
+    }
+
+    private func set(_ request: HTTPRequest) {
+        switch request.method {
+        case .get: set(CURLOPT_HTTPGET, 1)
+        case .head: set(CURLOPT_NOBODY, 1)
+        case .put, .post:
+            set(CURLOPT_UPLOAD, 1)
+            set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+            unsafe _ = capture_curl_set_size(
+                library.calls, raw, CURLOPT_INFILESIZE_LARGE, Int64(request.body?.byteCount ?? 0))
+        }
+        if let signer = request.signer {
+            set(CURLOPT_AWS_SIGV4, "aws:amz:\(signer.region):s3")
+            set(CURLOPT_USERNAME, signer.key)
+            set(CURLOPT_PASSWORD, signer.secret)
+        }
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) {
+        unsafe _ = capture_curl_set_long(library.calls, raw, option, value)
+    }
+
+    private func set(_ option: CURLoption, _ value: String) {
+        unsafe _ = capture_curl_set_text(library.calls, raw, option, value)
+    }
+}

@@ -1,0 +1,65 @@
+import CCurl
+
+/// A URL, taken apart by libcurl, so that nobody else's idea of a host decides where bytes go (RFC 3986).
+package struct WebAddress: Hashable, Sendable {
+    /// Scheme, host and port: what credentials are meant for.
+    package struct Origin: Hashable, Sendable, CustomStringConvertible {
+        package let scheme: String
+        package let host: String
+        package let port: String
+
+        package var description: String {
+            let usual = scheme == "https" ? "443" : "80"
+            return "\(scheme)://\(host)" + (port == usual ? "" : ":\(port)")
+        }
+    }
+
+    package let text: String
+    package let origin: Origin
+    /// Begins with a slash.
+    package let path: String
+    package let query: String?
+    package let hasUser: Bool
+
+    /// - Returns: nil for what is no absolute URL of http or https.
+    package init?(_ text: String) {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), let parts = AddressParts(text),
+            let scheme = parts.get(CURLUPART_SCHEME)?.lowercased(), ["http", "https"].contains(scheme),
+            let host = parts.get(CURLUPART_HOST)?.lowercased(), !host.isEmpty,
+            let port = parts.get(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
+        else { return nil }
+        self.text = text
+        origin = Origin(scheme: scheme, host: host, port: port)
+        path = parts.get(CURLUPART_PATH) ?? "/"
+        query = parts.get(CURLUPART_QUERY)
+        hasUser = parts.get(CURLUPART_USER) != nil || parts.get(CURLUPART_PASSWORD) != nil
+    }
+
+    /// Without its query, which may hold a signature.
+    package var shown: String { origin.description + path + (query == nil ? "" : "?…") }
+}
+
+/// One owner of a `CURLU`.
+@safe
+private final class AddressParts {
+    private let handle: OpaquePointer
+    private let library: CurlLibrary
+
+    init?(_ text: String) {
+        guard let library = CurlLibrary.shared, let handle = unsafe library.calls.pointee.url() else { return nil }
+        self.library = library
+        unsafe self.handle = handle
+        guard unsafe library.calls.pointee.url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
+    }
+
+    deinit { unsafe library.calls.pointee.url_cleanup(handle) }
+
+    func get(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
+        var value: UnsafeMutablePointer<CChar>?
+        guard unsafe library.calls.pointee.url_get(handle, part, &value, flags) == CURLUE_OK,
+            let found = unsafe value
+        else { return nil }
+        defer { unsafe library.calls.pointee.free(found) }
+        return unsafe String(cString: found)
+    }
+}

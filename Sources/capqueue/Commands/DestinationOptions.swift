@@ -1,0 +1,103 @@
+import ArgumentParser
+import CaptureQueue
+
+/// The settings of destinations, as options (Spec/queue.md section 12).
+struct DestinationOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("folder: the folder.", valueName: "dir"), completion: .directory)
+    var path: String?
+
+    @Option(help: ArgumentHelp("Where to; may hold {sha256}, {id} and {session}.", valueName: "url"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("put: a shell command that prints the URL of each.", valueName: "command"))
+    var urlCommand: String?
+
+    @Option(help: ArgumentHelp("put: answers a POST with the URL of each.", valueName: "url"))
+    var urlEndpoint: String?
+
+    @Option(help: ArgumentHelp("put: what is put: bundle, photo or body.", valueName: "part"))
+    var part: String?
+
+    @Option(help: ArgumentHelp("put: told by POST when a session has landed.", valueName: "url"))
+    var sessionEndURL: String?
+
+    @Option(help: ArgumentHelp("http: the UUID that the server gave the device.", valueName: "uuid"))
+    var deviceID: String?
+
+    @Option(help: ArgumentHelp("http: the device key.", valueName: "file"), completion: .file())
+    var key: String?
+
+    @Option(help: ArgumentHelp("http: the passphrase of the key.", valueName: "file"), completion: .file())
+    var passphraseFile: String?
+
+    @Option(help: ArgumentHelp("http: asked what has landed; none for nothing.", valueName: "url"))
+    var verifyURL: String?
+
+    @Option(help: ArgumentHelp("http, put: holds a bearer token.", valueName: "file"), completion: .file())
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("http, put: a shell command that prints a bearer token.", valueName: "command"))
+    var tokenCommand: String?
+
+    @Option(help: ArgumentHelp("s3: the region.", valueName: "name"))
+    var region: String?
+
+    @Option(help: ArgumentHelp("s3: of the AWS files.", valueName: "name"))
+    var profile: String?
+
+    @Option(help: ArgumentHelp("Trust these authorities instead of the system's.", valueName: "file"), completion: .file())
+    var ca: String?
+
+    @Option(help: ArgumentHelp("A client certificate.", valueName: "file"), completion: .file())
+    var cert: String?
+
+    @Option(help: ArgumentHelp("Its key.", valueName: "file"), completion: .file())
+    var certKey: String?
+
+    @Option(help: ArgumentHelp("In place of the environment's.", valueName: "url"))
+    var proxy: String?
+
+    @Option(help: ArgumentHelp("Transfers at a time; 1 unless given.", valueName: "n"))
+    var concurrency: String?
+
+    @Option(help: ArgumentHelp("Bytes a second, such as 2MB.", valueName: "bytes"))
+    var bwlimit: String?
+
+    @Option(help: ArgumentHelp("Seconds before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
+    var retry: String?
+
+    @Option(help: ArgumentHelp("Add up to this share to delays, such as 20%.", valueName: "share"))
+    var jitter: String?
+
+    @Option(help: ArgumentHelp("Fail for good after this time since the push.", valueName: "age"))
+    var lifetime: String?
+
+    @Option(help: ArgumentHelp("Default 15s.", valueName: "age"))
+    var connectTimeout: String?
+
+    @Option(help: ArgumentHelp("Without a byte moving; default 60s.", valueName: "age"))
+    var stallTimeout: String?
+
+    @Option(help: ArgumentHelp("For the answer; default 120s.", valueName: "age"))
+    var answerTimeout: String?
+
+    @Option(help: ArgumentHelp("Sent with each request: 'Name: value'; several times.", valueName: "line"))
+    var header: [String] = []
+
+    /// Those that were given, by the names that they have in the queue.
+    var given: [String: String] {
+        var settings: [String: String] = [:]
+        let values: [(String, String?)] = [
+            ("path", path), ("url", url), ("url-command", urlCommand), ("url-endpoint", urlEndpoint), ("part", part),
+            ("session-end-url", sessionEndURL), ("device-id", deviceID), ("key", key),
+            ("passphrase-file", passphraseFile), ("verify-url", verifyURL), ("token-file", tokenFile),
+            ("token-command", tokenCommand), ("region", region), ("profile", profile), ("ca", ca), ("cert", cert),
+            ("cert-key", certKey), ("proxy", proxy), ("concurrency", concurrency), ("bwlimit", bwlimit),
+            ("retry", retry), ("jitter", jitter), ("lifetime", lifetime), ("connect-timeout", connectTimeout),
+            ("stall-timeout", stallTimeout), ("answer-timeout", answerTimeout),
+            ("header", header.isEmpty ? nil : header.joined(separator: "\n")),
+        ]
+        for (name, value) in values { settings[name] = value }
+        return settings
+    }
+}

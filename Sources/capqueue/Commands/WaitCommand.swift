@@ -1,0 +1,92 @@
+import ArgumentParser
+import CaptureNative
+import CaptureQueue
+import CommandSupport
+
+struct WaitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until captures are uploaded.",
+        usage: """
+            capqueue wait ID... [--timeout AGE]
+            capqueue wait --session NAME | --all [--timeout AGE]
+            """,
+        discussion: """
+            Sends nothing itself. Prints each id and its state once it is decided. Exit codes: 0 all are completed or \
+            cancelled, 14 one failed for good, 15 the time is over.
+
+            Example:
+              id=$(capqueue push cap.bundle) && capqueue wait $id --timeout 5m
+              capqueue wait --session monday
+            """)
+
+    @Argument(help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"))
+    var ids: [String] = []
+
+    @Option(help: ArgumentHelp("All captures of this session.", valueName: "name"))
+    var session: String?
+
+    @Flag(help: "All captures.")
+    var all = false
+
+    @Option(help: ArgumentHelp("Give up after this time; without it, never.", valueName: "age"))
+    var timeout: AgeArgument?
+
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws {
+        if [!ids.isEmpty, session != nil, all].count(where: { $0 }) != 1 {
+            throw ValidationError("give ids, --session or --all")
+        }
+        if ids.contains("-") && ids.count > 1 {
+            throw ValidationError("- reads all ids from standard input; give it alone")
+        }
+    }
+
+    func run() throws {
+        let status = try queue.with { queue -> ExitStatus in
+            if let session, try !queue.sessions().contains(where: { $0.name == session }) {
+                throw QueueError(.sessionUnknown, "no such session", of: session)
+            }
+            let named = try (ids == ["-"] ? LineList.read() : ids).map { try queue.capture($0).id }
+            let end = timeout.map { MonotonicClock.seconds + Double($0.age.milliseconds) / 1000 }
+            return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, queue, end)
+        }
+        if status != .success { throw status }
+    }
+
+    private func waitFor(_ named: [String], _ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
+        var left = named
+        var worst = ExitStatus.success
+        while true {
+            left = try left.filter { id in
+                let state = try queue.capture(id).state
+                guard !DeliveryState.waiting.contains(state), state != .held else { return true }
+                try Output.line("\(id) \(state.rawValue)")
+                if DeliveryState.failedForGood.contains(state) { worst = .failedForGood }
+                return false
+            }
+            if left.isEmpty { return worst }
+            if let end, MonotonicClock.seconds >= end { return ExitStatus.worst([worst, .workLeft]) }
+            pause(until: end)
+        }
+    }
+
+    private func waitForAll(_ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
+        while true {
+            let totals = try queue.totals(session: session)
+            let waiting = (DeliveryState.waiting + [.held]).reduce(0) { $0 + (totals[$1] ?? 0) }
+            let failed = DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1] ?? 0) }
+            if waiting == 0 { return failed > 0 ? .failedForGood : .success }
+            if let end, MonotonicClock.seconds >= end {
+                return ExitStatus.worst(failed > 0 ? [.failedForGood, .workLeft] : [.workLeft])
+            }
+            pause(until: end)
+        }
+    }
+
+    /// Looks five times a second: changes of other processes wake nobody here.
+    private func pause(until end: Double?) {
+        MonotonicClock.sleep(min(0.2, end.map { max(0, $0 - MonotonicClock.seconds) } ?? 0.2))
+    }
+}

@@ -1,0 +1,208 @@
+"""capqueue run: sending bundles that were pushed before, against curl and rclone, which are told what to send.
+
+Ours writes down what it does as it goes on: claim and receipt of each bundle are synced, and what landed is confirmed (by
+HEAD for put, by reading size and checksum back for s3). The peers only send.
+"""
+import contextlib
+import hashlib
+import os
+import pathlib
+import subprocess
+import time
+
+import bench
+import captures
+import send_servers as servers
+from measure_one import pair
+from results import Row
+
+DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
+AT_A_TIME = 4
+MEMORY = (48, 32)  # MiB: must reach, aim
+MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
+
+
+def filled(rig, bundles, kind, *options):
+    """A queue with one destination, and these bundles in it."""
+    capqueue = rig.beside("capqueue")
+    rig.run("rm", "-rf", "queue")
+    rig.run(capqueue, "dest", "add", "there", "--kind", kind, *options, "--queue", "queue")
+    for start in range(0, len(bundles), 500):
+        rig.run(capqueue, "push", "--queue", "queue", *bundles[start:start + 500])
+    return [capqueue, "run", "--until-empty", "--quiet", "--queue", "queue"]
+
+
+def expect_completed(rig, count):
+    listed = rig.folder / "completed"
+    with open(listed, "wb") as file:
+        rig.run(rig.beside("capqueue"), "list", "--state", "completed", "--queue", "queue", stdout=file)
+    if (found := listed.read_bytes().count(b"\n")) != count:
+        raise bench.Broken(f"{found} of {count} bundles are completed")
+
+
+def expect_stored(files, count, hashed=lambda file: True):
+    """So many files, and those that are named by their hash have it."""
+    files = list(files)
+    if len(files) != count or not all(map(hashed, files)):
+        raise bench.Broken(f"{len(files)} of {count} bundles landed, or others than those that were sent")
+
+
+def is_named_by_hash(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
+
+
+def one_curl(rig, name, url, files, *options):
+    """One curl process for all files: over one connection, since the server keeps it open."""
+    transfers = (f'upload-file = "{file}"\nurl = "{url(file)}"\nsilent\nshow-error\nfail\n'
+                 + "".join(f"{option(file)}\n" for option in options) for file in files)
+    (rig.folder / name).write_text("next\n".join(transfers))
+    return ["curl", "--fail-early", "-K", name]
+
+
+def compared(title, sides):
+    """A row for curl with one connection, and one for a curl a file."""
+    (_, ours), (_, together), (_, alone) = sides.items()
+    return [pair(f"{title} / one curl, one connection", {"capqueue run": ours, "curl": together}, 1.5, 1.2),
+            pair(f"{title} / one curl a file", {"capqueue run": ours, "curl in a loop": alone}, 0.5, 0.4)]
+
+
+def signed(rig, url):
+    """Options of a destination that gets what real servers ask for: a signature of the device over each request."""
+    return "--url", f"{url}/api/v1/captures", "--verify-url", "none", "--key", rig.key, "--device-id", DEVICE
+
+
+def put(rig):
+    count = rig.scaled(300, 4)
+    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
+    with servers.nginx(rig) as (url, folder):
+        def ours(_):
+            rig.run("rm", "-rf", folder / "dav/ours")
+            return rig.timed(*filled(rig, bundles, "put", "--url", f"{url}/dav/ours/{{sha256}}.bundle"))
+
+        def peer(*command):
+            rig.run("rm", "-rf", folder / "dav/theirs")
+            seconds = rig.timed(*command)
+            expect_stored((folder / "dav/theirs").iterdir(), count)
+            return seconds
+
+        theirs = f"{url}/dav/theirs/"
+        together = one_curl(rig, "transfers", lambda file: theirs + pathlib.Path(file).name, bundles)
+        alone = ["sh", "-ec", 'for file in bundles/*; do curl -sS -f -T "$file" "$0"; done', theirs]
+        sides = rig.alternate({"capqueue": ours, "one": lambda _: peer(*together), "each": lambda _: peer(*alone)},
+                              runs=5)
+        expect_completed(rig, count)
+        expect_stored((folder / "dav/ours").iterdir(), count, is_named_by_hash)
+    rig.remove("bundles", "queue", "transfers")
+    return compared(f"run, {count} of 1.6 MB by put to nginx", sides)
+
+
+def http(rig):
+    """Ours makes body and signature of each bundle on the way; curl gets premade bodies and signs nothing."""
+    count = rig.scaled(300, 4)
+    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
+    (rig.folder / "bodies").mkdir()
+    bodies = [bundle.replace("bundles/", "bodies/") for bundle in bundles]
+    for bundle, body in zip(bundles, bodies, strict=True):
+        rig.capbundle("multipart", bundle, "-o", body, "--headers", f"{body}.headers")
+    with servers.nginx(rig) as (url, _):
+        api = f"{url}/api/v1/captures"
+
+        def ours(_):
+            return rig.timed(*filled(rig, bundles, "http", *signed(rig, url)))
+
+        together = one_curl(rig, "transfers", lambda _: api, bodies, lambda _: 'request = "POST"',
+                            lambda body: f'header = "@{body}.headers"')
+        alone = ["sh", "-ec", "for file in bodies/*.headers; do "
+                              'curl -sS -f -X POST -T "${file%.headers}" -H "@$file" "$0"; done', api]
+        sides = rig.alternate({"capqueue": ours, "one": lambda _: rig.timed(*together),
+                               "each": lambda _: rig.timed(*alone)}, runs=5)
+        expect_completed(rig, count)
+    rig.remove("bundles", "bodies", "queue", "transfers")
+    return compared(f"run, {count} of 1.6 MB by http to nginx", sides)
+
+
+def s3(rig):
+    """Each turn writes below a name of its own, since what is there already would not be sent again."""
+    count = rig.scaled(300, 4)
+    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
+    with servers.seaweed(rig) as (url, credentials):
+        rig.environment |= credentials | servers.rclone(url)
+        remote = f"seaweed:{servers.BUCKET}"
+
+        def ours(turn):
+            return rig.timed(*filled(rig, bundles, "s3", "--url", f"{url}/ours{turn}", "--region", servers.REGION,
+                                     "--concurrency", AT_A_TIME))
+
+        def theirs(turn):
+            return rig.timed("rclone", "copy", "--transfers", AT_A_TIME, "bundles", f"{remote}/theirs{turn}")
+
+        try:
+            sides = rig.alternate({"capqueue run": ours, "rclone copy": theirs}, runs=4)
+            expect_completed(rig, count)
+            rig.run("rclone", "copy", f"{remote}/ours0", "fetched")
+            expect_stored((rig.folder / "fetched").iterdir(), count, is_named_by_hash)
+        finally:
+            for name in (*credentials, *servers.rclone(url)):
+                del rig.environment[name]
+    rig.remove("bundles", "queue", "fetched")
+    return [pair(f"run, {count} of 1.6 MB by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy", sides, 1.1, 0.9)]
+
+
+def memory(rig):
+    """It must not grow with what was sent: ten times a queue shows what is kept of each bundle."""
+    few, many = rig.scaled(300, 3), rig.scaled(3000, 6)
+    raws = rig.raws("small", many, photo_bytes=captures.SMALL_PHOTO_BYTES)
+    bundles, rows, peaks = rig.pack_all(raws, "bundles"), [], {}
+    with servers.nginx(rig) as (url, _):
+        kinds = {"put": ("--url", f"{url}/dav/{{sha256}}.bundle"), "http": signed(rig, url)}
+        for kind, options in kinds.items():
+            for count in (few, many):
+                peaks[kind, count] = rig.peak_memory(filled(rig, bundles[:count], kind, *options))
+                expect_completed(rig, count)
+            rows.append(Row(f"peak memory of run, {many:,} by {kind}", peaks[kind, many], *MEMORY, unit="MiB"))
+            rows.append(Row(f"peak memory of run by {kind}, {many:,} / {few:,}", peaks[kind, many] / peaks[kind, few],
+                            1.1, 1.02, detail=f"{peaks[kind, few]:.1f} MiB with {few:,}"))
+    rig.remove("bundles", "queue")
+    return rows
+
+
+def idle(rig):
+    """CPU time of a run that has nothing to do, as the kernel counts it: in ticks of 10 ms."""
+    seconds = rig.scaled(MINUTE, 5)
+    raw = rig.raw("small/00000", 0, photo_bytes=captures.SMALL_PHOTO_BYTES)
+    rig.run("rm", "-rf", "first.bundle")
+    rig.capbundle("pack", raw, "-o", "first.bundle")
+    with servers.nginx(rig) as (url, _):
+        command = filled(rig, ["first.bundle"], "put", "--url", f"{url}/dav/{{sha256}}.bundle")
+        with watching(rig, command) as process:
+            used = busy(process)
+            time.sleep(seconds)
+            used = busy(process) - used
+    rig.remove("first.bundle", "queue")
+    return [Row(f"CPU seconds of an idle run --watch in {seconds} s", used, TICK, 0)]
+
+
+@contextlib.contextmanager
+def watching(rig, command):
+    """`run --watch`, once it has sent what there was, and as long as the block lasts."""
+    command = [str("--watch" if word == "--until-empty" else word) for word in command]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env=rig.environment, cwd=rig.folder)
+    try:
+        rig.run(rig.beside("capqueue"), "wait", "--all", "--timeout", "60s", "--queue", "queue")
+        time.sleep(rig.scaled(5, 1))  # what follows the last transfer: closed connections, the file for status
+        yield process
+        if process.poll() is not None:
+            raise bench.Broken(f"run --watch ended, with exit {process.returncode}")
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def busy(process):
+    """Seconds of CPU time that a process had up to now, all threads."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * TICK
+
+
+MEASURES = [("send put", put), ("send http", http), ("send s3", s3), ("send memory", memory), ("send idle", idle)]

@@ -1,0 +1,229 @@
+import CaptureQueue
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// The classes are those of Spec/upload.md section 4: its tables are read here, line by line, and asked for every
+/// answer there can be.
+struct AnswerClassTests {
+    @Test func namesTheClassesOfThePage() throws {
+        let page = try SpecTables.page()
+        let begin = try #require(page.firstRange(of: "## 4. What a server answers"))
+        let end = try #require(page.firstRange(of: "### 4.1 Status codes"))
+        let words = page[begin.upperBound..<end.lowerBound].matches(of: /\n\| `([a-z]+)` \|/).map { String($0.1) }
+        #expect(words + ["followed"] == AnswerClass.allCases.map(\.rawValue))
+    }
+
+    @Test func followsTheTableForEveryStatusKindAndCondition() throws {
+        let rows = try SpecTables.lines("statuses").map(StatusRow.init)
+        try #require(!rows.isEmpty)
+        var used: Set<Int> = []
+        var wrong: [String] = []
+        for kind in AnswerFacts.Kind.allCases {
+            for status in 0...999 {
+                let candidates = rows.indices.filter { rows[$0].mayMatch(status, kind) }
+                for facts in Self.answers(status) {
+                    guard let row = candidates.first(where: { rows[$0].condition(facts) }) else {
+                        wrong.append("\(kind) \(facts): no line")
+                        continue
+                    }
+                    used.insert(row)
+                    let found = AnswerClass.of(facts, kind: kind)
+                    if found != rows[row].result { wrong.append("\(kind) \(facts): \(found), not \(rows[row].result)") }
+                }
+            }
+        }
+        #expect(wrong.isEmpty, "\(wrong.count), the first: \(wrong.prefix(3))")
+        // A line that no answer reaches is hidden by one above it.
+        #expect(used == Set(rows.indices))
+    }
+
+    @Test func takesAStatusThatIsNoneForAFailedTry() {
+        for status in [Int.min, -202, -1, 1000, 1202, .max] {
+            for kind in AnswerFacts.Kind.allCases {
+                let facts = AnswerFacts(status: status, code: "FORBIDDEN", hasRetryAfter: true, wasSentWhole: true)
+                #expect(AnswerClass.of(facts, kind: kind) == .retry)
+            }
+        }
+    }
+
+    @Test func followsTheTableForEveryCodeOfCurl() throws {
+        let lines = try SpecTables.lines("curl")
+        let clauses = try lines.flatMap(CurlClause.clauses)
+        for code in -1...150 {
+            for isConnected in [false, true] {
+                for isSent in [false, true] {
+                    let clause = try #require(clauses.first { $0.matches(code, isConnected, isSent) })
+                    let found = AnswerClass.ofCurl(code, wasConnected: isConnected, wasSentWhole: isSent)
+                    #expect(found == clause.result, "\(code), connected \(isConnected), sent \(isSent)")
+                }
+            }
+        }
+    }
+
+    /// Defects 5 and 11 of the seeds: an answer that nobody looked at, and any answer taken for a yes.
+    @Test func takesNothingButSuccessForLanded() {
+        for status in 0...999 where !(200...299).contains(status) {
+            for kind in AnswerFacts.Kind.allCases {
+                for facts in Self.answers(status) where AnswerClass.of(facts, kind: kind) == .landed {
+                    Issue.record("\(facts)")
+                }
+            }
+        }
+    }
+
+    /// Every code that the page names, with others, under every combination of the other conditions.
+    private static func answers(_ status: Int) -> [AnswerFacts] {
+        let codes = [
+            nil, "", "SOMETHING", "TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED", "RequestTimeTooSkewed",
+            "DEVICE_UNVERIFIED", "FORBIDDEN", "DEVICE_NOT_FOUND", "forbidden",
+        ]
+        let plain = codes.flatMap { code in
+            (0..<32).map { bits in
+                AnswerFacts(
+                    status: status, code: code, isEdge: bits & 1 != 0, hasRetryAfter: bits & 2 != 0,
+                    wasSentWhole: bits & 4 != 0, sentToken: bits & 8 != 0, isFetchedOrExpired: bits & 16 != 0)
+            }
+        }
+        let redirected = [1, 2, 5, 6, 100].flatMap { count in
+            (0..<16).map { bits in
+                AnswerFacts(
+                    status: status, wasSentWhole: bits & 8 != 0, sentToken: bits & 4 != 0,
+                    redirect: RedirectFacts(
+                        isPreserving: status == 307 || status == 308, isSameOrigin: bits & 1 != 0,
+                        isDowngrade: bits & 2 != 0, carriesCredentials: bits & 4 != 0, count: count))
+            }
+        }
+        return plain + redirected
+    }
+}
+
+/// The tables of Spec/upload.md.
+private enum SpecTables {
+    static func page() throws -> String {
+        try String(contentsOf: Places.root.appending(path: "Spec/upload.md"), encoding: .utf8)
+    }
+
+    /// The cells of each line between `<!-- name -->` and its end, without the head.
+    static func lines(_ name: String) throws -> [[String]] {
+        let page = try page()
+        let begin = try #require(page.firstRange(of: "<!-- \(name) -->"))
+        let end = try #require(page.firstRange(of: "<!-- end of \(name) -->"))
+        return page[begin.upperBound..<end.lowerBound].split(separator: "\n").dropFirst(2).map { line in
+            line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+        }
+    }
+
+    static func result(_ cell: String) throws -> AnswerClass {
+        try #require(AnswerClass(rawValue: cell.replacing("`", with: "")), "\(cell)")
+    }
+}
+
+/// A line of the table of statuses.
+private struct StatusRow {
+    let kinds: [AnswerFacts.Kind]
+    let statuses: [ClosedRange<Int>]
+    let condition: (AnswerFacts) -> Bool
+    let result: AnswerClass
+
+    init(_ cells: [String]) throws {
+        try #require(cells.count == 4, "\(cells)")
+        kinds =
+            cells[0] == "any"
+            ? AnswerFacts.Kind.allCases
+            : try cells[0].split(separator: ", ").map { try #require(AnswerFacts.Kind(rawValue: String($0))) }
+        statuses = try cells[1].split(separator: ", ").map(Self.range)
+        condition = try Self.condition(cells[2])
+        result = try SpecTables.result(cells[3])
+    }
+
+    func mayMatch(_ status: Int, _ kind: AnswerFacts.Kind) -> Bool {
+        kinds.contains(kind) && statuses.contains { $0.contains(status) }
+    }
+
+    /// `202`, `200–299`, `below 100`.
+    private static func range(_ text: Substring) throws -> ClosedRange<Int> {
+        if text.hasPrefix("below ") { return 0...(try #require(Int(text.dropFirst(6))) - 1) }
+        let ends = try text.split(separator: "–").map { try #require(Int($0)) }
+        return try #require(ends.first)...(try #require(ends.last))
+    }
+
+    private static func condition(_ text: String) throws -> (AnswerFacts) -> Bool {
+        if text.hasPrefix("code ") || text.hasPrefix("S3 code ") {
+            let codes = text.matches(of: /`([A-Za-z_]+)`/).map { String($0.1) }
+            let mayBeMissing = text.hasSuffix(", or none")
+            try #require(!codes.isEmpty)
+            return { facts in facts.code.map { codes.contains($0) } ?? mayBeMissing }
+        }
+        if text.contains("307 or 308") {
+            let phrases = try text.split(separator: ", ").map(redirectPhrase)
+            return { facts in
+                guard let redirect = facts.redirect else { return false }
+                return phrases.allSatisfy { $0(facts.status, redirect) }
+            }
+        }
+        switch text {
+        case "": return { _ in true }
+        case "a bearer token was sent": return { $0.sentToken }
+        case "the URL is fetched, or its time is over": return { $0.isFetchedOrExpired }
+        case "an edge": return { $0.isEdge }
+        case "a JSON body with a code": return { $0.code != nil }
+        case "Retry-After": return { $0.hasRetryAfter }
+        case "the whole body was sent": return { $0.wasSentWhole }
+        default: throw UnknownWords(text: text)
+        }
+    }
+
+    private static func redirectPhrase(_ text: Substring) throws -> (Int, RedirectFacts) -> Bool {
+        switch text {
+        case "same origin": return { $1.isSameOrigin }
+        case "307 or 308": return { status, _ in status == 307 || status == 308 }
+        case "307 or 308 to another origin": return { ($0 == 307 || $0 == 308) && !$1.isSameOrigin }
+        case "at most 5 in a row": return { $1.count <= 5 }
+        case "no credentials in the request": return { !$1.carriesCredentials }
+        case "not from https to http": return { !$1.isDowngrade }
+        default: throw UnknownWords(text: String(text))
+        }
+    }
+}
+
+/// A part of a line of the table of libcurl's codes: some codes, and when.
+private struct CurlClause {
+    let result: AnswerClass
+    /// nil for all that are left.
+    let codes: [Int]?
+    let isConnected: Bool?
+    let isSent: Bool?
+
+    func matches(_ code: Int, _ connected: Bool, _ sent: Bool) -> Bool {
+        codes?.contains(code) != false && isConnected != !connected && isSent != !sent
+    }
+
+    static func clauses(_ cells: [String]) throws -> [CurlClause] {
+        try #require(cells.count == 2, "\(cells)")
+        let result = try SpecTables.result(cells[0])
+        if cells[1] == "the same when not sent, and all others" {
+            return [CurlClause(result: result, codes: nil, isConnected: nil, isSent: nil)]
+        }
+        return try cells[1].split(separator: "; ").map { clause in
+            let match = try #require(clause.wholeMatch(of: /([0-9]+(?:(?:, | and )[0-9]+)*)(.*)/), "\(clause)")
+            let codes = match.1.matches(of: /[0-9]+/).compactMap { Int($0.0) }
+            let (isConnected, isSent): (Bool?, Bool?) =
+                switch match.2 {
+                case "": (nil, nil)
+                case " before a connection was there": (false, nil)
+                case " with a connection": (true, nil)
+                case " when sent": (nil, true)
+                default: throw UnknownWords(text: String(match.2))
+                }
+            return CurlClause(result: result, codes: codes, isConnected: isConnected, isSent: isSent)
+        }
+    }
+}
+
+/// The page says something that this test cannot read yet.
+private struct UnknownWords: Error {
+    let text: String
+}

@@ -1,0 +1,161 @@
+import CaptureQueue
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// When a failed delivery is tried again: the table of Spec/queue.md section 6, and not a formula that agrees with its
+/// beginning (defect 1 of the seeds).
+struct RetryTimesTests {
+    /// What the page says, read from it.
+    private static func delaysOfThePage() throws -> [Int] {
+        let page = try String(contentsOf: Places.root.appending(path: "Spec/queue.md"), encoding: .utf8)
+        let match = try #require(page.firstMatch(of: /Attempts 1 to 10 wait ([0-9, ]+) seconds after the one before/))
+        return try match.1.split(separator: ", ").map { try #require(Int($0)) }
+    }
+
+    @Test func waitsAsThePageSays() throws {
+        let delays = try Self.delaysOfThePage()
+        #expect(delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300])
+        #expect(RetryPolicy.standard.delays == delays)
+        for (attempts, delay) in delays.enumerated() {
+            #expect(RetryPolicy.standard.delay(afterAttempt: attempts) == delay)
+        }
+    }
+
+    @Test func triesTenTimesAndNeverAgain() {
+        #expect(RetryPolicy.standard.delay(afterAttempt: 9) == 300)
+        for attempts in [10, 11, 1000, .max, -1, .min] {
+            #expect(RetryPolicy.standard.delay(afterAttempt: attempts) == nil)
+        }
+        #expect(RetryPolicy(delays: []).delay(afterAttempt: 0) == nil)
+    }
+
+    /// Seconds after the first try at which the others begin, where each ends at once.
+    @Test func beginsEachTryAtItsTime() throws {
+        var generator = SeededGenerator(seed: 1)
+        var now = 0
+        var starts: [Int] = []
+        while let wait = RetryPolicy.standard.delayMilliseconds(afterAttempt: starts.count, using: &generator) {
+            now += wait
+            starts.append(now)
+        }
+        #expect(starts == [0, 1, 3, 7, 15, 315, 615, 915, 1215, 1515].map { $0 * 1000 })
+    }
+
+    @Test func drawsNoNumberWithoutJitter() {
+        var generator = SeededGenerator(seed: 2)
+        var untouched = SeededGenerator(seed: 2)
+        for attempts in 0..<10 {
+            _ = RetryPolicy.standard.delayMilliseconds(afterAttempt: attempts, using: &generator)
+        }
+        #expect(generator.next() == untouched.next())
+    }
+
+    @Test(arguments: [1, 20, 50, 100])
+    func addsNoMoreThanItsJitterAndTakesNothingAway(percent: Int) throws {
+        let policy = RetryPolicy(delays: RetryPolicy.standard.delays, jitter: percent)
+        var generator = SeededGenerator(seed: UInt64(percent))
+        for (attempts, delay) in policy.delays.enumerated() {
+            let range = delay * 1000...delay * (1000 + 10 * percent)
+            var seen: Set<Int> = []
+            for _ in 0..<500 {
+                let wait = try #require(policy.delayMilliseconds(afterAttempt: attempts, using: &generator))
+                #expect(range.contains(wait))
+                seen.insert(wait)
+            }
+            // It is used, and up to its end: of 500 draws some lie in the last tenth.
+            if delay == 300 { #expect(seen.contains { $0 > range.upperBound - range.count / 10 }) }
+            if delay > 0 { #expect(seen.count > 1) }
+        }
+        #expect(policy.delayMilliseconds(afterAttempt: 10, using: &generator) == nil)
+    }
+
+    @Test func repeatsItselfWithTheSameChance() {
+        let policy = RetryPolicy(delays: [300], jitter: 20)
+        var one = SeededGenerator(seed: 7)
+        var other = SeededGenerator(seed: 7)
+        for _ in 0..<100 {
+            #expect(
+                policy.delayMilliseconds(afterAttempt: 0, using: &one)
+                    == policy.delayMilliseconds(afterAttempt: 0, using: &other))
+        }
+    }
+
+    @Test func takesTheNearerEndForWhatIsOutOfRange() {
+        let policy = RetryPolicy(delays: [-1, 5, .max, .min], jitter: 1000, lifetime: -5)
+        #expect(policy.delays == [0, 5, 604_800, 0])
+        #expect(policy.jitter == 100)
+        #expect(policy.lifetime == 0)
+        #expect(RetryPolicy(delays: [1], jitter: -1).jitter == 0)
+        var generator = SeededGenerator(seed: 3)
+        #expect(policy.delayMilliseconds(afterAttempt: 2, using: &generator).map { $0 <= 2 * 604_800_000 } == true)
+    }
+
+    @Test func endsWithTheFirstTryThatEndsAfterItsLifetime() {
+        let day = 86_400_000
+        let policy = RetryPolicy(delays: [0, 1], lifetime: 30 * day)
+        #expect(!policy.isOver(pushedAt: 1000, endedAt: 1000 + 30 * day))
+        #expect(policy.isOver(pushedAt: 1000, endedAt: 1001 + 30 * day))
+        // A clock that was set back.
+        #expect(!policy.isOver(pushedAt: 1000, endedAt: 0))
+        #expect(!RetryPolicy.standard.isOver(pushedAt: 0, endedAt: .max))
+    }
+}
+
+/// The form of `--retry`.
+struct RetryTextTests {
+    @Test(arguments: [
+        ("0,1,2,4,8,300x5", [0, 1, 2, 4, 8, 300, 300, 300, 300, 300]),
+        ("0", [0]), ("604800", [604_800]), ("5x1", [5]), ("0x3", [0, 0, 0]), ("1x2,1", [1, 1, 1]), ("007", [7]),
+        ("1,2,1", [1, 2, 1]),
+    ])
+    func reads(text: String, delays: [Int]) {
+        #expect(RetryPolicy(text: text) == RetryPolicy(delays: delays))
+    }
+
+    @Test func reads100AttemptsAndNoMore() {
+        let most = [String](repeating: "1", count: 100).joined(separator: ",")
+        for text in ["300x100", "0,300x99", "300x99,0", "1x50,2x50", most] {
+            #expect(RetryPolicy(text: text)?.delays.count == 100, "\(text)")
+        }
+        for text in ["300x101", "0,300x100", "300x100,0", "1x50,2x51", most + ",1", "1x999999999999999999"] {
+            #expect(RetryPolicy(text: text) == nil, "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        "", ",", "1,", ",1", "1,,2", " 1", "1 ", "1, 2", "a", "1s", "1.5", "1e3", "+1", "0x", "x", "x5", "5x0", "5x-1",
+        "5x+1", "5x2x2", "5xx2", "5X2", "5*2", "0x1F", "604801", "1x100x", "99999999999999999999", "1\n", "1;2", "٣",
+        "1×5", "1\u{301}", "1\r\n,2", "-", "∞",
+    ])
+    func refuses(text: String) {
+        #expect(RetryPolicy(text: text) == nil)
+    }
+
+    @Test func refusesNegativeSeconds() {
+        #expect(RetryPolicy(text: "-1") == nil)
+        #expect(RetryPolicy(text: "0,-1") == nil)
+        #expect(RetryPolicy(text: "-0") == nil)
+    }
+
+    @Test func keepsJitterAndLifetimeApartFromTheText() {
+        let policy = RetryPolicy(text: "0,300x2", jitter: 20, lifetime: 1000)
+        #expect(policy == RetryPolicy(delays: [0, 300, 300], jitter: 20, lifetime: 1000))
+        #expect(policy?.text == "0,300x2")
+    }
+
+    @Test func writesTheShortestFormOfTheStandard() {
+        #expect(RetryPolicy.standard.text == "0,1,2,4,8,300x5")
+        #expect(RetryPolicy(delays: [1, 1, 2, 1]).text == "1x2,2,1")
+    }
+
+    @Test func readsWhatItWrites() {
+        var generator = SeededGenerator(seed: 4)
+        for _ in 0..<500 {
+            let count = Int.random(in: 1...100, using: &generator)
+            let delays = (0..<count).map { _ in Int.random(in: 0...2, using: &generator) * 302_400 }
+            let policy = RetryPolicy(delays: delays)
+            #expect(RetryPolicy(text: policy.text) == policy)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+"""`run --json`: each line is an event as Spec/capqueue.md section 4 has it."""
+import datetime
+import json
+import re
+
+from capture_api import Answer, CaptureAPI
+from checks import expect
+from rigs import wait_until
+
+STATES = {"completed", "processing", "failed", "permanently_failed", "conflict", "quarantined", "pending"}
+NAMES = STATES | {"started", "ended", "attempt", "held", "offline", "ready", "paused", "resumed", "session", "quota",
+                  "warning"}
+MEMBERS = {"event": str, "at": str, "destination": str, "id": str, "sha256": str, "bytes": int, "session": str,
+           "attempt": int, "state": str, "code": str, "message": str, "until": str, "receipt": (dict, str),
+           "remote_id": str, "remote_url": str, "milliseconds": int, "bytes_sent": int, "completed": int, "failed": int}
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def valid(out):
+    """The events, after each was found to be as it is documented."""
+    expect(out.endswith(b"\n"), f"the last line is not whole: {out[-80:]!r}")
+    events = []
+    for line in out.decode().split("\n")[:-1]:
+        pairs = json.loads(line, object_pairs_hook=list)
+        names = [name for name, _ in pairs]
+        event = json.loads(line)
+        expect(names == sorted(names, key=str.encode), f"members are not in order: {line}")
+        expect(len(set(names)) == len(names), f"a member comes twice: {line}")
+        for name, value in event.items():
+            expect(name in MEMBERS and isinstance(value, MEMBERS[name]), f"an odd member {name}: {line}")
+        expect(event["event"] in NAMES and "at" in event, f"an odd event: {line}")
+        for name in ("at", "until"):
+            expect(name not in event or TIME.fullmatch(event[name]), f"{name} is no time: {line}")
+        if event["event"] in STATES:
+            wanted = {"id", "sha256", "destination", "state"}
+            expect(wanted <= event.keys() and event["state"] == event["event"], f"lacks a member: {line}")
+        if event["event"] == "held":
+            expect({"destination", "code", "message"} <= event.keys(), f"lacks a member: {line}")
+        events.append(event)
+    times = [datetime.datetime.fromisoformat(event["at"]) for event in events]
+    expect(times == sorted(times), "events are not in the order of their times")
+    return events
+
+
+def of_a_run(bench):
+    """All that happens is told, in its order, with what belongs to it."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.answer(Answer(503), Answer(400, "VALIDATION_ERROR"))
+        rig.http(api.url, retry="0,1,1")
+        one, two, three = bench.stock[:3]
+        rig.push(one)
+        rig.push(two, three, options=("--session", "monday"))
+        events = valid(rig.send("--until-empty", "--json", code=14).out)
+        stored = api.stored[0]
+    expect((events[0]["event"], events[-1]["event"]) == ("started", "ended"), "not from `started` to `ended`")
+    expect((events[-1]["completed"], events[-1]["failed"]) == (2, 1), f"the end counts {events[-1]}")
+    for bundle, words in ((one, ["attempt", "failed", "attempt", "completed"]),
+                          (two, ["attempt", "permanently_failed"]), (three, ["attempt", "completed"])):
+        its = [event for event in events if event.get("id") == bundle.id]
+        expect([event["event"] for event in its] == words, f"events are {[event['event'] for event in its]}")
+        expect(all(event["sha256"] == bundle.sha256 and event["destination"] == "api" for event in its), f"{its}")
+        expect(all(event.get("session") == (None if bundle is one else "monday") for event in its), f"{its}")
+        expect([event["attempt"] for event in its if event["event"] == "attempt"] == list(range(1, len(its) // 2 + 1)),
+               f"attempts are counted otherwise: {its}")
+    failed, = (event for event in events if event["event"] == "failed")
+    expect({"code", "message", "until"} <= failed.keys(), f"a failure is told as {failed}")
+    refused, = (event for event in events if event["event"] == "permanently_failed")
+    expect({"code", "message"} <= refused.keys(), f"a refusal is told as {refused}")
+    done = [event for event in events if event["event"] == "completed"]
+    for event in done:
+        wanted = {"receipt", "remote_id", "remote_url", "milliseconds", "bytes_sent", "bytes"}
+        expect(wanted <= event.keys(), f"lacks a member: {event}")
+    expect(stored.id in {event["remote_id"] for event in done}, "another id is told")
+
+
+def on_the_disk_first(bench):
+    """A state is told when it is on the disk: whoever reads `completed` finds it in the rows."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(*bench.stock[:20])
+        with rig.start("run", "--until-empty", "--json") as running:
+            told = 0
+            while told < 20:
+                wait_until(lambda: len(running.saw("completed")) > told, "the next is told")
+                told = len(running.saw("completed"))
+                # A kill now may not take back what was told.
+                rows = {row.bundle: row.state for row in rig.deliveries()}
+                expect(all(rows[event["id"]] == "completed" for event in running.saw("completed")), "told too early")
+            running.end().must(0)
+
+
+def of_waits(bench):
+    """Held, offline, paused, resumed, ready, warned: these are events too."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.http("http://127.0.0.1:9/", name="away")
+        rig.run("config", "warn-at", "1kB").must(0)
+        rig.push(*bench.stock[:2], options=("--dest", "api", "--dest", "away"))
+        api.always(Answer(410))
+        with rig.start("run", "--watch", "--json") as running:
+            wait_until(lambda: running.saw("held", code="endpoint", destination="api"), "held")
+            wait_until(lambda: running.saw("offline", destination="away"), "offline")
+            wait_until(lambda: running.saw("quota"), "over the warning mark")
+            api.always(None)
+            rig.run("pause").must(0)
+            wait_until(lambda: running.saw("paused"), "paused")
+            rig.run("resume").must(0)
+            wait_until(lambda: running.saw("resumed"), "resumed")
+            rig.run("resume", "--dest", "api").must(0)
+            wait_until(lambda: running.saw("ready", destination="api"), "ready")
+            wait_until(lambda: len(running.saw("completed")) == 2, "both arrive")
+            running.stop()
+            valid(running.out.read_bytes())
+
+
+def lines_for_people(bench):
+    """Without --json: an id and its new state a line, and nothing that steers a terminal."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.answer(Answer(400, body={"error": {"code": "X", "message": "\x1b[2J\x07 bad \u202e"}}))
+        rig.http(api.url)
+        rig.push(*bench.stock[:3])
+        result = rig.send("--until-empty", code=14)
+    lines = sorted(result.out.decode().splitlines())
+    wanted = sorted([f"{bench.stock[0].id} permanently_failed", *(f"{bundle.id} completed"
+                                                                 for bundle in bench.stock[1:3])])
+    expect(lines == wanted, f"prints {lines}")
+    for letter in "\x1b\x07\u202e":
+        expect(letter not in result.text, f"standard error has {letter!r}")
+    for words in (["history", bench.stock[0].id], ["show", bench.stock[0].id], ["list"], ["status"]):
+        text = rig.run(*words).out.decode()
+        expect("\x1b" not in text and "\u202e" not in text, f"{words[0]} prints what steers a terminal")
+
+
+FAMILY = [
+    ("events of a run are as documented", of_a_run),
+    ("a state is told once it is on the disk", on_the_disk_first),
+    ("events of waits", of_waits),
+    ("lines for people", lines_for_people),
+]

@@ -1,0 +1,124 @@
+"""Fault 42: the command of --on-event may hang, fail or flood: it changes nothing."""
+import contextlib
+import json
+import os
+import pathlib
+import shlex
+import time
+
+from capture_api import Answer, CaptureAPI
+from checks import expect
+
+TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session", "quota", "held"}
+
+
+def sent_with(bench, command, *options, count=3, answers=(), code=0, seconds=60):
+    """A run with this command; the rig and what the run said. All has arrived, unless `answers` are against it."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.answer(*answers)
+        rig.http(api.url)
+        rig.push(*bench.stock[:count])
+        result = rig.send("--until-empty", "--on-event", command, *options, code=code, seconds=seconds)
+        if not answers:
+            api.holds(*map(bench.photo, bench.stock[:count]))
+            expect(rig.states() == {"completed"}, f"they are {rig.states()}")
+    return rig, result
+
+
+def told(bench):
+    """One command an event, one after the other, with the event on its standard input and its names around it."""
+    script = 'cat >> events; echo "$CAPQUEUE_EVENT $CAPQUEUE_ID $CAPQUEUE_DESTINATION" >> names'
+    rig, result = sent_with(bench, script, "--json", answers=[Answer(400), None, None], code=14)
+    events = [json.loads(line) for line in (rig.out / "events").read_text().splitlines()]
+    printed = [line for line in map(json.loads, result.out.splitlines()) if line["event"] in TOLD]
+    expect(events == printed, f"the command got {events}, the run printed {printed}")
+    expect([event["event"] for event in events] == ["permanently_failed", "completed", "completed"], f"{events}")
+    names = (rig.out / "names").read_text().splitlines()
+    expect(names == [f"{event['event']} {event['id']} api" for event in events], f"names are {names}")
+
+
+def held_is_told(bench):
+    rig, _ = sent_with(bench, 'echo "$CAPQUEUE_EVENT" >> names', answers=[Answer(410)] * 2, code=15)
+    expect((rig.out / "names").read_text().split() == ["held"], f"told {(rig.out / 'names').read_text()!r}")
+
+
+def fails(bench):
+    """Its failure is a warning."""
+    for command in ("exit 7", "kill -9 $$", "/nothing/there", "cat > /dev/null; false"):
+        _, result = sent_with(bench, command, "--json")
+        warnings = [line for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
+        expect(warnings, f"{command}: no warning")
+
+
+def floods(bench):
+    """What it prints is thrown away, whether it reads its input or not."""
+    for command in ("head -c 50000000 /dev/zero; head -c 50000000 /dev/zero >&2", "exec 0<&-; echo sesame", "true"):
+        _, result = sent_with(bench, command)
+        expect(b"sesame" not in result.out + result.err and len(result.out) < 10_000, f"{command}: its output is shown")
+
+
+def hangs(bench):
+    """After 30 seconds it is killed with all that it started; the captures arrive meanwhile."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bench.stock[0])
+        script = "echo $$ >> pids; sleep 4242 & echo $! >> pids; trap '' TERM; sleep 4242; sleep 4242"
+        start = time.monotonic()
+        with rig.start("run", "--until-empty", "--on-event", script) as running:
+            rig.run("wait", "--all", "--timeout", "25s", seconds=60).must(0, about="wait beside a hook that hangs")
+            running.end(seconds=120).must(0, about="run")
+        expect(time.monotonic() - start < 100, "it had more than its 30 seconds")
+        pids = (rig.out / "pids").read_text().split()
+        left = [pid for pid in pids if is_sleeping(pid)]
+        expect(len(pids) == 2 and not left, f"of {pids} {left} live on")
+
+
+def is_sleeping(pid):
+    with contextlib.suppress(OSError):
+        return b"4242" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def signalled(bench):
+    """A run that is asked to end does not wait for a hook that hangs."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bench.stock[0])
+        with rig.start("run", "--watch", "--on-event", "echo $$ >> pids; exec sleep 4242") as running:
+            rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0)
+            running.tell()
+            running.stop(seconds=60)
+        pids = (rig.out / "pids").read_text().split() if (rig.out / "pids").exists() else []
+        expect(not [pid for pid in pids if is_sleeping(pid)], "the hook lives on")
+
+
+def cannot_break_out(bench):
+    """Names of sessions and words of servers are data on its input, and never part of the command."""
+    marker = "$(touch broken); `touch broken`; '\"; touch broken #"
+    answer = Answer(400, body={"error": {"code": "X", "message": marker}})
+    rig, _ = sent_with(bench, "cat >> events", count=1, answers=[answer], code=14)
+    expect("touch broken" in (rig.out / "events").read_text(), "the message is not told")
+    expect(not (rig.out / "broken").exists(), "a word of the server was run")
+
+
+def own_commands(bench):
+    """The command may use the queue itself."""
+    words = " ".join(map(shlex.quote, [os.fspath(bench.capqueue), "show"]))
+    rig, _ = sent_with(bench, f'{words} "$CAPQUEUE_ID" --json >> shown')
+    shown = [json.loads(line) for line in (rig.out / "shown").read_text().splitlines()]
+    expect([line["state"] for line in shown] == ["completed"] * 3, f"it was told before it was on the disk: {shown}")
+
+
+FAMILY = [
+    ("what it is told, and how", told),
+    ("a held destination is told", held_is_told),
+    ("a command that fails is a warning", fails),
+    ("a command that floods", floods),
+    ("a command that hangs is killed", hangs),
+    ("a run that ends does not wait for it", signalled),
+    ("words of a server are not run", cannot_break_out),
+    ("the command may use the queue", own_commands),
+]

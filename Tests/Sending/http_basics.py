@@ -1,0 +1,199 @@
+"""http: what is sent is the body of the bundle, signed for each attempt, and what comes back is kept."""
+import hashlib
+import json
+import stat
+import uuid
+
+from capture_api import Answer, CaptureAPI
+from checks import every, expect
+from rigs import DEVICE
+
+SECRET = "tok-6f1d2e3b4c-never-shown"
+
+
+def landed(bench):
+    """One bundle, one request: id, URL and receipt are in the row, the list and show."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bundle)
+        result = rig.send(code=0)
+        expect(result.out.decode().split() == [bundle.id, "completed"], f"run prints {result.out!r}")
+        api.holds(bench.photo(bundle))
+        api.content()
+        request, = api.requests
+        capture, = api.stored
+    row, receipt = rig.delivery(bundle), rig.receipt(bundle)
+    expect((row.state, row.attempts, row.in_doubt) == ("completed", 1, 0), f"the delivery is {row}")
+    expect(row.remote_id == capture.id, f"the server's id {capture.id} is kept as {row.remote_id}")
+    expect(row.remote_url == f"https://captures.example/verify/{capture.id}", f"its URL as {row.remote_url}")
+    body = bench.body(bundle)
+    wanted = {"kind": "http", "confirmed_by": "answer", "capture_id": capture.id, "bytes": len(bundle.data),
+              "sha256": bundle.sha256, "body_sha256": hashlib.sha256(body).hexdigest(),
+              "url": f"{api.url}/api/v1/captures"}
+    expect(wanted.items() <= receipt.items(), f"the receipt is {receipt}")
+    expect("answer" in receipt and "verified_at" in receipt, f"the receipt lacks a member: {receipt}")
+    shown, = rig.rows()[bundle.id]["deliveries"]
+    expect(shown["remote_id"] == capture.id and shown["state"] == "completed", f"list shows {shown}")
+    expect(request.status == 202 and request.path == "/api/v1/captures", f"the request was {request}")
+    expect(rig.send(code=0).out == b"" and len(api.requests) == 1, "a second run sends it again")
+
+
+def request(bench):
+    """Headers and body: byte for byte what capbundle writes, with a length, signed, and one key for all attempts."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url, "--header", "X-Site: roof 7")
+        api.answer(Answer(503))
+        rig.push(*bench.stock[:3])
+        rig.send("--until-empty", code=0)
+        api.content()
+        seen = api.seen()
+        expect(len(seen) == 4, f"{len(seen)} uploads instead of 3 and one again")
+        bodies = {hashlib.sha256(bench.body(bundle)).hexdigest(): bundle for bundle in bench.stock[:3]}
+        expect({one.digest for one in seen} == set(bodies), "sent is not the body that capbundle multipart writes")
+        for one in seen:
+            bundle = bodies[one.digest]
+            wanted = {"content-length": str(len(bench.body(bundle))), "x-device-id": DEVICE, "x-site": "roof 7",
+                      "idempotency-key": rig.delivery(bundle).idempotency_key}
+            expect(wanted.items() <= one.headers.items(), f"headers are {one.headers}")
+            expect("transfer-encoding" not in one.headers and "authorization" not in one.headers, f"{one.headers}")
+            expect(str(uuid.UUID(one.headers["x-request-id"])) == one.headers["x-request-id"].lower(),
+                   f"X-Request-Id {one.headers['x-request-id']!r} is no UUID")
+        expect(len({one.headers["x-request-id"] for one in seen}) == 4, "two attempts have the same X-Request-Id")
+        expect(len({one.headers["x-device-signature"] for one in seen}) == 4, "a signature was used twice")
+        keys = {one.digest: one.key for one in seen}
+        expect(all(one.key == keys[one.digest] for one in seen), "the second attempt has another Idempotency-Key")
+        expect(len(set(keys.values())) == 3, "two bundles share an Idempotency-Key")
+        expect(len({one.port for one in seen}) == 1, "a new connection for each request to one server")
+
+
+def urls(bench):
+    """The path is added only where there is none; ids in a URL are put in."""
+    bundle = bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        cases = {api.url: "/api/v1/captures", f"{api.url}/": "/api/v1/captures", f"{api.url}/up": "/up",
+                 f"{api.url}/up?site=7": "/up?site=7", f"{api.url}/of/{{id}}/{{sha256}}":
+                 f"/of/{bundle.id}/{bundle.sha256}"}
+
+        def meets(url, path):
+            rig = bench.rig()
+            rig.http(url, retry=None)
+            rig.push(bundle)
+            before = len(api.requests)
+            rig.send(code=(0, 15))
+            sent = [request.path for request in api.requests[before:] if request.method == "POST"]
+            expect(sent[:1] == [path], f"sends to {sent}, not to {path}")
+
+        every(cases, meets)
+
+
+def bad_settings(bench):
+    """What cannot work is refused when it is added, by its code, and nothing is stored."""
+    rig = bench.rig()
+    device = ("--device-id", DEVICE)
+    key = ("--key", rig.key)
+    cases = {
+        "no URL": (64, *key, *device), "no device id": (64, "--url", "http://a.example", *key),
+        "no UUID": (64, "--url", "http://a.example", *key, "--device-id", "7"),
+        "another scheme": (64, "--url", "ftp://a.example/x", *key, *device),
+        "a file": (64, "--url", "file:///etc/passwd", *key, *device),
+        "a password in it": (64, "--url", "http://me:pass@a.example/", *key, *device),
+        "a retry table of words": (64, "--url", "http://a.example", *key, *device, "--retry", "soon"),
+        "a header with a line in it": (64, "--url", "http://a.example", *key, *device, "--header", "A: b\r\nC: d"),
+        "a header without a colon": (64, "--url", "http://a.example", *key, *device, "--header", "nothing"),
+        "no such key": (78, "--url", "http://a.example", *device, "--key", rig.out / "nothing"),
+        "no such token file": (78, "--url", "http://a.example", *key, *device, "--token-file", rig.out / "nothing"),
+    }
+
+    def refused(name, case):
+        code, *options = case
+        rig.dest("x", "http", *options, code=code)
+        expect("pass@" not in rig.run("dest", "list").out.decode(), f"{name}: the password is shown")
+
+    every(cases, refused)
+    expect(rig.run("dest", "list").out == b"", "a destination that was refused is listed")
+
+
+def no_secrets(bench):
+    """Token, passphrase and signature are nowhere: not in what is shown, not in messages, not in the queue's files."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    token = rig.out / "token"
+    token.write_text(SECRET + "\n")
+    token.chmod(0o600)
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url + "/api/v1/captures?ticket=hidden-7", "--token-file", token)
+        rig.push(bundle)
+        api.token = "another"
+        said = [rig.send("--json", code=15)]
+        api.token = SECRET
+        api.answer(Answer(400, "VALIDATION_ERROR"))
+        said.append(rig.send("--json", code=14))
+        rig.run("retry", bundle.id).must(0)
+        said.append(rig.send("--json", code=0))
+        signatures = [request.headers["x-device-signature"] for request in api.seen()]
+    said += [rig.run(*words) for words in (["dest", "show", "api"], ["dest", "list"], ["list", "--json"], ["status"],
+                                           ["status", "--json"], ["status", "--prometheus"], ["history", bundle.id],
+                                           ["history", bundle.id, "--json"], ["show", bundle.id, "--json"])]
+    text = b"".join(result.out + result.err for result in said)
+    text += b"".join((rig.queue / name).read_bytes() for name in rig.names() if stat.S_ISREG(
+        (rig.queue / name).lstat().st_mode))
+    for secret in (SECRET, *signatures):
+        expect(secret.encode() not in text, "a secret is shown, or stored in the queue")
+    expect("hidden-7" not in json.dumps(rig.receipt(bundle)), "the query of the URL is in the receipt")
+
+
+def large(bench):
+    """8 MB arrive as they are, and the tool does not hold them."""
+    rig, bundle = bench.rig(), bench.big()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bundle)
+        rig.send(code=0)
+        api.holds(bench.photo(bundle))
+        api.content()
+        expect(api.requests[0].digest == hashlib.sha256(bench.body(bundle)).hexdigest(), "another body arrives")
+
+
+def other_bytes(bench):
+    """Bytes that changed in the spool are not sent under the old name: the delivery is quarantined, nothing landed."""
+    for name, change in {"one bit": lambda data: data[:9000] + bytes([data[9000] ^ 1]) + data[9001:],
+                         "cut": lambda data: data[:-512], "longer": lambda data: data + bytes(512)}.items():
+        rig, bundle = bench.rig(), bench.big(60_000)
+        with CaptureAPI(bench.public) as api:
+            rig.http(api.url)
+            rig.push(bundle)
+            path = rig.spool_file(bundle)
+            path.chmod(0o600)
+            path.write_bytes(change(bundle.data))
+            rig.send(code=14, about=name)
+            expect(not api.stored, f"{name}: other bytes have arrived")
+            expect(all(request.digest is None for request in api.seen()), f"{name}: a whole body was sent")
+        expect(rig.delivery(bundle).state == "quarantined", f"{name}: is {rig.delivery(bundle).state}")
+
+
+def tested(bench):
+    """`dest test`: 0 for a server that answers, 78 for the wrong place or device, 15 for nobody; nothing is sent."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        expect(rig.run("dest", "test", "api").must(0, about="dest test").out, "says nothing")
+        expect(not api.seen() and not api.stored, "dest test sends a capture")
+        rig.http(api.url + "/elsewhere", name="wrong")
+        rig.run("dest", "test", "wrong").must(78, about="dest test of the wrong path")
+        api.devices.keys.clear()
+        rig.run("dest", "test", "api").must(78, about="dest test of an unknown device")
+    rig.run("dest", "test", "api").must(15, about="dest test of nobody")
+    rig.run("dest", "test", "none").must(78, about="dest test of no destination")
+
+
+FAMILY = [
+    ("202 with an id is a success: id, URL and receipt are kept", landed),
+    ("the body is that of capbundle multipart, the headers are made for each attempt", request),
+    ("the URL: a path where it has none, ids put in", urls),
+    ("settings that cannot work are refused", bad_settings),
+    ("tokens, signatures and queries are shown nowhere", no_secrets),
+    ("a body of 8 MB", large),
+    ("bytes that changed since the push do not arrive", other_bytes),
+    ("dest test", tested),
+]

@@ -1,0 +1,248 @@
+"""The end of a session is told to where its members landed: when all have, at least once, under one key."""
+import json
+import threading
+import uuid
+
+from checks import every, expect
+from rigs import AT_ONCE, wait_until
+from scripted import Reply, Scripted, in_json
+
+
+class Store(Scripted):
+    """Takes bundles and ends of sessions; `says` are its next answers to those, `refuses` hashes that it refuses."""
+
+    def __init__(self):
+        super().__init__(self._reply)
+        self.says, self.refuses, self.gate = [], set(), None
+
+    def _reply(self, request):
+        if request.method == "PUT":
+            return Reply(422 if request.path.strip("/") in self.refuses else 201)
+        if request.method != "POST":
+            return Reply(405)
+        if self.gate:
+            self.gate.wait(30)
+        return self.says.pop(0) if self.says else in_json({"ok": True})
+
+    @property
+    def ends(self):
+        return self.seen("POST")
+
+
+def rig_to(bench, server, *options, bundles=()):
+    rig = bench.rig()
+    add(rig, "web", server, *options)
+    if bundles:
+        rig.push(*bundles, options=("--session", "roof"))
+    return rig
+
+
+def add(rig, name, server, *options):
+    rig.dest(name, "put", "--url", f"{server.url}/{{sha256}}", "--session-end-url", f"{server.url}/sessions/roof",
+             "--retry", AT_ONCE, *options)
+
+
+def end(rig, *options):
+    rig.run("session", "end", "roof", *options).must(0, about="session end")
+
+
+def markers(rig):
+    with rig.database() as database:
+        return database.execute("SELECT key, attempts, sent_at, answer FROM markers ORDER BY rowid").fetchall()
+
+
+def told(request, bundles, incomplete=False):
+    """What the end of a session says."""
+    body = request.json
+    expect(set(body) == {"captures", "ended_at", "incomplete", "session"}, f"members are {sorted(body)}")
+    expect((body["session"], body["incomplete"]) == ("roof", incomplete), f"it says {body}")
+    wanted = [{"id": bundle.id, "sha256": bundle.sha256} for bundle in bundles]
+    expect(sorted(body["captures"], key=str) == sorted(wanted, key=str), f"its captures are {body['captures']}")
+    expect(uuid.UUID(request.headers["idempotency-key"]), "no key")
+    expect(request.headers["content-type"].startswith("application/json"), f"{request.headers}")
+
+
+def once(bench):
+    """After the last member, once, with a key; further runs say nothing more."""
+    bundles = bench.stock[:4]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles)
+        end(rig)
+        result = rig.send("--until-empty", "--json", code=0)
+        expect(len(server.ends) == 1, f"it was told {len(server.ends)} times")
+        expect(server.ends[0].path == "/sessions/roof", f"told to {server.ends[0].path}")
+        expect([one.method for one in server.requests][-1] == "POST", "something came after the end")
+        told(server.ends[0], bundles)
+        events = [json.loads(line) for line in result.out.splitlines()]
+        expect([(one["destination"], one["session"]) for one in events if one["event"] == "session"] ==
+               [("web", "roof")], "there is no event")
+        (key, _, sent_at, _), = markers(rig)
+        expect(key == server.ends[0].headers["idempotency-key"] and sent_at, f"recorded is {markers(rig)}")
+        rig.send("--until-empty", code=0)
+        rig.send(code=0)
+        expect(len(server.ends) == 1, "later runs tell it again")
+
+
+def in_order(bench):
+    """Members arrive in the order of the session, and the end after them, with four transfers at once too."""
+    for options in ((), ("--concurrency", "4")):
+        bundles = bench.stock[:6]
+        with Store() as server:
+            rig = rig_to(bench, server, *options, bundles=bundles)
+            end(rig)
+            rig.send("--until-empty", code=0)
+            paths = [one.path.strip("/") for one in server.requests if one.method in ("PUT", "POST")]
+        expect(paths == [*(bundle.sha256 for bundle in bundles), "sessions/roof"], f"{options}: they came as {paths}")
+
+
+def not_before(bench):
+    """Not before `session end`, not before the last member, not for a session without members there."""
+    bundles = bench.stock[:3]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles)
+        rig.run("hold", bundles[1].id).must(0, about="hold")
+        rig.send("--until-empty", code=(0, 15))
+        expect(not server.ends, "told before the session ended")
+        end(rig)
+        rig.send("--until-empty", code=(0, 15))
+        expect(not server.ends and not any(sent for _, _, sent, _ in markers(rig)), "told before the last member")
+        rig.run("release", bundles[1].id).must(0, about="release")
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1 and server.requests[-1].method == "POST", "not told, or too early")
+        told(server.ends[0], bundles)
+        add(rig, "other", server)
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1, "a destination that has none of it was told")
+
+
+def lost_answers(bench):
+    """The answer is lost, then refused, then comes: the same key and body each time, recorded after the yes alone."""
+    bundles = bench.stock[:2]
+    answers = {"lost": Reply(lost=True), "500": Reply(500), "404": Reply(404), "a redirect": Reply(302),
+               "400": Reply(400), "401": Reply(401)}
+
+    def judge(name, answer):
+        with Store() as server:
+            server.says = [answer, answer]
+            rig = rig_to(bench, server, bundles=bundles)
+            end(rig)
+            rig.send("--once", code=(0, 15))
+            expect(server.ends, "not told at all")
+            if len(server.ends) < 3:
+                expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded without a yes: {markers(rig)}")
+                expect({row.state for row in rig.deliveries()} == {"completed"}, "a member is no longer completed")
+            rig.send("--until-empty", code=0)
+            expect(len(server.ends) == 3, f"told {len(server.ends)} times")
+            expect(len({one.headers["idempotency-key"] for one in server.ends}) == 1, "several keys")
+            expect(len({one.body for one in server.ends}) == 1, "several bodies")
+            (_, attempts, sent_at, _), = markers(rig)
+            expect(sent_at and attempts >= 2, f"recorded is {markers(rig)}")
+
+    every(answers, judge)
+
+
+def killed(bench):
+    """kill -9 between the server's yes and the row: told again, under the same key."""
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bench.stock[:2])
+        end(rig)
+        server.gate, answer = threading.Event(), server.answer
+        asked = threading.Event()
+
+        def answering(request):
+            if request.method == "POST":
+                asked.set()
+            return answer(request)
+
+        server.answer = answering
+        with rig.start("run", "--until-empty") as running:
+            wait_until(asked.is_set, "the end to be told")
+            running.kill()
+        server.gate.set()
+        wait_until(lambda: server.ends, "the first answer")
+        expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded without an answer: {markers(rig)}")
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 2, f"told {len(server.ends)} times")
+        expect(len({one.headers["idempotency-key"] for one in server.ends}) == 1, "another key after the kill")
+
+
+def incomplete(bench):
+    """A member that failed for good keeps the end back, until the user says that it counts as it is."""
+    bundles = bench.stock[:3]
+    with Store() as server:
+        server.refuses = {bundles[1].sha256}
+        rig = rig_to(bench, server, bundles=bundles)
+        end(rig)
+        rig.send("--until-empty", code=14)
+        expect(rig.delivery(bundles[1]).state == "permanently_failed", f"it is {rig.delivery(bundles[1]).state}")
+        expect(not server.ends, "told although a member failed")
+        end(rig, "--incomplete")
+        rig.send("--until-empty", code=(0, 14))
+        expect(len(server.ends) == 1, f"told {len(server.ends)} times")
+        told(server.ends[0], [bundles[0], bundles[2]], incomplete=True)
+
+
+def late_pushes(bench):
+    """No push into an ended session; after --reopen it is told again, under a new key, with all that it has."""
+    bundles = bench.stock[:3]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles[:2])
+        end(rig)
+        rig.send("--until-empty", code=0)
+        result = rig.run("push", "--session", "roof", bundles[2].path).must(64, about="push into an ended session")
+        expect("roof" in result.text, f"push says {result.text!r}")
+        rig.push(bundles[2], options=("--session", "roof", "--reopen"))
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1, "told while the session is open again")
+        end(rig)
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 2, f"told {len(server.ends)} times")
+        told(server.ends[1], bundles)
+        keys = [one.headers["idempotency-key"] for one in server.ends]
+        expect(keys[0] != keys[1], "the same key for another end")
+
+
+def two_places(bench):
+    """Each destination that has members is told for itself: another key, and its own captures."""
+    bundles = bench.stock[:3]
+    with Store() as one, Store() as two:
+        rig = bench.rig()
+        add(rig, "one", one)
+        add(rig, "two", two)
+        rig.push(*bundles, options=("--session", "roof", "--dest", "one", "--dest", "two"))
+        end(rig)
+        two.says = [Reply(500)]
+        rig.send("--until-empty", code=0)
+        expect((len(one.ends), len(two.ends)) == (1, 2), f"told {len(one.ends)} and {len(two.ends)} times")
+        keys = {request.headers["idempotency-key"] for request in one.ends + two.ends}
+        expect(len(keys) == 2, f"{len(keys)} keys for two destinations")
+        told(one.ends[0], bundles)
+        told(two.ends[1], bundles)
+
+
+def watched(bench):
+    """A run that watches tells the end soon after it is made, and after a push amid the run the end waits for it."""
+    bundles = bench.stock[:4]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles[:2])
+        with rig.start("run", "--watch") as running:
+            wait_until(lambda: rig.states() == {"completed"}, "the members to land")
+            rig.push(*bundles[2:], options=("--session", "roof"))
+            end(rig)
+            wait_until(lambda: server.ends, "the end to be told")
+            running.stop().must(0, 15, 130, 143, about="run --watch")
+        told(server.ends[0], bundles)
+        expect(len(server.ends) == 1 and len(server.seen("PUT")) == 4, "too much was sent")
+
+
+FAMILY = [
+    ("told once, after the last member, and recorded", once),
+    ("members in their order, then the end", in_order),
+    ("not before the end, nor before the last member", not_before),
+    ("lost and refused answers: the same key until a yes", lost_answers),
+    ("kill -9 between the yes and the row", killed),
+    ("--incomplete", incomplete),
+    ("late pushes, and --reopen with a new key", late_pushes),
+    ("two destinations, two keys", two_places),
+    ("run --watch", watched),
+]

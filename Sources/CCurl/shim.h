@@ -98,6 +98,16 @@ static inline void capture_curl_set_callbacks(
     set(handle, CURLOPT_NOPROGRESS, 0L);
 }
 
+typedef int (*capture_close)(void *, curl_socket_t);
+
+// Whoever is given here must live as long as the connections that are made with it.
+static inline void capture_curl_set_close(
+    const struct capture_curl *t, CURL *handle, void *context, capture_close close) {
+    capture_setopt set = (capture_setopt)t->easy_setopt;
+    set(handle, CURLOPT_CLOSESOCKETFUNCTION, close);
+    set(handle, CURLOPT_CLOSESOCKETDATA, context);
+}
+
 static inline long capture_curl_get_long(const struct capture_curl *t, CURL *handle, CURLINFO info) {
     long value = 0;
     ((capture_getinfo)t->easy_getinfo)(handle, info, &value);

@@ -12,6 +12,8 @@ package final class CurlSession {
     private let library: CurlLibrary
     private let handle: OpaquePointer
     private let options: ConnectionOptions
+    private var isSecure = false
+    private let lastWords = LastWords()
 
     /// - Throws: code 2 where there is no libcurl.
     package init(_ options: ConnectionOptions) throws(TransferFailure) {
@@ -25,7 +27,11 @@ package final class CurlSession {
         self.options = options
     }
 
-    deinit { unsafe library.calls.pointee.easy_cleanup(raw) }
+    deinit {
+        unsafe library.calls.pointee.easy_cleanup(raw)
+        // Closing the last connections asks for it.
+        withExtendedLifetime(lastWords) {}
+    }
 
     private var raw: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(handle) }
 
@@ -43,12 +49,21 @@ package final class CurlSession {
         var list: UnsafeMutablePointer<curl_slist>?
         defer { unsafe library.calls.pointee.slist_free_all(list) }
         // Without this libcurl waits a second for a go-ahead that many servers never give.
-        let expect = (request.body?.byteCount ?? 0) > Self.expectFrom ? [] : ["Expect:"]
+        let asks = (request.body?.byteCount ?? 0) > Self.expectFrom
+        let expect = asks ? [] : ["Expect:"]
         for line in request.headers.map({ "\($0.name): \($0.value)" }) + expect {
             unsafe list = library.calls.pointee.slist_append(list, line)
         }
         unsafe _ = capture_curl_set_list(library.calls, raw, CURLOPT_HTTPHEADER, list)
+        lastWords.begin()
         let code = run(transfer)
+        if let words = lastWords.end(), transfer.givenUp == nil, !transfer.isRefusedByBody, !transfer.isAnswered,
+            [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code), let answer = EarlyAnswer.parse(words)
+        {
+            return HTTPAnswer(
+                status: answer.status, headers: answer.headers, body: answer.body, isCut: false,
+                wasSentWhole: transfer.isSent, redirect: nil)
+        }
         let status = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_RESPONSE_CODE)
         if code == CURLE_OK || Self.isAnswered(code, status, transfer) {
             let target = unsafe capture_curl_get_text(library.calls, raw, CURLINFO_REDIRECT_URL)
@@ -81,11 +96,22 @@ package final class CurlSession {
     }
 
     private func failure(_ code: CURLcode, _ transfer: Transfer) -> TransferFailure {
-        let connected = unsafe capture_curl_get_double(library.calls, raw, CURLINFO_CONNECT_TIME) > 0
+        let connected = isConnected(code)
+        let told =
+            transfer.givenUp != nil ? CURLE_OPERATION_TIMEDOUT : transfer.wasRewindRefused ? CURLE_GOT_NOTHING : code
         return TransferFailure(
-            code: Int(transfer.givenUp == nil ? code.rawValue : CURLE_OPERATION_TIMEDOUT.rawValue),
-            message: transfer.givenUp ?? library.text(of: code), wasConnected: connected,
+            code: Int(told.rawValue), message: transfer.givenUp ?? library.text(of: told), wasConnected: connected,
             wasSentWhole: transfer.isSent)
+    }
+
+    /// A handshake that takes too long is no connection; one that fails says something of the server.
+    private func isConnected(_ code: CURLcode) -> Bool {
+        // libcurl 7.88 tells no CONNECT_TIME when the handshake fails; a port of ours it tells.
+        let hasPort = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_LOCAL_PORT) > 0
+        guard isSecure, code == CURLE_OPERATION_TIMEDOUT else { return hasPort }
+        let isKept = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_NUM_CONNECTS) == 0
+        let handshake = unsafe capture_curl_get_double(library.calls, raw, CURLINFO_APPCONNECT_TIME)
+        return hasPort && (isKept || handshake > 0)
     }
 
     private func run(_ transfer: Transfer) -> CURLcode {
@@ -117,12 +143,21 @@ package final class CurlSession {
                 guard let transfer = unsafe Transfer.of(context) else { return 1 }
                 return transfer.mustEnd() ? 1 : 0
             })
+        unsafe capture_curl_set_close(
+            library.calls, raw, Unmanaged.passUnretained(lastWords).toOpaque(),
+            { context, socket in
+                if let context = unsafe context {
+                    unsafe Unmanaged<LastWords>.fromOpaque(context).takeUnretainedValue().close(socket)
+                }
+                return 0
+            })
         return withExtendedLifetime(transfer) { unsafe library.calls.pointee.easy_perform(raw) }
     }
 
     // MARK: - Options
 
     private func prepare(_ address: WebAddress) {
+        isSecure = address.origin.scheme == "https"
         unsafe library.calls.pointee.easy_reset(raw)
         set(CURLOPT_URL, address.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -155,11 +190,6 @@ package final class CurlSession {
             set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
             unsafe _ = capture_curl_set_size(
                 library.calls, raw, CURLOPT_INFILESIZE_LARGE, Int64(request.body?.byteCount ?? 0))
-        }
-        if let signer = request.signer {
-            set(CURLOPT_AWS_SIGV4, "aws:amz:\(signer.region):s3")
-            set(CURLOPT_USERNAME, signer.key)
-            set(CURLOPT_PASSWORD, signer.secret)
         }
     }
 

@@ -12,24 +12,10 @@ package struct HTTPRequest {
         }
     }
 
-    /// What libcurl signs a request with (AWS Signature Version 4).
-    package struct Signer: Sendable {
-        package let key: String
-        package let secret: String
-        package let region: String
-
-        package init(key: String, secret: String, region: String) {
-            self.key = key
-            self.secret = secret
-            self.region = region
-        }
-    }
-
     package var method: Method
     package var address: WebAddress
     package var headers: [Header] = []
     package var body: (any RequestBody)?
-    package var signer: Signer?
     /// Bytes of the answer's body that are kept; what is beyond ends the transfer.
     package var answerLimit = 1 << 20
     /// Gets the answer's body instead, of a status 200; false ends the transfer.

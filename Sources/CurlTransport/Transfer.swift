@@ -36,6 +36,9 @@ final class Transfer {
         unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    /// Whether an answer's head came.
+    var isAnswered: Bool { status >= 200 }
+
     /// A request without a body is sent once it is under way.
     var isSent: Bool { body?.isSent ?? true }
 
@@ -60,7 +63,15 @@ final class Transfer {
 
     private static let abort = 0x1000_0000
 
+    /// libcurl would send anew what was sent whole over a kept connection that then ended without an answer. Whether that
+    /// landed is for others to find out.
+    private(set) var wasRewindRefused = false
+
     func rewind() -> Bool {
+        if let body, body.byteCount > 0, body.isSent {
+            wasRewindRefused = true
+            return false
+        }
         sent = 0
         sentAt = nil
         return body?.rewind() ?? true

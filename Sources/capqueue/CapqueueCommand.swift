@@ -27,7 +27,8 @@ struct CapqueueCommand: ParsableCommand {
         subcommands: [
             PushCommand.self, AdoptCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self,
             GetCommand.self, StatusCommand.self, HoldCommand.self, ReleaseCommand.self, CancelCommand.self,
-            RetryCommand.self, RunCommand.self, PauseCommand.self, ResumeCommand.self, WaitCommand.self, MarkUploadedCommand.self, ExportCommand.self, PruneCommand.self,
+            RetryCommand.self, RunCommand.self, PauseCommand.self, ResumeCommand.self, WaitCommand.self,
+            MarkUploadedCommand.self, ExportCommand.self, PruneCommand.self,
             CheckCommand.self, SalvageCommand.self, SessionCommand.self, DestinationCommand.self, ConfigCommand.self,
         ])
 

@@ -22,6 +22,15 @@ MEMORY = (48, 32)  # MiB: must reach, aim
 MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
 
 
+@contextlib.contextmanager
+def stock(rig, count, group="raws", **sizes):
+    """Bundles for one measure; they go after it, with all that was made of them."""
+    try:
+        yield rig.pack_all(rig.raws(group, count, **sizes), "bundles")
+    finally:
+        rig.remove("bundles", "bodies", "queue", "transfers", "fetched")
+
+
 def filled(rig, bundles, kind, *options):
     """A queue with one destination, and these bundles in it."""
     capqueue = rig.beside("capqueue")
@@ -66,15 +75,14 @@ def compared(title, sides):
             pair(f"{title} / one curl a file", {"capqueue run": ours, "curl in a loop": alone}, 0.5, 0.4)]
 
 
-def signed(rig, url):
-    """Options of a destination that gets what real servers ask for: a signature of the device over each request."""
-    return "--url", f"{url}/api/v1/captures", "--verify-url", "none", "--key", rig.key, "--device-id", DEVICE
+def signed(rig):
+    """Options of a destination that asks for a signature of the device over each request."""
+    return "--key", rig.key, "--device-id", DEVICE
 
 
 def put(rig):
     count = rig.scaled(300, 4)
-    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
-    with servers.nginx(rig) as (url, folder):
+    with stock(rig, count) as bundles, servers.nginx(rig) as (url, folder):
         def ours(_):
             rig.run("rm", "-rf", folder / "dav/ours")
             return rig.timed(*filled(rig, bundles, "put", "--url", f"{url}/dav/ours/{{sha256}}.bundle"))
@@ -92,40 +100,44 @@ def put(rig):
                               runs=5)
         expect_completed(rig, count)
         expect_stored((folder / "dav/ours").iterdir(), count, is_named_by_hash)
-    rig.remove("bundles", "queue", "transfers")
     return compared(f"run, {count} of 1.6 MB by put to nginx", sides)
 
 
-def http(rig):
-    """Ours makes body and signature of each bundle on the way; curl gets premade bodies and signs nothing."""
-    count = rig.scaled(300, 4)
-    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
+def bodies_of(rig, bundles):
+    """The upload body of each bundle, with its Content-Type beside it."""
     (rig.folder / "bodies").mkdir()
     bodies = [bundle.replace("bundles/", "bodies/") for bundle in bundles]
     for bundle, body in zip(bundles, bodies, strict=True):
         rig.capbundle("multipart", bundle, "-o", body, "--headers", f"{body}.headers")
-    with servers.nginx(rig) as (url, _):
-        api = f"{url}/api/v1/captures"
+    return bodies
 
-        def ours(_):
-            return rig.timed(*filled(rig, bundles, "http", *signed(rig, url)))
+
+def http(rig):
+    """Ours makes the body of each bundle on the way, curl gets premade ones. What the signature of each request costs, for
+    which a body is hashed before it is sent, is told besides."""
+    count = rig.scaled(300, 4)
+    with stock(rig, count) as bundles, servers.nginx(rig) as (url, _):
+        bodies, api = bodies_of(rig, bundles), f"{url}/api/v1/captures"
+
+        def ours(*options):
+            return rig.timed(*filled(rig, bundles, "http", "--url", api, "--verify-url", "none", *options))
 
         together = one_curl(rig, "transfers", lambda _: api, bodies, lambda _: 'request = "POST"',
                             lambda body: f'header = "@{body}.headers"')
         alone = ["sh", "-ec", "for file in bodies/*.headers; do "
                               'curl -sS -f -X POST -T "${file%.headers}" -H "@$file" "$0"; done', api]
-        sides = rig.alternate({"capqueue": ours, "one": lambda _: rig.timed(*together),
-                               "each": lambda _: rig.timed(*alone)}, runs=5)
+        sides = rig.alternate({"capqueue": lambda _: ours(), "one": lambda _: rig.timed(*together),
+                               "each": lambda _: rig.timed(*alone), "signed": lambda _: ours(*signed(rig))}, runs=5)
         expect_completed(rig, count)
-    rig.remove("bundles", "bodies", "queue", "transfers")
-    return compared(f"run, {count} of 1.6 MB by http to nginx", sides)
+    title = f"run, {count} of 1.6 MB by http to nginx"
+    with_signature = {"capqueue run": sides.pop("signed"), "curl": sides["one"]}
+    return [*compared(title, sides), pair(f"{title}, signed / one curl, unsigned", with_signature, None, None)]
 
 
 def s3(rig):
     """Each turn writes below a name of its own, since what is there already would not be sent again."""
     count = rig.scaled(300, 4)
-    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
-    with servers.seaweed(rig) as (url, credentials):
+    with stock(rig, count) as bundles, servers.seaweed(rig) as (url, credentials):
         rig.environment |= credentials | servers.rclone(url)
         remote = f"seaweed:{servers.BUCKET}"
 
@@ -144,17 +156,16 @@ def s3(rig):
         finally:
             for name in (*credentials, *servers.rclone(url)):
                 del rig.environment[name]
-    rig.remove("bundles", "queue", "fetched")
     return [pair(f"run, {count} of 1.6 MB by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy", sides, 1.1, 0.9)]
 
 
 def memory(rig):
     """It must not grow with what was sent: ten times a queue shows what is kept of each bundle."""
     few, many = rig.scaled(300, 3), rig.scaled(3000, 6)
-    raws = rig.raws("small", many, photo_bytes=captures.SMALL_PHOTO_BYTES)
-    bundles, rows, peaks = rig.pack_all(raws, "bundles"), [], {}
-    with servers.nginx(rig) as (url, _):
-        kinds = {"put": ("--url", f"{url}/dav/{{sha256}}.bundle"), "http": signed(rig, url)}
+    rows, peaks, small = [], {}, captures.SMALL_PHOTO_BYTES
+    with stock(rig, many, "small", photo_bytes=small) as bundles, servers.nginx(rig) as (url, _):
+        kinds = {"put": ("--url", f"{url}/dav/{{sha256}}.bundle"),
+                 "http": ("--url", f"{url}/api/v1/captures", "--verify-url", "none", *signed(rig))}
         for kind, options in kinds.items():
             for count in (few, many):
                 peaks[kind, count] = rig.peak_memory(filled(rig, bundles[:count], kind, *options))
@@ -162,23 +173,18 @@ def memory(rig):
             rows.append(Row(f"peak memory of run, {many:,} by {kind}", peaks[kind, many], *MEMORY, unit="MiB"))
             rows.append(Row(f"peak memory of run by {kind}, {many:,} / {few:,}", peaks[kind, many] / peaks[kind, few],
                             1.1, 1.02, detail=f"{peaks[kind, few]:.1f} MiB with {few:,}"))
-    rig.remove("bundles", "queue")
     return rows
 
 
 def idle(rig):
     """CPU time of a run that has nothing to do, as the kernel counts it: in ticks of 10 ms."""
     seconds = rig.scaled(MINUTE, 5)
-    raw = rig.raw("small/00000", 0, photo_bytes=captures.SMALL_PHOTO_BYTES)
-    rig.run("rm", "-rf", "first.bundle")
-    rig.capbundle("pack", raw, "-o", "first.bundle")
-    with servers.nginx(rig) as (url, _):
-        command = filled(rig, ["first.bundle"], "put", "--url", f"{url}/dav/{{sha256}}.bundle")
+    with stock(rig, 1, "small", photo_bytes=captures.SMALL_PHOTO_BYTES) as bundles, servers.nginx(rig) as (url, _):
+        command = filled(rig, bundles, "put", "--url", f"{url}/dav/{{sha256}}.bundle")
         with watching(rig, command) as process:
             used = busy(process)
             time.sleep(seconds)
             used = busy(process) - used
-    rig.remove("first.bundle", "queue")
     return [Row(f"CPU seconds of an idle run --watch in {seconds} s", used, TICK, 0)]
 
 

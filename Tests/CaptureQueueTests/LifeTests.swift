@@ -18,7 +18,7 @@ struct LifeTests {
         try queue.addFolder("disk", path: room.path("disk"))
     }
 
-    private func run() throws -> RunResult { try queue.runOnce { _, _, _ in } }
+    private func run() throws -> RunResult { try queue.run() }
 
     private func state(_ id: String) throws -> DeliveryState { try queue.capture(id).state }
 
@@ -74,7 +74,10 @@ struct LifeTests {
         let id = try queue.push(room.bundle("a")).id
         try FileManager.default.moveItem(atPath: room.path("disk"), toPath: room.path("away"))
         try FileManager.default.createDirectory(atPath: room.path("disk"), withIntermediateDirectories: true)
-        for _ in 0..<20 { #expect(try run().offline.count == 1) }
+        for _ in 0..<20 {
+            #expect(try run() == RunResult())
+            #expect(try queue.destination("disk").hold?.code == "offline")
+        }
         #expect(try queue.capture(id).deliveries.first?.attempts == 0)
         #expect(try state(id) == .pending)
     }

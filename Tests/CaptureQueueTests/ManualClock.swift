@@ -26,5 +26,8 @@ final class ManualClock: Sendable {
     /// Somebody sets the wall clock.
     func jump(_ milliseconds: Int) { times.withLock { $0.wall += milliseconds } }
 
+    /// Unix milliseconds, as the wall clock has them.
+    var now: Int { times.withLock(\.wall) }
+
     var clock: QueueClock { QueueClock { self.times.withLock(\.self) } }
 }

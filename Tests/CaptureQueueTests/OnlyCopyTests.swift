@@ -49,7 +49,7 @@ struct OnlyCopyTests {
 
     @Test func neverMovesADeliveredCopy() throws {
         let id = try queue.push(room.bundle("a")).id
-        _ = try queue.runOnce { _, _, _ in }
+        _ = try queue.run()
         let copy = room.path("disk/\(id).bundle")
         _ = try queue.push(copy, Self.moving)
         #expect(exists(copy))
@@ -92,11 +92,11 @@ struct OnlyCopyTests {
         let path = try room.bundle("a")
         let id = try queue.push(path).id
         try damage(spoolPath(id))
-        _ = try queue.runOnce { _, _, _ in }
+        _ = try queue.run()
         #expect(try queue.capture(id).holding == .quarantined && queue.capture(id).state == .quarantined)
         #expect(!exists(room.path("disk/\(id).bundle")))
         #expect(try queue.push(path).outcome == .restored)
-        #expect(try queue.runOnce { _, _, _ in }.completed == 1)
+        #expect(try queue.run().completed == 1)
     }
 
     @Test func neverRevivesADeliveryWithoutItsBytes() throws {
@@ -109,21 +109,21 @@ struct OnlyCopyTests {
         var only = ChangeOptions()
         only.destination = "b"
         try queue.change(.cancel, id, only)
-        _ = try queue.runOnce { _, _, _ in }
+        _ = try queue.run()
         var prune = PruneOptions()
         prune.olderThan = QueueAge(milliseconds: 0)
         #expect(try queue.prune(prune).captures == 1)
         both.destinations = ["b"]
         #expect(try queue.push(path, both).outcome == .stored)
         #expect(try exists(spoolPath(id)) && queue.capture(id).holding == .spool)
-        #expect(try queue.runOnce { _, _, _ in }.completed == 1)
+        #expect(try queue.run().completed == 1)
     }
 
     @Test func takesNoLinkToItsOwnFileForACopy() throws {
         let id = try queue.push(room.bundle("a")).id
         try FileManager.default.createSymbolicLink(
             atPath: room.path("disk/\(id).bundle"), withDestinationPath: spoolPath(id))
-        _ = try queue.runOnce { _, _, _ in }
+        _ = try queue.run()
         #expect(try queue.capture(id).state == .conflict)
         let error = #expect(throws: BundleError.self) { try queue.addFolder("self", path: queue.folder.spool) }
         #expect(error?.code == .outputUnusable)
@@ -169,7 +169,7 @@ struct OnlyCopyTests {
 
     @Test func aPruneWithNothingToDoRemembersTheClock() throws {
         let id = try queue.push(room.bundle("a")).id
-        _ = try queue.runOnce { _, _, _ in }
+        _ = try queue.run()
         manual.restart()
         #expect(try queue.prune().captures == 0)
         manual.jump(30 * 86_400_000)
@@ -180,7 +180,7 @@ struct OnlyCopyTests {
     @Test func oneStuckFileKeepsNobodyElsesRoom() throws {
         let stuck = try queue.push(room.bundle("a")).id
         let other = try queue.push(room.bundle("b")).id
-        _ = try queue.runOnce { _, _, _ in }
+        _ = try queue.run()
         let (path, otherPath) = try (spoolPath(stuck), spoolPath(other))
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

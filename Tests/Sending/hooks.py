@@ -4,10 +4,13 @@ import json
 import os
 import pathlib
 import shlex
+import signal
+import threading
 import time
 
 from capture_api import Answer, CaptureAPI
 from checks import expect
+from rigs import wait_until
 
 TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session", "quota", "held"}
 
@@ -61,7 +64,7 @@ def floods(bench):
 def hangs(bench):
     """After 30 seconds it is killed with all that it started; the captures arrive meanwhile."""
     rig = bench.rig()
-    with CaptureAPI(bench.public) as api:
+    with CaptureAPI(bench.public) as api, cleaned(rig):
         rig.http(api.url)
         rig.push(bench.stock[0])
         script = "echo $$ >> pids; sleep 4242 & echo $! >> pids; trap '' TERM; sleep 4242; sleep 4242"
@@ -71,28 +74,50 @@ def hangs(bench):
             running.end(seconds=120).must(0, about="run")
         expect(time.monotonic() - start < 100, "it had more than its 30 seconds")
         pids = (rig.out / "pids").read_text().split()
-        left = [pid for pid in pids if is_sleeping(pid)]
-        expect(len(pids) == 2 and not left, f"of {pids} {left} live on")
+        expect(len(pids) == 2, f"the hook ran otherwise: {pids}")
+        wait_until(lambda: not left(rig), "what it started goes with it", seconds=20)
 
 
-def is_sleeping(pid):
-    with contextlib.suppress(OSError):
-        return b"4242" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False
+def left(rig):
+    """Those of the noted processes that live on."""
+    found = []
+    for pid in (rig.out / "pids").read_text().split() if (rig.out / "pids").exists() else []:
+        with contextlib.suppress(OSError):
+            if b"4242" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(int(pid))
+    return found
 
 
-def signalled(bench):
-    """A run that is asked to end does not wait for a hook that hangs."""
-    rig = bench.rig()
-    with CaptureAPI(bench.public) as api:
+@contextlib.contextmanager
+def cleaned(rig):
+    """Whatever comes of the test, no hook of it stays."""
+    try:
+        yield
+    finally:
+        for pid in left(rig):
+            os.kill(pid, signal.SIGKILL)
+
+
+def asked_to_end(bench):
+    """A run with a hook that is asked to end finishes what is under way, says that it ended, and leaves no hook."""
+    rig, gate = bench.rig(), threading.Event()
+    with CaptureAPI(bench.public) as api, cleaned(rig):
+        api.answer(None, Answer(gate=gate))
         rig.http(api.url)
         rig.push(bench.stock[0])
-        with rig.start("run", "--watch", "--on-event", "echo $$ >> pids; exec sleep 4242") as running:
+        with rig.start("run", "--watch", "--json", "--on-event", "echo $$ >> pids; exec sleep 4242") as running:
             rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0)
+            wait_until((rig.out / "pids").exists, "the hook runs")
+            rig.push(bench.stock[1])
+            wait_until(lambda: len(api.seen()) == 2 and api.seen()[1].digest, "the second is under way")
             running.tell()
-            running.stop(seconds=60)
-        pids = (rig.out / "pids").read_text().split() if (rig.out / "pids").exists() else []
-        expect(not [pid for pid in pids if is_sleeping(pid)], "the hook lives on")
+            time.sleep(0.5)
+            expect(running.is_alive, "the run ends amid a transfer")
+            gate.set()
+            running.end(seconds=120)
+            expect(running.saw("ended"), "no event says that the run has ended")
+        expect(rig.states() == {"completed"}, f"they are {rig.states()}")
+        wait_until(lambda: not left(rig), "the hook goes with the run", seconds=20)
 
 
 def cannot_break_out(bench):
@@ -118,7 +143,7 @@ FAMILY = [
     ("a command that fails is a warning", fails),
     ("a command that floods", floods),
     ("a command that hangs is killed", hangs),
-    ("a run that ends does not wait for it", signalled),
+    ("a run with a hook is asked to end", asked_to_end),
     ("words of a server are not run", cannot_break_out),
     ("the command may use the queue", own_commands),
 ]

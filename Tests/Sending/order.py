@@ -127,6 +127,20 @@ def priorities(bench):
         expect(names(bench, api, bundles) == [2, 4, 5, 0, 3, 1], f"they came as {names(bench, api, bundles)}")
 
 
+def lifetime(bench):
+    """--lifetime: a try that fails later than that after the push is the last one, whatever the table says."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        api.always(Answer(503))
+        rig.http(api.url, "--lifetime", "1h", "--jitter", "20%")
+        rig.push(bundle)
+        rig.send("--once", code=15)
+        rig.aged(bundle, days=1)
+        rig.send("--once", code=14)
+        row = rig.delivery(bundle)
+        expect((row.state, row.attempts) == ("permanently_failed", 2), f"is {row.state} after {row.attempts} attempts")
+
+
 FAMILY = [
     ("a session arrives in its order", sessions),
     ("a session steps over those that will not go", stepped_over),
@@ -136,4 +150,5 @@ FAMILY = [
     ("a breaker is of one destination", breaker_of_one),
     ("refusals open no breaker", refusals),
     ("priorities", priorities),
+    ("a lifetime that is over", lifetime),
 ]

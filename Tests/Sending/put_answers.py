@@ -215,7 +215,8 @@ def slow_body(bench):
     big = bench.big()
     with fresh(bench) as server, FaultProxy(server.ports["plain"]) as proxy:
         proxy.plan(Fault(stall_after=1_000_000))
-        rig = filled(bench, f"{proxy.url}/slow/{{sha256}}.bundle", "--retry", AT_ONCE, bundles=[big])
+        rig = filled(bench, f"{proxy.url}/slow/{{sha256}}.bundle", "--retry", AT_ONCE, "--stall-timeout", "4s",
+                     bundles=[big])
         rig.send("--until-empty", code=0)
         row = rig.delivery(big)
         expect((row.state, row.attempts) == ("completed", 2), f"{row.state} after {row.attempts}")

@@ -57,9 +57,9 @@ def parts(bench):
     expect(kept["bundle"] == bundle.data, "the bundle has other bytes")
     expect(hashlib.sha256(kept["photo"]).hexdigest() == bench.photo(bundle), "the photo has other bytes")
     expect(kept["body"] == bench.body(bundle), "the body is not what capbundle multipart writes")
-    for part, data in kept.items():
+    for part in kept:
         receipt = rig.receipt(bundle, part)
-        expect((receipt["part"], receipt["bytes"], receipt["sha256"]) == (part, len(data), bundle.sha256),
+        expect((receipt["part"], receipt["bytes"], receipt["sha256"]) == (part, len(bundle.data), bundle.sha256),
                f"the receipt of the {part} is {receipt}")
 
 
@@ -267,7 +267,8 @@ def words(bench):
         rig.dest("web", "put", "--url", server.template("wrong"), "--retry", AT_ONCE, "--header", "X-Site: roof 7")
         rig.run("dest", "set", "web", "--url", server.template()).must(0, about="dest set")
         shown = rig.run("dest", "show", "web").must(0, about="dest show").out.decode()
-        expect(server.template() in shown and "roof 7" in shown, f"dest show prints {shown[:300]!r}")
+        expect(server.template() in shown and "X-Site" in shown, f"dest show prints {shown[:300]!r}")
+        expect("roof 7" not in shown, "dest show prints what a header holds, which may be a secret")
         rig.run("dest", "test", "web").must(0, about="dest test")
         expect(not server.holds(), "dest test leaves something on the server")
         rig.push(bench.stock[0])

@@ -121,7 +121,7 @@ def findings(result):
     """The lines of `check --json` that name a capture."""
     lines = [json.loads(line) for line in result.out.splitlines()]
     expect(lines, f"check --json prints nothing: {result.text[:200]!r}")
-    return [line for line in lines if "kind" in line]
+    return [line for line in lines if line["kind"] != "summary"]
 
 
 def changed(path, how, data):
@@ -189,10 +189,10 @@ def changed_amid(bench):
             rig.run("push", "--reference", path).must(0, about="push --reference")
             with rig.start("run", "--until-empty") as running:
                 wait_until(lambda: any(one.up > 500_000 for one in proxy.connections), "the transfer to begin")
-                running.signal(signal.SIGSTOP)
+                running.tell(signal.SIGSTOP)
                 is_late = bool(server.holds())  # this machine was slow: then there is nothing to see
                 changed(path, how, bundle.data)
-                running.signal(signal.SIGCONT)
+                running.tell(signal.SIGCONT)
                 running.end().must(0, 14, about="run")
             state = rig.delivery(bundle).state
             if state == "completed":

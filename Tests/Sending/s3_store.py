@@ -72,12 +72,17 @@ def templates(bench):
     place, bundle = Place(bench), bench.stock[1]
     rig = bench.rig()
     rig.env |= place.store.keys.environment
-    rig.dest("whole", "s3", "--url", place.url + "/a%20b/{session}/{id}+{sha256}.x")
-    rig.dest("part", "s3", "--url", place.url + "/{session}/{id}")
-    rig.push(bundle, options=("--session", "roof", "--dest", "whole", "--dest", "part"))
-    rig.send("--until-empty", code=0)
-    for key in (f"a b/roof/{bundle.id}+{bundle.sha256}.x", f"roof/{bundle.id}/{bundle.sha256}.bundle"):
-        expect(place.client.get(f"{place.prefix}/{key}") == bundle.data, f"nothing under {key}")
+    keys = {"whole": ("/a%20b/{session}/{id}_{sha256}.x", f"a b/roof/{bundle.id}_{bundle.sha256}.x"),
+            "part": ("/{session}/{id}", f"roof/{bundle.id}/{bundle.sha256}.bundle"),
+            # Signatures want these characters percent-encoded, URLs do not.
+            "signs": ("/date=2026-03/a+b,c(d)", f"date=2026-03/a+b,c(d)/{bundle.sha256}.bundle")}
+    for name, (path, _) in keys.items():
+        rig.dest(name, "s3", "--url", place.url + path)
+    rig.push(bundle, options=("--session", "roof", *(word for name in keys for word in ("--dest", name))))
+    rig.send("--until-empty")
+    for name, (_, key) in keys.items():
+        expect(place.client.get(f"{place.prefix}/{key}") == bundle.data, f"{name}: nothing under {key}: "
+               f"{rig.destination(name).held_reason!r}")
 
 
 def there_already(bench):
@@ -219,7 +224,7 @@ def given_back(bench):
     rig.run("prune").must(0, about="prune")
     expect(not rig.spool_file(one).exists(), "prune keeps what has landed")
     expect(rig.run("get", one.id, "-o", "-").must(0, about="get").out == one.data, "get gives other bytes")
-    place.client.put(place.key(two), two.data[:-600] + b"\0" + two.data[-599:])
+    place.client.put(place.key(two), two.data[:-600] + bytes([two.data[-600] ^ 1]) + two.data[-599:])
     result = rig.run("get", two.id, "-o", "-").must(1, 2, 66, 74, about="get of other bytes")
     expect(not result.out, "bytes are given out")
 

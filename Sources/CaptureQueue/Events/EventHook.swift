@@ -9,6 +9,8 @@ public final class EventHook: Sendable {
         var waiting: [QueueEvent] = []
         var dropped = 0
         var isEnding = false
+        /// The run was asked to end: nobody waits for the command any more.
+        var isStopped = false
         var isOver = false
     }
 
@@ -19,10 +21,10 @@ public final class EventHook: Sendable {
     private let command: String
     private let state = Mutex(State())
     private let signal = Signal()
-    private let onTrouble: @Sendable (String) -> Void
+    private let onTrouble: @Sendable (QueueEvent) -> Void
 
-    /// - Parameter onTrouble: told of a command that failed.
-    public init(_ command: String, onTrouble: @escaping @Sendable (String) -> Void) {
+    /// - Parameter onTrouble: gets a warning for a command that failed.
+    public init(_ command: String, onTrouble: @escaping @Sendable (QueueEvent) -> Void) {
         self.command = command
         self.onTrouble = onTrouble
         let isStarted = Thread.start { self.work() }
@@ -44,7 +46,12 @@ public final class EventHook: Sendable {
         state.withLock { $0.isEnding = true }
         signal.raise()
         while !state.withLock(\.isOver) {
-            if isStopped() { state.withLock { $0.waiting = [] } }
+            if isStopped() {
+                state.withLock { state in
+                    state.waiting = []
+                    state.isStopped = true
+                }
+            }
             _ = signal.wait(milliseconds: 100) { () -> Bool? in state.withLock(\.isOver) ? true : nil }
         }
     }
@@ -61,12 +68,16 @@ public final class EventHook: Sendable {
                 defer { state.dropped = 0 }
                 return state.dropped
             }
-            if dropped > 0 { onTrouble("--on-event: \(dropped) events were passed over, the command is too slow") }
+            if dropped > 0 { warn("--on-event: \(dropped) events were passed over, the command is too slow") }
             guard let next else { break }
             run(next)
         }
         state.withLock { $0.isOver = true }
         signal.raise()
+    }
+
+    private func warn(_ text: String) {
+        onTrouble(QueueEvent(.warning, at: WallClock.milliseconds, message: text))
     }
 
     private func run(_ event: QueueEvent) {
@@ -78,14 +89,15 @@ public final class EventHook: Sendable {
         shell.input = CanonicalJSON.encode(event.json) + Array("\n".utf8)
         shell.seconds = Self.time
         do throws(NativeError) {
-            switch try shell.run().ending {
+            switch try shell.run(isStopped: { state.withLock(\.isStopped) }).ending {
             case .code(0): break
-            case .code(let code): onTrouble("--on-event: the command ended with \(code)")
-            case .signal(let number): onTrouble("--on-event: the command was ended by signal \(number)")
-            case .late: onTrouble("--on-event: the command did not end within \(Int(Self.time)) s and was killed")
+            case .code(let code): warn("--on-event: the command ended with \(code)")
+            case .signal(let number): warn("--on-event: the command was ended by signal \(number)")
+            case .late where state.withLock(\.isStopped): break
+            case .late: warn("--on-event: the command did not end within \(Int(Self.time)) s and was killed")
             }
         } catch {
-            onTrouble("--on-event: the command cannot be run: \(error.text)")
+            warn("--on-event: the command cannot be run: \(error.text)")
         }
     }
 }

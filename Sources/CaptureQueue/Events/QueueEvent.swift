@@ -13,7 +13,7 @@ public struct QueueEvent: Hashable, Sendable {
 
     public let name: Name
     /// Unix milliseconds.
-    public let at: Int
+    public internal(set) var at: Int
     public var destination: String?
     public var id: String?
     public var sha256: Digest?

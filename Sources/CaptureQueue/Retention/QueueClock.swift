@@ -62,6 +62,9 @@ public struct QueueClock: Sendable {
         Times(wall: WallClock.milliseconds, boot: BootClock.identity, sinceBoot: BootClock.milliseconds)
     }
 
+    /// Milliseconds since this machine started, time asleep included.
+    func sinceBoot() -> Int { times().sinceBoot }
+
     package func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
 
     /// The wall clock as it is, for a user who says that it is right.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Decides whether something may be sent to a destination now. The time is handed in; transfers side by side share it.
-final class DestinationGate: Sendable {
+package final class DestinationGate: Sendable {
     enum Permission: Hashable {
         case go
         /// Connect first: the destination was not there.
@@ -18,9 +18,10 @@ final class DestinationGate: Sendable {
     }
 
     private struct State {
-        var hold: Destination.Hold?
+        package var hold: Destination.Hold?
         var breaker = CircuitBreaker()
-        var isBreakerTold = false
+        /// What was last said of it in this run, so that it is said once.
+        var told: [String]?
         var isOnTrial = false
         var isPaused = false
         /// How often it was connected to in vain.
@@ -35,7 +36,7 @@ final class DestinationGate: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter now: what a run before this one wrote down is tried at once, unless the server named a time.
-    init(_ destination: Destination, at now: Int) {
+    package init(_ destination: Destination, at now: Int) {
         var state = State()
         state.isPaused = destination.isPaused
         if let hold = destination.hold {
@@ -94,12 +95,11 @@ final class DestinationGate: Sendable {
             case .failed, .unclear:
                 state.breaker.failed(capture: capture, at: now)
                 if case .no(let until) = state.breaker.mayStart(at: now) {
-                    let known = state.hold
                     state.hold = nil
-                    let hold = Destination.Hold(
-                        code: "breaker", reason: "the last tries failed: \(outcome.trouble ?? "")", until: until)
-                    state.isBreakerTold = true
-                    return known == hold ? nil : .held(hold)
+                    state.told = ["breaker"]
+                    return .held(
+                        Destination.Hold(
+                            code: "breaker", reason: "the last tries failed: \(outcome.trouble ?? "")", until: until))
                 }
                 return state.hold == nil ? nil : Self.clear(&state)
             case .held(let hold):
@@ -120,10 +120,10 @@ final class DestinationGate: Sendable {
     private static func clear(_ state: inout State) -> Change? {
         defer {
             state.hold = nil
-            state.isBreakerTold = false
+            state.told = nil
             state.connections = 0
         }
-        return state.hold != nil || state.isBreakerTold ? .ready : nil
+        return state.hold != nil || state.told != nil ? .ready : nil
     }
 
     private static func set(_ hold: DestinationHold, _ state: inout State, at now: Int) -> Change? {
@@ -132,17 +132,17 @@ final class DestinationGate: Sendable {
             delay = connectDelays[min(state.connections, connectDelays.count - 1)] * 1000
             state.connections += 1
         }
-        let known = state.hold
         let new = Destination.Hold(code: hold.code, reason: hold.message, until: now + delay)
         state.hold = new
-        return known?.code == new.code && known?.reason == new.reason && new.code != AnswerClass.wait.rawValue
-            ? nil : .held(new)
+        let words = [hold.code, hold.message]
+        defer { state.told = words }
+        return state.told == words && hold.code != AnswerClass.wait.rawValue ? nil : .held(new)
     }
 
     /// The network changed: what is offline is connected to at once, and then as if it had just gone.
     ///
     /// - Returns: whether it is offline.
-    func networkChanged(at now: Int) -> Bool {
+    package func networkChanged(at now: Int) -> Bool {
         state.withLock { state in
             guard let hold = state.hold, hold.code == AnswerClass.offline.rawValue else { return false }
             state.connections = 0
@@ -155,12 +155,12 @@ final class DestinationGate: Sendable {
     func adopt(_ destination: Destination) -> Change? {
         state.withLock { state in
             state.isPaused = destination.isPaused
-            guard destination.isLifted, state.hold != nil || state.isBreakerTold else { return nil }
+            guard destination.isLifted, state.hold != nil || state.told != nil else { return nil }
             state.breaker = CircuitBreaker()
             return Self.clear(&state)
         }
     }
 
-    var hold: Destination.Hold? { state.withLock(\.hold) }
+    package var hold: Destination.Hold? { state.withLock(\.hold) }
     var isPaused: Bool { state.withLock(\.isPaused) }
 }

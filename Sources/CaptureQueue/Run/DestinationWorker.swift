@@ -2,8 +2,8 @@ import CaptureBundle
 import CaptureNative
 
 /// Sends to one destination, one thing at a time. Several side by side share its gate.
-final class DestinationWorker {
-    enum Step: Hashable {
+package final class DestinationWorker {
+    package enum Step: Hashable {
         /// Something was done; there may be more.
         case worked
         /// Nothing to do before then; nil: before something happens.
@@ -21,7 +21,7 @@ final class DestinationWorker {
     /// Claimed together with the settling of the one before.
     private var next: Claim?
 
-    init(
+    package init(
         _ queue: UploadQueue, _ destination: Destination, _ gate: DestinationGate, _ transport: any UploadTransport,
         _ board: RunBoard
     ) {
@@ -36,7 +36,7 @@ final class DestinationWorker {
     /// Does one thing: a poll, a session's end, or a delivery.
     ///
     /// - Throws: where the queue itself cannot be read or written.
-    func step() throws -> Step {
+    package func step() throws -> Step {
         let now = board.now
         if board.isStopping || board.isPaused { return giveBack(.blocked(until: nil)) }
         switch gate.permission(at: now) {
@@ -107,6 +107,7 @@ final class DestinationWorker {
             return try tell(change)
         }
         next = settled.next
+        if claim.capture.session != nil { board.sessionMoved() }
         try tell(change)
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
         var event = Self.event(name, claim.capture, destination, at: after, attempt: claim.attempt)
@@ -164,7 +165,7 @@ final class DestinationWorker {
         let job = SendJob(capture, delivery, token: token, now: now, queue.folder)
         let outcome = transport.poll(job, control)
         let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: board.now)
-        if case .held(let hold) = outcome, hold.code != AnswerClass.retry.rawValue {
+        if case .held = outcome {
             try tell(gate.note(outcome, capture: capture.sequence, at: board.now))
         }
         if let state, state != .processing {

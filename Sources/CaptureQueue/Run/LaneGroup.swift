@@ -21,16 +21,16 @@ final class LaneGroup: Sendable {
     private let board: RunBoard
     private let shared: Mutex<Shared>
     private let signal = Signal()
-    private let onIdle: @Sendable () -> Void
+    private let onChange: @Sendable () -> Void
 
-    /// - Parameter onIdle: called whenever one of the threads has nothing to do.
+    /// - Parameter onChange: called whenever one of the threads begins to work, or has nothing to do.
     init(
-        _ destination: Destination, _ gate: DestinationGate, _ board: RunBoard, onIdle: @escaping @Sendable () -> Void
+        _ destination: Destination, _ gate: DestinationGate, _ board: RunBoard, onChange: @escaping @Sendable () -> Void
     ) {
         self.destination = destination
         self.gate = gate
         self.board = board
-        self.onIdle = onIdle
+        self.onChange = onChange
         shared = Mutex(Shared(states: Array(repeating: .working, count: destination.concurrency)))
     }
 
@@ -80,8 +80,11 @@ final class LaneGroup: Sendable {
     }
 
     private func put(_ state: State, _ number: Int) {
-        shared.withLock { $0.states[number] = state }
-        if state != .working { onIdle() }
+        let before = shared.withLock { shared in
+            defer { shared.states[number] = state }
+            return shared.states[number]
+        }
+        if before != state { onChange() }
     }
 
     /// Has the threads look again at what there is to do.

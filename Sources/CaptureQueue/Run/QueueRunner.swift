@@ -28,8 +28,8 @@ public final class QueueRunner: Sendable {
     ) {
         self.queue = queue
         self.options = options
-        let line = OneAtATime()
-        self.onEvent = { event in line.run { onEvent(event) } }
+        let line = EventLine()
+        self.onEvent = { event in line.pass(event, to: onEvent) }
     }
 
     /// Asks the run to end. What is under way has its grace, unless `atOnce`, or this is the second time.
@@ -65,7 +65,7 @@ public final class QueueRunner: Sendable {
         try queue.clampRetries()
         let start = try queue.store.write { try queue.clock.stamp($0) }
         let board = RunBoard(
-            clock: Self.clock(from: start), dueBefore: options.mode == .once ? start : nil,
+            clock: clock(from: start), dueBefore: options.mode == .once ? start : nil,
             bytesPerSecond: options.bytesPerSecond, onEvent: count)
         state.withLock { state in
             state.bell = bell
@@ -102,7 +102,7 @@ public final class QueueRunner: Sendable {
         state.withLock { state in
             switch event.name {
             case .completed: state.result.completed += 1
-            case .failed, .permanentlyFailed, .conflict, .quarantined: state.result.failed += 1
+            case .permanentlyFailed, .conflict, .quarantined: state.result.failed += 1
             default: break
             }
         }
@@ -110,17 +110,37 @@ public final class QueueRunner: Sendable {
     }
 
     /// Time in Unix milliseconds that begins at `start` and goes on whatever is done to the wall clock.
-    private static func clock(from start: Int) -> @Sendable () -> Int {
-        let begun = BootClock.milliseconds
-        return { start + BootClock.milliseconds - begun }
+    private func clock(from start: Int) -> @Sendable () -> Int {
+        let clock = queue.clock
+        let begun = clock.sinceBoot()
+        return { start + clock.sinceBoot() - begun }
+    }
+}
+
+extension UploadQueue {
+    /// Sends what waits, as `options` say; `QueueRunner` can be stopped and watched, too.
+    ///
+    /// - Throws: as `QueueRunner.run`.
+    @discardableResult
+    public func run(
+        _ options: RunOptions = RunOptions(), onEvent: @escaping @Sendable (QueueEvent) -> Void = { _ in }
+    ) throws -> RunResult {
+        try QueueRunner(self, options, onEvent: onEvent).run()
     }
 }
 
 enum StopRequest { case none, graceful, atOnce }
 
-/// Lets calls through one after the other.
-private final class OneAtATime: Sendable {
-    private let turn = Mutex(())
+/// Lets events through one after the other, in the order of their times.
+private final class EventLine: Sendable {
+    private let last = Mutex(0)
 
-    func run(_ body: () -> Void) { turn.withLock { _ in body() } }
+    func pass(_ event: QueueEvent, to taker: (QueueEvent) -> Void) {
+        last.withLock { last in
+            var event = event
+            event.at = max(event.at, last)
+            last = event.at
+            taker(event)
+        }
+    }
 }

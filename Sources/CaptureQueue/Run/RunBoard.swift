@@ -14,7 +14,7 @@ public struct TransferProgress: Hashable, Sendable {
 }
 
 /// What the threads of a run share.
-final class RunBoard: Sendable {
+package final class RunBoard: Sendable {
     private struct Active {
         let control: SendControl
         let claim: Claim?
@@ -27,6 +27,8 @@ final class RunBoard: Sendable {
         var isStopping = false
         var isPaused = false
         var throttles: [String: Throttle] = [:]
+        var networkChanges = 0
+        var hasSessionMoved = false
     }
 
     private let state = Mutex(State())
@@ -37,7 +39,7 @@ final class RunBoard: Sendable {
     let dueBefore: Int?
 
     /// - Parameter clock: Unix milliseconds; never goes back.
-    init(
+    package init(
         clock: @escaping @Sendable () -> Int, dueBefore: Int? = nil, bytesPerSecond: Int? = nil,
         onEvent: @escaping @Sendable (QueueEvent) -> Void
     ) {
@@ -62,6 +64,18 @@ final class RunBoard: Sendable {
         set { state.withLock { $0.isPaused = newValue } }
     }
 
+    func networkChanged() { state.withLock { $0.networkChanges += 1 } }
+
+    /// A member of a session landed: its end may be due, for other destinations too.
+    func sessionMoved() { state.withLock { $0.hasSessionMoved = true } }
+
+    func takeSessionMoved() -> Bool {
+        state.withLock { state in
+            defer { state.hasSessionMoved = false }
+            return state.hasSessionMoved
+        }
+    }
+
     // MARK: - Transfers
 
     /// For something that is about to be done; `done` ends it.
@@ -74,7 +88,7 @@ final class RunBoard: Sendable {
                 state.throttles[key] = shared
                 throttles.append(shared)
             }
-            let control = SendControl(throttles)
+            let control = SendControl(throttles, network: state.networkChanges)
             state.active[ObjectIdentifier(control)] = Active(
                 control: control, claim: claim, destination: destination.name, started: MonotonicClock.seconds)
             return control

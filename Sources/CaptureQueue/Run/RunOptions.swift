@@ -25,5 +25,8 @@ public struct RunOptions: Sendable {
 /// What a run did.
 public struct RunResult: Hashable, Sendable {
     public internal(set) var completed = 0
+    /// For good.
     public internal(set) var failed = 0
+
+    public init() {}
 }

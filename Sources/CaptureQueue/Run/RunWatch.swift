@@ -58,7 +58,8 @@ final class RunWatch {
     private func wait() -> Bool {
         let now = MonotonicClock.seconds
         // With something under way there is progress to write down.
-        var seconds = board.transfers.isEmpty ? 60.0 : 1
+        let isWorking = groups.values.contains { $0.states.contains(.working) }
+        var seconds = isWorking ? 1.0 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
         if let longest = options.longest { seconds = min(seconds, max(0, started + Double(longest) / 1000 - now)) }
         let handles = [bell.handle] + (network.map { [$0.handle] } ?? [])
@@ -75,6 +76,7 @@ final class RunWatch {
     private func seeToNetwork() {
         guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
         networkAt = nil
+        board.networkChanged()
         for group in groups.values where group.gate.networkChanged(at: board.now) { group.wake() }
     }
 
@@ -107,7 +109,9 @@ final class RunWatch {
         }
         try stopLost()
         // What was pushed may be due.
-        if try queue.hasChangedSince(&version) { for group in groups.values { group.wake() } }
+        if try queue.hasChangedSince(&version) || board.takeSessionMoved() {
+            for group in groups.values { group.wake() }
+        }
     }
 
     private func stopLost() throws {
@@ -169,7 +173,17 @@ final class RunWatch {
         if options.mode == .watch { return false }
         let isIdle = groups.values.allSatisfy { group in group.states.allSatisfy { $0 != .working } }
         guard isIdle, leaving.allSatisfy(\.isOver) else { return false }
-        if options.mode == .once || board.isPaused { return true }
+        if board.isPaused { return true }
+        var isToldAll = true
+        for group in groups.values where !group.isOver && !group.gate.isPaused && group.gate.hold == nil {
+            // A session that has just become due is told to all, whoever was the last.
+            if try queue.isMarkerDue(for: group.destination, at: board.now) {
+                isToldAll = false
+                group.wake()
+            }
+        }
+        guard isToldAll else { return false }
+        if options.mode == .once { return true }
         return try groups.values.allSatisfy(hasNothingToWaitFor)
     }
 

@@ -39,8 +39,12 @@ extension UploadQueue {
                 guard isOver || !(owner?.process.isAlive ?? false) else { continue }
                 // The try that was cut counts: nobody knows what of it arrived, and what kills each run must end some day.
                 let cause = "its run ended without an answer"
-                if policies[delivery.destination ?? "", default: .standard].delay(afterAttempt: delivery.attempts) == nil {
-                    _ = try db.apply(.reject, to: delivery, at: now, .init(cause: cause, failure: ("run.lost", cause), isInDoubt: true))
+                if policies[delivery.destination ?? "", default: .standard].delay(afterAttempt: delivery.attempts)
+                    == nil
+                {
+                    _ = try db.apply(
+                        .reject, to: delivery, at: now,
+                        .init(cause: cause, failure: ("run.lost", cause), isInDoubt: true))
                 } else {
                     _ = try db.apply(.park, to: delivery, at: now, .init(cause: cause, due: now, isInDoubt: true))
                 }

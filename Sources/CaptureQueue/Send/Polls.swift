@@ -38,7 +38,9 @@ extension UploadQueue {
                     "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now + delay, polls, delivery.number])
                 return .processing
             default:
-                let (event, change) = Self.change(for: outcome, delivery, capture, at: now, retry)
+                var (event, change) = Self.change(for: outcome, delivery, capture, at: now, retry)
+                // What the server has lost it must not take for the same again.
+                if case .unclear = outcome { change.idempotencyKey = .forgotten }
                 guard try db.apply(event, to: delivery, at: now, change) else { return nil }
                 return DeliveryStateMachine.next(delivery.state, event)
             }

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 /// A session's end, as one destination is told of it (Spec/queue.md section 9).
-struct SessionMarker {
+package struct SessionMarker {
     let session: String
     let sessionNumber: Int
     let destination: Int
@@ -31,22 +31,9 @@ extension UploadQueue {
 
     /// The session's end that a destination has to be told next; nil when there is none.
     func dueMarker(for destination: Destination, at now: Int) throws -> SessionMarker? {
-        guard destination.settings["session-end-url"] != nil else { return nil }
         let number = destination.number
         // Looked for first, so that nothing is written where there is nothing to tell.
-        let found = try store.read { db in
-            try db.row(
-                """
-                SELECT sessions.* FROM sessions LEFT JOIN markers
-                    ON markers.session = sessions.id AND markers.destination = ?
-                WHERE \(Self.isDue) AND EXISTS (SELECT 1 FROM deliveries JOIN captures ON captures.seq = deliveries.capture
-                    WHERE captures.session = sessions.id AND deliveries.destination = ? AND deliveries.state = 'completed')
-                AND (markers.key IS NULL OR markers.ended_at <> sessions.ended_at
-                    OR markers.sent_at IS NULL AND markers.due <= ?)
-                ORDER BY sessions.ended_at LIMIT 1
-                """, [number, number, now])
-        }
-        guard let found else { return nil }
+        guard let found = try dueSession(for: destination, at: now) else { return nil }
         let session = try found.needInteger("id")
         let ended = try found.needInteger("ended_at")
         let key = try RandomUUID.make()
@@ -66,6 +53,28 @@ extension UploadQueue {
                 session: try found.needText("name"), sessionNumber: session, destination: number,
                 key: try row.needText("key"), attempts: try row.needInteger("attempts"),
                 body: try Self.body(found, session, number, db))
+        }
+    }
+
+    /// Whether a destination has to be told of a session's end now.
+    func isMarkerDue(for destination: Destination, at now: Int) throws -> Bool {
+        try dueSession(for: destination, at: now) != nil
+    }
+
+    private func dueSession(for destination: Destination, at now: Int) throws -> Row? {
+        guard destination.settings["session-end-url"] != nil else { return nil }
+        let number = destination.number
+        return try store.read { db in
+            try db.row(
+                """
+                SELECT sessions.* FROM sessions LEFT JOIN markers
+                    ON markers.session = sessions.id AND markers.destination = ?
+                WHERE \(Self.isDue) AND EXISTS (SELECT 1 FROM deliveries JOIN captures ON captures.seq = deliveries.capture
+                    WHERE captures.session = sessions.id AND deliveries.destination = ? AND deliveries.state = 'completed')
+                AND (markers.key IS NULL OR markers.ended_at <> sessions.ended_at
+                    OR markers.sent_at IS NULL AND markers.due <= ?)
+                ORDER BY sessions.ended_at LIMIT 1
+                """, [number, number, now])
         }
     }
 
@@ -110,7 +119,8 @@ extension UploadQueue {
                     """
                     UPDATE markers SET attempts = attempts + 1, due = ?, error = ?
                     WHERE session = ? AND destination = ? AND key = ?
-                    """, [now + max(1, delay) * 1000, trouble.message, marker.sessionNumber, marker.destination, marker.key])
+                    """,
+                    [now + max(1, delay) * 1000, trouble.message, marker.sessionNumber, marker.destination, marker.key])
             }
         }
     }

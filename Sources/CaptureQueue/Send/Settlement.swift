@@ -48,7 +48,8 @@ extension UploadQueue {
             let delivery = try DeliveryRecord(row: row)
             let (event, change) = Self.change(for: outcome, delivery, claim.capture, at: now, settling.retry)
             guard try db.apply(event, to: delivery, at: now, change) else { return (nil, nil) }
-            let next = settling.claimsNext
+            let next =
+                settling.claimsNext
                 ? try self.claim(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
             let after = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number])

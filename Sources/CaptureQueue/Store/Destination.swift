@@ -133,7 +133,8 @@ extension UploadQueue {
     public func setDestination(_ name: String, _ changes: [String: String?]) throws {
         let known = try destination(name)
         guard let kind = Destination.Kind(rawValue: known.kind), kind != .folder else {
-            throw QueueError(.destinationSettings, "nothing of a destination of kind \(known.kind) can be changed", of: name)
+            throw QueueError(
+                .destinationSettings, "nothing of a destination of kind \(known.kind) can be changed", of: name)
         }
         var settings = known.settings
         for (key, value) in changes { settings[key] = value }

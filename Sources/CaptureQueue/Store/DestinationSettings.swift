@@ -36,7 +36,13 @@ enum DestinationSettings {
             guard settings["path"] != nil else { throw fail("folder needs --path") }
             return settings
         }
-        for key in files { settings[key] = settings[key].map(FilePath.absolute) }
+        for key in files.sorted() {
+            guard let path = settings[key].map(FilePath.absolute) else { continue }
+            settings[key] = path
+            do throws(NativeError) { _ = try FileHandle.reading(path) } catch {
+                throw fail("\(key): \(path) cannot be read: \(error.text)")
+            }
+        }
         for key in ["url", "verify-url", "url-endpoint", "session-end-url"] {
             guard let text = settings[key], !(key == "verify-url" && text == "none") else { continue }
             if let fault = fault(ofURL: text) { throw fail("\(key): \(fault)") }
@@ -92,6 +98,7 @@ enum DestinationSettings {
             if let part = settings["part"], PutPart(rawValue: part) == nil { return "part is bundle, photo or body" }
         case .s3:
             if settings["url"] == nil { return "s3 needs --url, with the bucket: https://host/bucket" }
+            if settings["url"]?.contains("?") ?? false { return "url holds a query, which no object has" }
             if let url = settings["url"], (WebAddress(URLTemplate(url).example)?.path.count ?? 0) < 2 {
                 return "url names no bucket: expected https://host/bucket or https://host/bucket/prefix"
             }
@@ -141,9 +148,12 @@ extension Destination {
     /// Settings as they may be shown: of URLs the query is left out.
     public var shownSettings: [String: String] {
         settings.reduce(into: [:]) { shown, setting in
-            shown[setting.key] = setting.key.hasSuffix("url") || setting.key == "url-endpoint"
-                ? URLTemplate(setting.value).shown : setting.key == "header" ? HeaderLines.shown(setting.value)
-                : setting.value
+            shown[setting.key] =
+                setting.key.hasSuffix("url") || setting.key == "url-endpoint"
+                ? URLTemplate(setting.value).shown
+                : setting.key == "header"
+                    ? HeaderLines.shown(setting.value)
+                    : setting.value
         }
     }
 }

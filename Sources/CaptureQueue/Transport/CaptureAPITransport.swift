@@ -35,21 +35,22 @@ final class CaptureAPITransport: UploadTransport {
     private let destination: Destination
     private let shared: CaptureAPIShared
     private let exchange: HTTPExchange
-    private let endpoint: WebAddress?
+    private let template: URLTemplate
     private let verifyAddress: WebAddress?
 
     init(_ destination: Destination, _ shared: CaptureAPIShared) {
         self.destination = destination
         self.shared = shared
         exchange = HTTPExchange(destination, .http)
-        endpoint = Self.endpoint(destination)
-        verifyAddress = Self.verifyAddress(destination, endpoint)
+        template = Self.template(destination)
+        verifyAddress = Self.verifyAddress(destination, WebAddress(template.example))
     }
 
-    private static func endpoint(_ destination: Destination) -> WebAddress? {
-        guard let text = destination.settings["url"], let given = WebAddress(text) else { return nil }
-        guard given.path == "/" || given.path.isEmpty, given.query == nil else { return given }
-        return WebAddress(given.origin.description + "/api/v1/captures")
+    private static func template(_ destination: Destination) -> URLTemplate {
+        let given = URLTemplate(destination.settings["url"] ?? "")
+        guard let example = WebAddress(given.example), example.path == "/" || example.path.isEmpty, example.query == nil
+        else { return given }
+        return URLTemplate(example.origin.description + "/api/v1/captures")
     }
 
     private static func verifyAddress(_ destination: Destination, _ endpoint: WebAddress?) -> WebAddress? {
@@ -58,12 +59,12 @@ final class CaptureAPITransport: UploadTransport {
         return WebAddress(endpoint.origin.description + endpoint.path[..<slash] + "/verify-file")
     }
 
-    func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(endpoint, control) }
+    func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(WebAddress(template.example), control) }
 
     // MARK: - Sending
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        guard let endpoint else { return local("the destination has no URL") }
+        guard let endpoint = template.address(of: job.capture) else { return local("the URL cannot be used") }
         if job.delivery.isInDoubt {
             switch landed(job, control) {
             case .outcome(let outcome): return outcome
@@ -98,7 +99,7 @@ final class CaptureAPITransport: UploadTransport {
             }
             let url = data["verification_url"]?.text
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
-            return completed(job, id, url, by: "answer", body)
+            return completed(job, id, url, by: "answer", data, body)
         case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present:
             // The connection is fine, so it can be asked at once.
             if case .outcome(let outcome) = landed(job, control), case .completed = outcome { return outcome }
@@ -110,18 +111,21 @@ final class CaptureAPITransport: UploadTransport {
     static func isUndecided(_ status: String?) -> Bool { ["processing", "pending", "queued"].contains(status ?? "") }
 
     private func completed(
-        _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ body: SpooledPart? = nil
+        _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: SpooledPart? = nil
     ) -> SendOutcome {
         let receipt = job.receipt(
             .http,
             [
                 "capture_id": .string(id), "confirmed_by": .string(proof),
                 "body_sha256": body.map { .string($0.sha256.description) },
-                "url": endpoint.map { .string($0.shown) },
-                "verification_url": url.map { .string(URLTemplate($0).shown) },
+                "url": template.address(of: job.capture).map { .string($0.shown) },
+                "answer": CanonicalJSON.encode(answer).count <= Self.answerLimit ? answer : nil,
             ])
         return .completed(receipt: receipt, remoteID: id, remoteURL: url)
     }
+
+    /// Bytes of what the server said that go into a receipt.
+    private static let answerLimit = 4096
 
     private func local(_ message: String) -> SendOutcome {
         .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
@@ -182,7 +186,7 @@ final class CaptureAPITransport: UploadTransport {
             let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil
             let data = value?["data"] ?? value
             if data?["status"]?.text == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
-                return .outcome(completed(job, id, data?["verification_url"]?.text, by: "verify-file"))
+                return .outcome(completed(job, id, data?["verification_url"]?.text, by: "verify-file", data ?? .null))
             }
             // A server that has trouble is asked later; one that does not know the service, never.
             return answer.status >= 500 || answer.status == 429 ? .outcome(Self.stillUnclear(end)) : .absent
@@ -199,27 +203,37 @@ final class CaptureAPITransport: UploadTransport {
     }
 
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        guard let endpoint, let id = job.delivery.remoteID,
+        guard let endpoint = template.address(of: job.capture), let id = job.delivery.remoteID,
             let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
         else { return .unclear(code: "poll", message: "no id of the server's to ask for") }
         guard let empty = try? Digest.of([]) else { return local("no hash") }
         switch authorized(HTTPRequest(.get, address), empty, job.token, control) {
         case .failure(let refusal): return refusal.outcome
         case .success(let end):
-            guard let answer = end.answer else { return end.outcome }
-            if answer.status == 404 { return .unclear(code: "http.404", message: "the server does not know \(id) any more") }
-            guard answer.status == 200, let data = AnswerWords(answer).json?["data"] else {
-                let hold = DestinationHold(code: AnswerClass.retry.rawValue, message: end.message)
-                return .held(hold)
+            guard let answer = end.answer else {
+                if case .held = end.outcome { return end.outcome }
+                // Nobody said anything, so nothing is decided.
+                return .parked(cause: end.message, isInDoubt: false)
+            }
+            if answer.status == 404 {
+                return .unclear(code: "http.404", message: "the server does not know \(id) any more")
+            }
+            let json = AnswerWords(answer).json
+            guard answer.status == 200, let data = json?["data"], data.members != nil else {
+                if case .held = end.outcome { return end.outcome }
+                return .parked(cause: end.message, isInDoubt: false)
             }
             let status = data["status"]?.text
             if Self.isUndecided(status) { return .accepted(remoteID: nil, remoteURL: nil) }
             if ["failed", "rejected", "error"].contains(status ?? "") {
-                let reason = data["reason"]?.text ?? data["error"]?["message"]?.text ?? "without a reason"
-                return .rejected(code: "server.\(status ?? "")", message: "the server rejected it: \(reason.prefix(300))")
+                let reason =
+                    data["reason"]?.text ?? data["error"]?["message"]?.text ?? json?["error"]?["message"]?.text
+                    ?? "without a reason"
+                return .rejected(
+                    code: "server.\(status ?? "")", message: "the server rejected it: \(reason.prefix(300))")
             }
             return completed(
-                job, id, data["verification_url"]?.text ?? job.delivery.remoteURL, by: "poll")
+                job, id, data["verification_url"]?.text ?? job.delivery.remoteURL, by: "poll", data)
         }
     }
 
@@ -282,7 +296,7 @@ final class CaptureAPITransport: UploadTransport {
 
     func test(_ control: SendControl) -> DestinationTest {
         var found = DestinationTest()
-        guard let endpoint else {
+        guard let endpoint = WebAddress(template.example) else {
             found.hold = DestinationHold(code: AnswerClass.endpoint.rawValue, message: "the destination has no URL")
             return found
         }
@@ -292,7 +306,9 @@ final class CaptureAPITransport: UploadTransport {
         }
         found.findings.append("\(endpoint.origin) can be reached")
         do throws(SendTrouble) {
-            if let device = try shared.device(destination) { found.findings.append("the key of device \(device.id) opens") }
+            if let device = try shared.device(destination) {
+                found.findings.append("the key of device \(device.id) opens")
+            }
             if let tokens = shared.tokens {
                 _ = try tokens.current(control)
                 found.findings.append("there is a token")
@@ -307,8 +323,9 @@ final class CaptureAPITransport: UploadTransport {
             let empty = try? Digest.of([]), let token = try? RandomBytes.make(16),
             case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
         else { return found }
-        if end.kind == .credentials || end.kind == .again || end.word == "DEVICE_NOT_FOUND" {
-            found.hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
+        if [.credentials, .again, .endpoint].contains(end.kind) {
+            let kind = end.kind == .endpoint ? end.kind : .credentials
+            found.hold = DestinationHold(code: kind.rawValue, message: end.message)
         } else {
             found.findings.append(end.message)
         }

@@ -41,6 +41,8 @@ final class HTTPExchange {
     private let kind: AnswerFacts.Kind
     private let options: ConnectionOptions
     private var session: CurlSession?
+    /// How often the network had changed when the session was made.
+    private var network = 0
 
     init(_ destination: Destination, _ kind: AnswerFacts.Kind) {
         self.kind = kind
@@ -58,8 +60,10 @@ final class HTTPExchange {
         self.options = options
     }
 
-    private func opened() throws(TransferFailure) -> CurlSession {
-        if let session { return session }
+    private func opened(_ control: SendControl) throws(TransferFailure) -> CurlSession {
+        // After a change of the network a kept connection may lead nowhere, and nobody would say so for minutes.
+        if let session, network == control.network { return session }
+        network = control.network
         let opened = try CurlSession(options)
         session = opened
         return opened
@@ -109,10 +113,7 @@ final class HTTPExchange {
             round += 1
             onAgain(end)
             guard let tokens, !end.asksForFreshHeaders else { continue }
-            let fresh = try tokens.after(bearer, control)
-            // What was refused would be refused again.
-            guard fresh != bearer else { return end }
-            bearer = fresh
+            bearer = try tokens.after(bearer, control)
         }
     }
 
@@ -122,11 +123,11 @@ final class HTTPExchange {
     ) -> HTTPEnd {
         let answer: HTTPAnswer
         do throws(TransferFailure) {
-            answer = try opened().perform(request) { control.stopped != nil }
+            answer = try opened(control).perform(request) { control.stopped != nil }
         } catch {
             return end(error, request.address, control)
         }
-        let words = AnswerWords(answer)
+        let words = AnswerWords(answer, hiding: request.address)
         let now = WallClock.milliseconds
         let retryAfter = answer["retry-after"].flatMap {
             RetryAfter.milliseconds($0, answeredAt: answer["date"], now: now)
@@ -157,7 +158,8 @@ final class HTTPExchange {
         let kind = AnswerClass.ofCurl(
             failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole)
         let stopped = control.stopped
-        let words = failure.message.prefix(1).lowercased() + failure.message.dropFirst()
+        let isWord = failure.message.dropFirst().first?.isLowercase ?? false
+        let words = isWord ? failure.message.prefix(1).lowercased() + failure.message.dropFirst() : failure.message
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
             message: stopped ?? "\(address.origin): \(words)", retryAfter: nil, wasSentWhole: failure.wasSentWhole,
@@ -187,7 +189,8 @@ struct AnswerWords {
     let detail: String
     let json: JSONValue?
 
-    init(_ answer: HTTPAnswer) {
+    /// - Parameter address: of the request. An answer may repeat it, and its query may be a signature.
+    init(_ answer: HTTPAnswer, hiding address: WebAddress? = nil) {
         let type = answer["content-type"]?.lowercased() ?? ""
         isEdge = type.hasPrefix("text/html")
         let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
@@ -200,12 +203,24 @@ struct AnswerWords {
             code = Self.element("Code", body)
             text = Self.element("Message", body)
         } else if json == nil, type.hasPrefix("text/plain") {
-            text = String(decoding: answer.body.prefix(200), as: UTF8.self)
+            text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
         }
-        self.code = code.map { Self.plain($0, 64) }
-        let parts = [self.code, text.map { Self.plain($0, 200) }].compactMap(\.self)
+        self.code = code.map { Self.plain(Self.without($0, address), 64) }
+        let parts = [self.code, text.map { Self.plain(Self.without($0, address), 200) }].compactMap(\.self)
             .filter { !$0.isEmpty }
         detail = parts.isEmpty ? "" : " (\(parts.joined(separator: ": ")))"
+    }
+
+    private static func without(_ text: String, _ address: WebAddress?) -> String {
+        guard let query = address?.query else { return text }
+        let pairs = query.split(separator: "&").flatMap { pair in
+            [String(pair)] + pair.split(separator: "=", maxSplits: 1).map(String.init)
+        }
+        var text = text
+        for secret in [query] + pairs where secret.utf8.count >= 4 {
+            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
+        }
+        return text
     }
 
     /// On one line, and of a length that a message can have.

@@ -11,7 +11,9 @@ final class PutAddresses {
         let isFetched: Bool
 
         /// Whoever has it may use it: it is not shown and not kept.
-        var isSigned: Bool { isFetched || Self.lifeEnd(address) != nil || address.query?.contains("ignature=") ?? false }
+        var isSigned: Bool {
+            isFetched || Self.lifeEnd(address) != nil || address.query?.contains("ignature=") ?? false
+        }
 
         func isOver(at now: Int) -> Bool { Self.lifeEnd(address).map { $0 <= now } ?? false }
 
@@ -44,6 +46,8 @@ final class PutAddresses {
     private let exchange: HTTPExchange
     private let warn: (String) -> Void
     private var hasWarned = false
+    /// Where the last capture went, which can be connected to.
+    private(set) var last: WebAddress?
 
     init(_ destination: Destination, _ exchange: HTTPExchange, _ warn: @escaping (String) -> Void) {
         self.destination = destination
@@ -53,7 +57,9 @@ final class PutAddresses {
 
     /// Something that can be connected to before there is a capture.
     var known: WebAddress? {
-        (destination.settings["url"] ?? destination.settings["url-endpoint"]).flatMap { WebAddress(URLTemplate($0).example) }
+        (destination.settings["url"] ?? destination.settings["url-endpoint"]).flatMap {
+            WebAddress(URLTemplate($0).example)
+        }
     }
 
     func place(of job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
@@ -70,6 +76,7 @@ final class PutAddresses {
             }
         }
         warnOfShortLife(place)
+        last = place.address
         return .success(place)
     }
 
@@ -81,7 +88,8 @@ final class PutAddresses {
         warn(
             left <= 0
                 ? "the URL for \(place.address.origin) has lived its time"
-                : "the URL for \(place.address.origin) lives for \(left / 1000) s only, and less than 24 h are few for a queue")
+                : "the URL for \(place.address.origin) lives for \(left / 1000) s only, and less than 24 h are few for a queue"
+        )
     }
 
     private func fetch(_ job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
@@ -99,7 +107,8 @@ final class PutAddresses {
                 return .failure(RefusedSend(local: "url-command: \(error.message)", control))
             }
         }
-        guard let address = destination.settings["url-endpoint"].flatMap({ URLTemplate($0).address(of: capture) }) else {
+        guard let address = destination.settings["url-endpoint"].flatMap({ URLTemplate($0).address(of: capture) })
+        else {
             return .failure(RefusedSend(local: "the url-endpoint cannot be used", control))
         }
         var request = HTTPRequest(.post, address)
@@ -111,7 +120,8 @@ final class PutAddresses {
                     "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
                 ])))
         let end = exchange.perform(request, carriesCredentials: !destination.ownHeaders.isEmpty, control)
-        guard let answer = end.answer, answer.status == 200 || answer.status == 201, let json = AnswerWords(answer).json,
+        guard let answer = end.answer, answer.status == 200 || answer.status == 201,
+            let json = AnswerWords(answer).json,
             let text = json["url"]?.text
         else {
             // Nothing was sent yet, so nothing is in doubt.

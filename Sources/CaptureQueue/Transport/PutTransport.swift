@@ -23,7 +23,9 @@ final class PutTransport: UploadTransport {
         part = destination.settings["part"].flatMap(PutPart.init(rawValue:)) ?? .bundle
     }
 
-    func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(addresses.known, control) }
+    func reach(_ control: SendControl) -> DestinationHold? {
+        exchange.reach(addresses.last ?? addresses.known, control)
+    }
 
     /// What goes over the wire.
     private struct Content {
@@ -46,10 +48,17 @@ final class PutTransport: UploadTransport {
             case .success(let found): place = found
             case .failure(let refusal): return refusal.outcome
             }
+            if place.isFetched, !renewed, place.isOver(at: WallClock.milliseconds) {
+                renewed = true
+                continue
+            }
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
             let body = FileBody(content.handle, byteCount: content.byteCount, sha256: content.sha256, control)
             var request = HTTPRequest(.put, place.address)
-            request.headers = [HTTPRequest.Header("Content-Type", content.contentType)] + place.headers
+            let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
+            request.headers =
+                (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
+                + place.headers
             request.body = body
             let end: HTTPEnd
             switch authorized(request, place, control) {
@@ -75,12 +84,12 @@ final class PutTransport: UploadTransport {
             case .agrees: return completed(job, place, answer.status, "digest", answer["etag"])
             case .differs(let name):
                 return .unclear(
-                    code: "put.digest", message: "\(end.message), with a \(name) of other bytes than those that were sent")
+                    code: "put.digest",
+                    message: "\(end.message), with a \(name) of other bytes than those that were sent")
             case .untold: return confirmed(job, content, place, end, answer, control)
             }
         case .present:
-            if let receipt = found(job, content, place, control) { return receipt }
-            return .conflict(message: "\(end.message): something else is there, or nothing tells what")
+            return present(job, content, place, end, control)
         default: return end.outcome
         }
     }
@@ -112,6 +121,23 @@ final class PutTransport: UploadTransport {
             // Nothing can be asked there; a 404 is also what a store says that is not consistent yet.
             return completed(job, place, answer.status, "status", answer["etag"])
         default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
+        }
+    }
+
+    /// The server says that something is there.
+    private func present(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ control: SendControl
+    ) -> SendOutcome {
+        guard let told = head(place, control).answer, told.status == 200 else {
+            return .failed(code: end.code, message: end.message)
+        }
+        if let length = told["content-length"].flatMap({ Int($0) }), length != content.byteCount {
+            return .conflict(message: "\(end.message), and holds \(length) bytes of other than ours")
+        }
+        switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
+        case .agrees: return completed(job, place, told.status, "digest", told["etag"])
+        case .differs(let name): return .conflict(message: "\(end.message), and holds other bytes, by its \(name)")
+        case .untold: return .failed(code: end.code, message: "\(end.message), and does not tell what is there")
         }
     }
 
@@ -172,7 +198,7 @@ final class PutTransport: UploadTransport {
                     Content(
                         handle: made.handle, byteCount: made.byteCount, sha256: made.sha256,
                         contentType: made.contentType))
-            } catch where error.code == .entryAbsent {
+            } catch  where error.code == .entryAbsent {
                 return .failure(
                     RefusedSend(outcome: .rejected(code: error.code.rawValue, message: "the bundle has no photo")))
             } catch {

@@ -1,10 +1,16 @@
 import CaptureNative
 
 /// Credentials and region as AWS's own tools find them (Spec/queue.md section 12).
-struct S3Credentials {
+package struct S3Credentials {
     let key: String
     let secret: String
     let session: String?
+
+    package init(key: String, secret: String, session: String?) {
+        self.key = key
+        self.secret = secret
+        self.session = session
+    }
 
     /// - Throws: what to say where there are none.
     static func find(_ destination: Destination) throws(SendTrouble) -> S3Credentials {

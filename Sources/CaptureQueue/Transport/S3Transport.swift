@@ -22,30 +22,45 @@ final class S3Transport: UploadTransport {
 
     private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// A request with what SigV4 needs; libcurl signs it.
-    private func request(
-        _ method: HTTPRequest.Method, _ address: WebAddress, contentHash: String
-    ) throws(SendTrouble) -> HTTPRequest {
+    /// Server's clock minus ours, in milliseconds: learnt when it refuses a signature for its time.
+    private var offset = 0
+
+    /// Signs and sends; once more where the store says that the time is wrong.
+    private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
+        -> HTTPEnd
+    {
         let credentials = try S3Credentials.find(destination)
-        var request = HTTPRequest(method, address)
-        request.signer = HTTPRequest.Signer(
-            key: credentials.key, secret: credentials.secret, region: S3Credentials.region(destination))
-        // libcurl 7.88 would sign an empty payload without it.
-        request.headers = [HTTPRequest.Header("x-amz-content-sha256", contentHash)] + destination.ownHeaders
-        if let session = credentials.session {
-            request.headers.append(HTTPRequest.Header("x-amz-security-token", session))
+        var request = request
+        request.headers += destination.ownHeaders
+        var round = 0
+        while true {
+            defer { round += 1 }
+            let signer = SigV4(
+                credentials: credentials, region: S3Credentials.region(destination),
+                now: WallClock.milliseconds + offset)
+            let signed: HTTPRequest
+            do throws(NativeError) {
+                signed = try signer.signed(request, contentHash: contentHash)
+            } catch {
+                throw SendTrouble(message: error.description)
+            }
+            let end = exchange.perform(signed, carriesCredentials: true, control)
+            guard end.kind == .again, round == 0, request.body?.rewind() ?? true else { return end }
+            let now = WallClock.milliseconds
+            if let server = end.answer?["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }) {
+                offset = server - now
+            }
         }
-        return request
     }
 
     private func perform(
         _ method: HTTPRequest.Method, _ address: WebAddress, _ headers: [HTTPRequest.Header], _ control: SendControl,
         _ sink: ((Span<UInt8>) -> Bool)? = nil
     ) throws(SendTrouble) -> HTTPEnd {
-        var request = try request(method, address, contentHash: Self.emptyHash)
-        request.headers += headers
+        var request = HTTPRequest(method, address)
+        request.headers = headers
         request.sink = sink
-        return exchange.perform(request, carriesCredentials: true, control)
+        return try perform(request, contentHash: Self.emptyHash, control)
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
@@ -74,14 +89,14 @@ final class S3Transport: UploadTransport {
         }
         let capture = job.capture
         let body = FileBody(handle, byteCount: capture.byteCount, sha256: capture.sha256, control)
-        var request = try request(.put, address, contentHash: capture.sha256.description)
-        request.headers += [
+        var request = HTTPRequest(.put, address)
+        request.headers = [
             HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle"),
             HTTPRequest.Header("If-None-Match", "*"),
             HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)),
         ]
         request.body = body
-        let end = exchange.perform(request, carriesCredentials: true, control)
+        let end = try perform(request, contentHash: capture.sha256.description, control)
         if let fault = body.fault { return fault }
         switch end.kind {
         case .landed, .present:
@@ -123,7 +138,8 @@ final class S3Transport: UploadTransport {
                     ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
         }
         guard answer["content-length"].flatMap({ Int($0) }) == job.capture.byteCount else {
-            return .outcome(.conflict(message: "\(address.shown) holds \(answer["content-length"] ?? "?") bytes, not ours"))
+            return .outcome(
+                .conflict(message: "\(address.shown) holds \(answer["content-length"] ?? "?") bytes, not ours"))
         }
         switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
         case .agrees:
@@ -196,6 +212,14 @@ final class S3Transport: UploadTransport {
         }
     }
 
+    /// By the first part of the path, which is the bucket where the host's name does not say it.
+    private func bucketIsMissing(_ address: WebAddress, _ control: SendControl) throws(SendTrouble) -> Bool {
+        guard let name = address.path.split(separator: "/").first,
+            let bucket = WebAddress("\(address.origin)/\(name)")
+        else { return false }
+        return try perform(.head, bucket, [], control).answer?.status == 404
+    }
+
     func test(_ control: SendControl) -> DestinationTest {
         var found = DestinationTest()
         guard let address = WebAddress(template.example) else {
@@ -210,7 +234,11 @@ final class S3Transport: UploadTransport {
         do throws(SendTrouble) {
             let end = try perform(.head, address, [], control)
             switch end.answer?.status {
-            case 200?, 404?: found.findings.append("the credentials are taken, region \(S3Credentials.region(destination))")
+            case 404? where try bucketIsMissing(address, control):
+                found.hold = DestinationHold(
+                    code: AnswerClass.endpoint.rawValue, message: "\(address.origin) has no such bucket")
+            case 200?, 404?:
+                found.findings.append("the credentials are taken, region \(S3Credentials.region(destination))")
             case nil: found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
             case 401?, 403?:
                 found.hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)

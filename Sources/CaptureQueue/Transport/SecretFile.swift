@@ -4,6 +4,8 @@ import CaptureNative
 /// The first line of a file: a token, a passphrase.
 enum SecretFile {
     private static let limit = 1 << 16
+    /// What goes into a header, or is a URL.
+    static let longest = 8192
 
     /// - Throws: what to say of a file that cannot be read or is empty.
     static func firstLine(_ path: String) throws(SendTrouble) -> [UInt8] {
@@ -44,8 +46,10 @@ enum SecretFile {
         case .late: throw SendTrouble(message: "the command did not end within \(Int(shell.seconds)) s")
         }
         let line = line(output)
-        guard !line.isEmpty, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw SendTrouble(message: "the command printed no line of printable characters")
+        guard !line.isEmpty, line.count <= longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw SendTrouble(
+                message:
+                    "expected one line of at most \(longest) printable characters, without spaces, from the command")
         }
         return String(decoding: line, as: UTF8.self)
     }

@@ -50,7 +50,7 @@ final class TokenSource: Sendable {
             }
         case .file(let path):
             let line = try SecretFile.firstLine(path)
-            guard line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            guard line.count <= SecretFile.longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
                 throw SendTrouble(message: "\(path) holds no token: expected one line of printable characters")
             }
             return String(decoding: line, as: UTF8.self)

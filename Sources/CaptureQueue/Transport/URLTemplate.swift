@@ -49,17 +49,18 @@ struct URLTemplate {
         return text
     }
 
+    static func escaped(_ text: String) -> String { escaped(bytes: Array(text.utf8)) }
+
     /// RFC 3986 section 2.3: all but the unreserved characters.
-    static func escaped(_ text: String) -> String {
+    static func escaped(bytes: some Sequence<UInt8>) -> String {
         var escaped = ""
-        for byte in text.utf8 {
-            let isPlain = byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber
-                || "-._~".utf8.contains(byte))
-            if isPlain {
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
                 escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                escaped += "%" + (digits.count == 1 ? "0" : "") + digits
+            default: escaped += "%" + Hex.encode([byte]).uppercased()
             }
         }
         return escaped

@@ -1,5 +1,5 @@
-import CaptureBundle
-import CaptureNative
+package import CaptureBundle
+package import CaptureNative
 import Synchronization
 
 /// One way to a destination. Calls block; one transport is used by one thread at a time.
@@ -8,7 +8,7 @@ import Synchronization
 /// destination hold two of it where the destination can tell. It returns `completed` only with a receipt that names the
 /// bundle's hash, `held` and `parked` only where nothing came to an end, and never throws: what goes wrong is an outcome.
 /// It writes nothing to the queue.
-protocol UploadTransport: AnyObject {
+package protocol UploadTransport: AnyObject {
     /// Connects, and asks for nothing. nil when somebody is there.
     func reach(_ control: SendControl) -> DestinationHold?
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome
@@ -27,15 +27,17 @@ protocol UploadTransport: AnyObject {
 }
 
 /// What `confirm` found.
-enum RemoteState: Hashable {
+package enum RemoteState: Hashable {
     case there
     case lost(String)
     case unknown(String)
 }
 
 /// Something that did not work, for people.
-struct SendTrouble: Error, Hashable {
-    let message: String
+package struct SendTrouble: Error, Hashable {
+    package let message: String
+
+    package init(message: String) { self.message = message }
 }
 
 /// What `dest test` found.
@@ -44,26 +46,29 @@ public struct DestinationTest: Hashable, Sendable {
     public var hold: DestinationHold?
     /// What was found, a sentence each.
     public var findings: [String] = []
+
+    package init(hold: DestinationHold? = nil) { self.hold = hold }
 }
 
 extension UploadTransport {
-    func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+    package func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         .unclear(code: "poll", message: "this kind of destination decides at once")
     }
 
-    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
+    package func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
         .failure(SendTrouble(message: "this kind of destination is not told of sessions"))
     }
 }
 
 /// What is to be sent.
-struct SendJob {
-    let capture: CaptureRecord
-    let delivery: DeliveryRecord
+package struct SendJob {
+    package let capture: CaptureRecord
+    package let delivery: DeliveryRecord
     /// 128 bits that name this try.
     let token: [UInt8]
-    /// Unix milliseconds, for receipts.
+    /// Unix milliseconds.
     let now: Int
+    private let begun = MonotonicClock.seconds
     private let folder: QueueFolder
 
     init(_ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, _ folder: QueueFolder) {
@@ -91,12 +96,12 @@ struct SendJob {
     }
 
     /// A receipt: what is told, and what every receipt has.
-    func receipt(_ kind: Destination.Kind, _ members: KeyValuePairs<String, JSONValue?>) -> String {
+    package func receipt(_ kind: Destination.Kind, _ members: KeyValuePairs<String, JSONValue?>) -> String {
         var all: [JSONValue.Member] = members.compactMap { pair in pair.value.map { JSONValue.Member(pair.key, $0) } }
         all.append(JSONValue.Member("kind", .string(kind.rawValue)))
         all.append(JSONValue.Member("sha256", .string(capture.sha256.description)))
         all.append(JSONValue.Member("bytes", .integer(capture.byteCount)))
-        if let time = CaptureTime(milliseconds: now) {
+        if let time = CaptureTime(milliseconds: now + Int((MonotonicClock.seconds - begun) * 1000)) {
             all.append(JSONValue.Member("verified_at", .string(time.description)))
         }
         return String(decoding: CanonicalJSON.encode(.object(all)), as: UTF8.self)
@@ -116,7 +121,7 @@ enum SourceTrouble: Error {
 }
 
 /// Between a transfer and those who watch it: how far it is, and whether it is to end.
-final class SendControl: Sendable {
+package final class SendControl: Sendable {
     private struct State {
         var stop: String?
         var sent = 0
@@ -126,14 +131,19 @@ final class SendControl: Sendable {
 
     private let state = Mutex(State())
     private let throttles: [Throttle]
+    /// How often the network has changed in this run.
+    let network: Int
 
-    init(_ throttles: [Throttle] = []) { self.throttles = throttles }
+    package init(_ throttles: [Throttle] = [], network: Int = 0) {
+        self.throttles = throttles
+        self.network = network
+    }
 
     /// Ends what is under way within a second.
     func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
 
     /// Why it is to end; nil while it may go on.
-    var stopped: String? { state.withLock(\.stop) }
+    package var stopped: String? { state.withLock(\.stop) }
 
     func began(bytes: Int) {
         state.withLock {
@@ -154,7 +164,7 @@ final class SendControl: Sendable {
 }
 
 /// Lets so many bytes a second pass, in all that share it.
-final class Throttle: Sendable {
+package final class Throttle: Sendable {
     private let bytesPerSecond: Double
     /// When the next byte may go, in seconds of the monotonic clock.
     private let free = Mutex(MonotonicClock.seconds)

@@ -45,7 +45,8 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("s3: of the AWS files.", valueName: "name"))
     var profile: String?
 
-    @Option(help: ArgumentHelp("Trust these authorities instead of the system's.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Trust these authorities instead of the system's.", valueName: "file"), completion: .file())
     var ca: String?
 
     @Option(help: ArgumentHelp("A client certificate.", valueName: "file"), completion: .file())
@@ -63,7 +64,8 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Bytes a second, such as 2MB.", valueName: "bytes"))
     var bwlimit: String?
 
-    @Option(help: ArgumentHelp("Seconds before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
+    @Option(
+        help: ArgumentHelp("Seconds before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
     var retry: String?
 
     @Option(help: ArgumentHelp("Add up to this share to delays, such as 20%.", valueName: "share"))

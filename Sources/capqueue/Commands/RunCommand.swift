@@ -78,7 +78,7 @@ struct RunCommand: ParsableCommand {
             try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
             let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines)
-            let hook = onEvent.map { command in EventHook(command) { text in screen.warn(text) } }
+            let hook = onEvent.map { command in EventHook(command) { warning in screen.show(warning) } }
             let runner = QueueRunner(queue, options) { event in
                 screen.show(event)
                 hook?.take(event)

@@ -78,13 +78,6 @@ final class RunScreen: Sendable {
         }
     }
 
-    func warn(_ text: String) {
-        state.withLock { state in
-            Self.clear(&state)
-            diagnostic.warning(text)
-        }
-    }
-
     func end() {
         state.withLock { state in
             Self.clear(&state)

@@ -45,7 +45,9 @@ extension QueueStatus {
         facts.add(
             "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
         for destination in destinations {
-            if destination.isPaused { facts.add(destination.name, "paused; go on with: capqueue resume --dest \(destination.name)") }
+            if destination.isPaused {
+                facts.add(destination.name, "paused; go on with: capqueue resume --dest \(destination.name)")
+            }
             if let hold = destination.hold {
                 facts.add(
                     destination.name,

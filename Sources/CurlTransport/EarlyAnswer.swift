@@ -1,0 +1,49 @@
+import Glibc
+
+/// What a server said before it reset the connection: libcurl 7.88 ends with the send that failed and does not read it, and the
+/// kernel still has it. Called when a connection is closed.
+final class LastWords {
+    private var isWanted = false
+    private var bytes: [UInt8]?
+    private static let limit = 1 << 16
+
+    func begin() {
+        isWanted = true
+        bytes = nil
+    }
+
+    /// - Returns: what was read from the connection that was closed since `begin`; nil for nothing.
+    func end() -> [UInt8]? {
+        isWanted = false
+        return bytes
+    }
+
+    func close(_ socket: Int32) {
+        defer { _ = Glibc.close(socket) }
+        guard isWanted else { return }
+        var buffer = [UInt8](repeating: 0, count: Self.limit)
+        let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 { bytes = Array(buffer[..<count]) }
+    }
+}
+
+/// An answer of HTTP/1 in the bytes of a connection.
+enum EarlyAnswer {
+    /// - Returns: nil for what is no answer that says no.
+    static func parse(_ bytes: [UInt8]) -> (status: Int, headers: [(name: String, value: String)], body: [UInt8])? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard bytes.starts(with: Array("HTTP/1.".utf8)),
+            let end = bytes.indices.first(where: { bytes[$0...].starts(with: mark) })
+        else { return nil }
+        let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")
+        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+            (300...599).contains(status)
+        else { return nil }
+        let headers = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            return (line[..<colon].lowercased(), String(value))
+        }
+        return (status, headers, Array(bytes[(end + mark.count)...]))
+    }
+}

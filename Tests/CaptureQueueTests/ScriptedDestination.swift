@@ -1,0 +1,95 @@
+import CaptureBundle
+import CaptureNative
+import CaptureQueue
+import Synchronization
+
+/// A destination whose answers are written down beforehand, and a clock that is set by hand: weeks pass in milliseconds.
+final class ScriptedDestination: UploadTransport {
+    struct Sent: Hashable {
+        let id: String
+        let attempt: Int
+        /// Milliseconds since the start.
+        let at: Int
+    }
+
+    private let manual: ManualClock
+    private let start: Int
+    /// What comes of a try.
+    var answer: (CaptureRecord, DeliveryRecord) -> SendOutcome = { _, _ in .failed(code: "http.500", message: "no") }
+    var isThere: () -> Bool = { true }
+    private(set) var sent: [Sent] = []
+    private(set) var connections = 0
+
+    init(_ manual: ManualClock) {
+        self.manual = manual
+        start = manual.now
+    }
+
+    static let offline = DestinationHold(code: "offline", message: "nobody there")
+
+    func reach(_ control: SendControl) -> DestinationHold? {
+        connections += 1
+        return isThere() ? nil : Self.offline
+    }
+
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        guard isThere() else { return .held(Self.offline) }
+        sent.append(Sent(id: job.capture.id, attempt: job.delivery.attempts, at: manual.now - start))
+        let outcome = answer(job.capture, job.delivery)
+        guard case .completed = outcome else { return outcome }
+        return .completed(receipt: job.receipt(.put, [:]), remoteID: nil, remoteURL: nil)
+    }
+
+    static let landed = SendOutcome.completed(receipt: "", remoteID: nil, remoteURL: nil)
+
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState { .there }
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { "no" }
+    func test(_ control: SendControl) -> DestinationTest { DestinationTest() }
+}
+
+/// One worker, driven without threads.
+final class SimulatedRun {
+    let destination: ScriptedDestination
+    let gate: DestinationGate
+    private let manual: ManualClock
+    private let worker: DestinationWorker
+    private let log = EventList()
+
+    init(_ queue: UploadQueue, _ name: String, _ manual: ManualClock) throws {
+        self.manual = manual
+        destination = ScriptedDestination(manual)
+        let record = try queue.destination(name)
+        gate = DestinationGate(record, at: manual.now)
+        let log = log
+        let board = RunBoard(clock: { manual.now }, onEvent: { log.add($0) })
+        worker = DestinationWorker(queue, record, gate, destination, board)
+    }
+
+    var events: [QueueEvent] { log.all }
+
+    /// Works until `milliseconds` have passed, or nothing will happen by itself any more.
+    func pass(_ milliseconds: Int) throws {
+        let end = manual.now + milliseconds
+        while true {
+            let next: Int?
+            switch try worker.step() {
+            case .worked: continue
+            case .waiting(let until), .blocked(let until): next = until
+            }
+            guard let next, next < end else {
+                manual.pass(max(0, end - manual.now))
+                return
+            }
+            // What is due now may wait for something else: a moment later it is looked at again.
+            manual.pass(max(1, next - manual.now))
+        }
+    }
+}
+
+private final class EventList: Sendable {
+    private let events = Mutex<[QueueEvent]>([])
+
+    func add(_ event: QueueEvent) { events.withLock { $0.append(event) } }
+
+    var all: [QueueEvent] { events.withLock(\.self) }
+}

@@ -1,0 +1,217 @@
+import CaptureBundle
+import CaptureQueue
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// When things are tried, over hours and weeks, by a clock that is set by hand.
+struct SimulatedRunTests {
+    private static let minute = 60_000
+    private static let day = 86_400_000
+    private let room: BundleRoom
+    private let manual = ManualClock()
+    private let queue: UploadQueue
+    private let run: SimulatedRun
+
+    init() throws {
+        room = try BundleRoom()
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true, clock: manual.clock)
+        try queue.addDestination("server", kind: .put, ["url": "http://127.0.0.1:9/{sha256}"])
+        run = try SimulatedRun(queue, "server", manual)
+    }
+
+    private func push(_ name: String, _ options: PushOptions = PushOptions()) throws -> String {
+        try queue.push(room.bundle(name), options).id
+    }
+
+    private func delivery(_ id: String) throws -> DeliveryRecord { try #require(queue.capture(id).deliveries.first) }
+
+    /// Defect 1 of the seeds: the table, not a formula.
+    @Test func triesAtTheTimesOfTheTableAndThenNoMore() throws {
+        let id = try push("a")
+        try run.pass(Self.day)
+        #expect(
+            run.destination.sent.map { $0.at / 1000 } == [0, 1, 3, 7, 15, 315, 615, 915, 1215, 1515])
+        #expect(run.destination.sent.map(\.attempt) == Array(1...10))
+        #expect(try delivery(id).state == .permanentlyFailed)
+        #expect(try delivery(id).errorCode == "http.500")
+        try queue.change(.retry, id)
+        try run.pass(Self.minute)
+        // The count is kept, so one more try is all.
+        #expect(run.destination.sent.count == 11)
+    }
+
+    /// Defect 2 of the seeds: one timer for all.
+    @Test func keepsATimeForEachCapture() throws {
+        let first = try push("first")
+        try run.pass(500)
+        let second = try push("second")
+        try run.pass(2000)
+        let times = Dictionary(grouping: run.destination.sent, by: \.id).mapValues { $0.map { $0.at } }
+        #expect(times[first]?.prefix(2) == [0, 1000])
+        #expect(times[second]?.prefix(2) == [500, 1500])
+    }
+
+    /// Defect 3 of the seeds: what fails goes to the front, and starves the rest.
+    @Test func letsAPoisonedCaptureBlockNobody() throws {
+        let poison = try push("poison")
+        let others = try (0..<20).map { try push("other-\($0)") }
+        run.destination.answer = { capture, _ in
+            capture.id == poison ? .failed(code: "http.500", message: "always") : ScriptedDestination.landed
+        }
+        try run.pass(100)
+        for id in others { #expect(try delivery(id).state == .completed) }
+        try run.pass(Self.day)
+        #expect(try delivery(poison).state == .permanentlyFailed)
+        #expect(!run.events.contains { $0.name == .held })
+    }
+
+    @Test func leavesADestinationAloneThatFailsForAll() throws {
+        for number in 0..<10 { _ = try push("capture-\(number)") }
+        try run.pass(Self.minute)
+        // Five failures, then single trials after 15 and 30 seconds.
+        #expect(run.destination.sent.count <= 8)
+        #expect(run.events.contains { $0.name == .held && $0.code == "breaker" })
+        run.destination.answer = { _, _ in ScriptedDestination.landed }
+        try run.pass(30 * Self.minute)
+        #expect(try queue.status().totals[.completed]?.captures == 10)
+        #expect(run.events.contains { $0.name == .ready })
+        #expect(try queue.destination("server").hold == nil)
+    }
+
+    /// Defect 4 of the seeds: Retry-After cut to five minutes.
+    @Test func waitsAsLongAsTheServerSaysAndBurnsNothing() throws {
+        let ids = try [push("a"), push("b")]
+        let hour = DestinationHold(code: "wait", message: "later", milliseconds: 3_600_000)
+        run.destination.answer = { _, _ in .held(hour) }
+        try run.pass(3_599_000)
+        #expect(run.destination.sent.count == 1)
+        for id in ids { #expect(try delivery(id).attempts == 0) }
+        run.destination.answer = { _, _ in ScriptedDestination.landed }
+        try run.pass(2000)
+        for id in ids { #expect(try delivery(id).state == .completed) }
+    }
+
+    @Test func countsNothingWhileItIsOffline() throws {
+        let id = try push("a")
+        run.destination.answer = { _, _ in ScriptedDestination.landed }
+        run.destination.isThere = { false }
+        // 60 days.
+        try run.pass(60 * Self.day)
+        #expect(try delivery(id).state == .pending && delivery(id).attempts == 0)
+        #expect(run.destination.sent.isEmpty)
+        // Connections after 1, 2, 4, 8, 16, 32 and then each 60 seconds.
+        #expect((80_000...90_000).contains(run.destination.connections))
+        run.destination.isThere = { true }
+        try run.pass(Self.minute)
+        #expect(try delivery(id).state == .completed)
+        #expect(try delivery(id).attempts == 1)
+    }
+
+    @Test func connectsAtOnceWhenTheNetworkChanges() throws {
+        let id = try push("a")
+        run.destination.answer = { _, _ in ScriptedDestination.landed }
+        run.destination.isThere = { false }
+        try run.pass(10 * Self.minute)
+        run.destination.isThere = { true }
+        #expect(run.gate.networkChanged(at: manual.now))
+        try run.pass(1)
+        #expect(try delivery(id).state == .completed)
+    }
+
+    /// The network comes and goes for two weeks, and the server fails now and then: all lands, nothing is given up.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func landsEverythingOverTwoWeeksOfAFlappingNetwork(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let start = manual.now
+        // Minutes at which it comes or goes: 0.1 s to 6 h each.
+        var flips: [Int] = []
+        var at = 0
+        while at < 14 * Self.day {
+            at +=
+                Bool.random(using: &generator)
+                ? Int.random(in: 100...5000, using: &generator)
+                : Int.random(in: Self.minute...6 * 60 * Self.minute, using: &generator)
+            flips.append(at)
+        }
+        let manual = manual
+        run.destination.isThere = { flips.count(where: { $0 <= manual.now - start }) % 2 == 1 }
+        var failures = SeededGenerator(seed: seed + 100)
+        run.destination.answer = { _, _ in
+            Int.random(in: 0..<4, using: &failures) == 0
+                ? .unclear(code: "curl.56", message: "it broke") : ScriptedDestination.landed
+        }
+        var ids: [String] = []
+        for number in 0..<42 {
+            ids.append(try push("capture-\(number)"))
+            try run.pass(Self.day / 3)
+        }
+        try run.pass(Self.day)
+        for id in ids { #expect(try delivery(id).state == .completed) }
+        #expect(run.destination.sent.count < 100)
+    }
+
+    @Test func keepsItsTimesWhenTheWallClockJumps() throws {
+        let id = try push("a")
+        try run.pass(20_000)
+        #expect(try delivery(id).attempts == 5)
+        manual.jump(-Self.day)
+        let later = try SimulatedRun(queue, "server", manual)
+        later.destination.answer = { _, _ in ScriptedDestination.landed }
+        // The run's own clock goes on from what was seen; five minutes later it is tried.
+        #expect(try delivery(id).dueAt <= manual.now + Self.day + 300_000)
+        try later.pass(Self.day + 300_000)
+        #expect(try delivery(id).state == .completed)
+    }
+
+    @Test func endsWithTheLifetime() throws {
+        try queue.setDestination("server", ["lifetime": "10m", "retry": "0,60x50"])
+        let short = try SimulatedRun(queue, "server", manual)
+        let id = try push("a")
+        try short.pass(Self.day)
+        #expect(try delivery(id).state == .permanentlyFailed)
+        #expect((9...12).contains(short.destination.sent.count))
+    }
+
+    @Test func keepsTheOrderOfASession() throws {
+        var options = PushOptions()
+        options.session = "monday"
+        let ids = try (0..<4).map { try push("member-\($0)", options) }
+        let other = try push("other")
+        let first = ids[0]
+        run.destination.answer = { capture, delivery in
+            capture.id == first && delivery.attempts < 3
+                ? .failed(code: "http.503", message: "not yet") : ScriptedDestination.landed
+        }
+        try run.pass(Self.minute)
+        let order = run.destination.sent.map(\.id)
+        #expect(order.filter(ids.contains) == [first, first] + ids)
+        // One that is in no session does not wait for it.
+        #expect(order.firstIndex(of: other) == 1)
+        #expect(try queue.capture(ids[3]).state == .completed)
+    }
+
+    @Test func goesOnWithASessionWhoseMemberFailedForGood() throws {
+        var options = PushOptions()
+        options.session = "monday"
+        let ids = try (0..<3).map { try push("member-\($0)", options) }
+        let first = ids[0]
+        run.destination.answer = { capture, _ in
+            capture.id == first ? .rejected(code: "http.400", message: "no") : ScriptedDestination.landed
+        }
+        try run.pass(1000)
+        #expect(try delivery(first).state == .permanentlyFailed)
+        #expect(try delivery(ids[2]).state == .completed)
+    }
+
+    @Test func asksBeforeItSendsAgainWhatMayHaveLanded() throws {
+        let id = try push("a")
+        var doubts: [Bool] = []
+        run.destination.answer = { _, delivery in
+            doubts.append(delivery.isInDoubt)
+            return doubts.count == 1 ? .unclear(code: "curl.56", message: "it broke") : ScriptedDestination.landed
+        }
+        try run.pass(5000)
+        #expect(doubts == [false, true])
+        #expect(try delivery(id).state == .completed && !delivery(id).isInDoubt)
+    }
+}

@@ -8,6 +8,7 @@ public final class EventHook: Sendable {
     private struct State {
         var waiting: [QueueEvent] = []
         var dropped = 0
+        var isStarted = false
         var isEnding = false
         /// The run was asked to end: nobody waits for the command any more.
         var isStopped = false
@@ -27,23 +28,34 @@ public final class EventHook: Sendable {
     public init(_ command: String, onTrouble: @escaping @Sendable (QueueEvent) -> Void) {
         self.command = command
         self.onTrouble = onTrouble
-        let isStarted = Thread.start { self.work() }
-        if !isStarted { state.withLock { $0.isOver = true } }
     }
 
     public func take(_ event: QueueEvent) {
         guard event.isForHooks else { return }
-        state.withLock { state in
+        let isFirst = state.withLock { state in
             if state.waiting.count < Self.most { state.waiting.append(event) } else { state.dropped += 1 }
+            defer { state.isStarted = true }
+            return !state.isStarted
         }
+        if isFirst { start() }
         signal.raise()
+    }
+
+    /// Only now: a thread has the blocked signals of the one that starts it, and a run blocks those that end it
+    /// (`StopSignals`) after this object was made.
+    private func start() {
+        let isStarted = Thread.start { self.work() }
+        if !isStarted { state.withLock { $0.isOver = true } }
     }
 
     /// Waits until the command was run for all that came.
     ///
     /// - Parameter isStopped: asked several times a second; what is left is dropped then.
     public func finish(isStopped: () -> Bool) {
-        state.withLock { $0.isEnding = true }
+        state.withLock { state in
+            state.isEnding = true
+            if !state.isStarted { state.isOver = true }
+        }
         signal.raise()
         while !state.withLock(\.isOver) {
             if isStopped() {

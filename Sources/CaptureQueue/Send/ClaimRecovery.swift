@@ -37,23 +37,33 @@ extension UploadQueue {
                 let delivery = try DeliveryRecord(row: row)
                 let isOver = delivery.leaseUntil.map { $0 <= now } ?? true
                 guard isOver || !(owner?.process.isAlive ?? false) else { continue }
-                // The try that was cut counts: nobody knows what of it arrived, and what kills each run must end some day.
-                let cause = "its run ended without an answer"
-                if policies[delivery.destination ?? "", default: .standard].delay(afterAttempt: delivery.attempts)
-                    == nil
-                {
-                    _ = try db.apply(
-                        .reject, to: delivery, at: now,
-                        .init(cause: cause, failure: ("run.lost", cause), isInDoubt: true))
-                } else {
-                    _ = try db.apply(.park, to: delivery, at: now, .init(cause: cause, due: now, isInDoubt: true))
-                }
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
                     [now, delivery.number])
+                // No attempt is burned: a power supply that fails each hour must not use up ten tries. What ends each
+                // run that touches it waits longer each time, so that others are sent before it.
+                let losses = try db.lossesInARow(of: delivery)
+                let delays = policies[delivery.destination ?? "", default: .standard].delays
+                let delay = delays.isEmpty ? 0 : delays[min(max(losses - 1, 0), delays.count - 1)]
+                _ = try db.apply(
+                    .park, to: delivery, at: now,
+                    .init(
+                        cause: "its run ended without an answer", due: now + delay * 1000,
+                        attempts: max(0, delivery.attempts - 1), isInDoubt: true))
                 count += 1
             }
             return count
         }
+    }
+}
+
+extension Database {
+    /// How many of the last tries were cut by the end of their run.
+    fileprivate func lossesInARow(of delivery: DeliveryRecord) throws -> Int {
+        let sql = """
+            SELECT count(*) FROM attempts WHERE delivery = ?1 AND outcome = 'lost' AND id > coalesce(
+                (SELECT max(id) FROM attempts WHERE delivery = ?1 AND outcome IS NOT NULL AND outcome <> 'lost'), 0)
+            """
+        return try integer(sql, [delivery.number]) ?? 0
     }
 }

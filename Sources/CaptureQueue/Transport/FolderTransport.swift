@@ -75,7 +75,11 @@ final class FolderTransport: UploadTransport {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil { return try compare(job, target, folder, source) }
             let file = try AtomicFile(name, in: folder, mode: 0o644)
-            guard try copy(source, to: file.handle) == job.capture.sha256 else {
+            control.began(bytes: job.capture.byteCount)
+            guard let found = try copy(source, to: file.handle, control) else {
+                return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
+            }
+            guard found == job.capture.sha256 else {
                 return .damaged(message: "the bytes are not those that were pushed")
             }
             try file.handle.synchronize()
@@ -155,15 +159,22 @@ final class FolderTransport: UploadTransport {
         return found
     }
 
-    /// - Returns: the SHA-256 of all that was read.
-    private func copy(_ source: FileHandle, to target: FileHandle?) throws(NativeError) -> Digest {
+    /// - Parameter control: is told how far the copy is, limits its rate, and may end it.
+    /// - Returns: the SHA-256 of all that was read; nil when it was ended.
+    private func copy(
+        _ source: FileHandle, to target: FileHandle?, _ control: SendControl? = nil
+    ) throws(NativeError) -> Digest? {
         let hasher = try SHA256Hasher()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        var sum = 0
         while true {
             let count = try source.readSome(into: &buffer)
             if count == 0 { return Digest(bytes: try hasher.finish()) }
+            if let control, !control.waitForTurn(count) { return nil }
             try hasher.update(buffer.span.extracting(first: count))
             if let target { try target.write(buffer.span.extracting(first: count)) }
+            sum += count
+            control?.sent(sum)
         }
     }
 }

@@ -159,7 +159,7 @@ package final class SendControl: Sendable {
     /// Waits until so many bytes may be sent; false when it is to end.
     func waitForTurn(_ bytes: Int) -> Bool {
         for throttle in throttles where !throttle.take(bytes, isStopped: { self.stopped != nil }) { return false }
-        return true
+        return stopped == nil
     }
 }
 

@@ -9,6 +9,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Send what is due.",
+        usage: "capqueue run [--once | --until-empty | --watch] [options]",
         discussion: """
             Prints an id and the state that it is in now, one a line, or events with --json; on a terminal also how far \
             each transfer is. SIGTERM lets transfers end for --grace, and gives back the rest. Exit codes: 0 nothing waits \

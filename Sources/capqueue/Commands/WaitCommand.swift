@@ -12,7 +12,8 @@ struct WaitCommand: ParsableCommand {
             capqueue wait --session NAME | --all [--timeout AGE]
             """,
         discussion: """
-            Sends nothing itself. Prints each id and its state once it is decided. Exit codes: 0 all are completed or \
+            Sends nothing itself. Prints each id and its state once it is decided; --all prints those that were not \
+            completed or cancelled before. Exit codes: 0 all are completed or \
             cancelled, 14 one failed for good, 15 the time is over.
 
             Example:
@@ -61,7 +62,7 @@ struct WaitCommand: ParsableCommand {
         while true {
             left = try left.filter { id in
                 let state = try queue.capture(id).state
-                guard !DeliveryState.waiting.contains(state), state != .held else { return true }
+                guard Self.isDecided(state) else { return true }
                 try Output.line("\(id) \(state.rawValue)")
                 if DeliveryState.failedForGood.contains(state) { worst = .failedForGood }
                 return false
@@ -72,17 +73,41 @@ struct WaitCommand: ParsableCommand {
         }
     }
 
+    /// Looks at the sum of states as long as something waits; then at each capture, once. `--all` passes over those that
+    /// were done before it began: a queue keeps thousands.
     private func waitForAll(_ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
-        while true {
-            let totals = try queue.totals(session: session)
-            let waiting = (DeliveryState.waiting + [.held]).reduce(0) { $0 + (totals[$1] ?? 0) }
-            let failed = DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1] ?? 0) }
-            if waiting == 0 { return failed > 0 ? .failedForGood : .success }
-            if let end, MonotonicClock.seconds >= end {
-                return ExitStatus.worst(failed > 0 ? [.failedForGood, .workLeft] : [.workLeft])
-            }
-            pause(until: end)
+        var chosen = CaptureFilter()
+        chosen.session = session
+        var known: Set<String> = []
+        if all {
+            chosen.states = [.completed, .cancelled]
+            try queue.list(chosen) { known.insert($0.id).inserted }
+            chosen.states = []
         }
+        var isLate = false
+        while !isLate, try isWaiting(queue) {
+            isLate = end.map { MonotonicClock.seconds >= $0 } ?? false
+            if !isLate { pause(until: end) }
+        }
+        var worst = isLate ? ExitStatus.workLeft : .success
+        try queue.list(chosen) { capture in
+            guard Self.isDecided(capture.state), !known.contains(capture.id) else { return true }
+            try Output.line("\(capture.id) \(capture.state.rawValue)")
+            if DeliveryState.failedForGood.contains(capture.state) {
+                worst = ExitStatus.worst([worst, .failedForGood])
+            }
+            return true
+        }
+        return worst
+    }
+
+    private func isWaiting(_ queue: UploadQueue) throws -> Bool {
+        let totals = try queue.totals(session: session)
+        return (DeliveryState.waiting + [.held]).contains { totals[$0] ?? 0 > 0 }
+    }
+
+    private static func isDecided(_ state: DeliveryState) -> Bool {
+        !DeliveryState.waiting.contains(state) && state != .held
     }
 
     /// Looks five times a second: changes of other processes wake nobody here.

@@ -16,6 +16,8 @@ final class RunScreen: Sendable {
         var sentBytes = 0
         var isOver = false
         var fault: BundleError?
+        /// What a destination waits for, which is said once and not of each capture.
+        var waits: [String: String] = [:]
     }
 
     private let style: Style
@@ -53,7 +55,7 @@ final class RunScreen: Sendable {
                 switch style {
                 case .quiet: break
                 case .json: try Output.json(event.json)
-                case .lines: try Self.write(event)
+                case .lines: try Self.write(event, &state)
                 }
             } catch {
                 state.fault = state.fault ?? error
@@ -61,16 +63,21 @@ final class RunScreen: Sendable {
         }
     }
 
-    private static func write(_ event: QueueEvent) throws(BundleError) {
+    private static func write(_ event: QueueEvent, _ state: inout State) throws(BundleError) {
         if let id = event.id, let new = event.state { try Output.line("\(id) \(new.rawValue)") }
         let place = event.destination.map { "\($0): " } ?? ""
         let name = event.id.map { "\($0): " } ?? place
         let until = event.until.map { "; next try \(Moment.text($0))" } ?? ""
         switch event.name {
+        case .pending where state.waits[event.destination ?? ""] == event.message: break
         case .failed, .permanentlyFailed, .conflict, .quarantined, .pending:
             diagnostic.warning("\(name)\(event.message ?? "")\(event.name == .failed ? until : "")")
-        case .held, .offline: diagnostic.warning("\(place)\(event.message ?? "")\(until)")
-        case .ready: diagnostic.note("\(place)goes on")
+        case .held, .offline:
+            state.waits[event.destination ?? ""] = event.message
+            diagnostic.warning("\(place)\(event.message ?? "")\(until)")
+        case .ready:
+            state.waits[event.destination ?? ""] = nil
+            diagnostic.note("\(place)goes on")
         case .paused, .resumed: diagnostic.note("\(place)\(event.name.rawValue)")
         case .session: diagnostic.note("\(place)told of the end of session \(event.session ?? "")")
         case .quota, .warning: diagnostic.warning("\(place)\(event.message ?? "")")

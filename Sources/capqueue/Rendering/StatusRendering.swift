@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureNative
 import CaptureQueue
 import CommandSupport
 
@@ -51,7 +52,8 @@ extension QueueStatus {
             if let hold = destination.hold {
                 facts.add(
                     destination.name,
-                    Style.doubtful.output("waits") + " until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
+                    Style.doubtful.output(hold.until > WallClock.milliseconds ? "waits" : "waited")
+                        + " until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
             }
         }
         if isPaused { facts.add("paused", "nothing is sent; go on with: capqueue resume") }

@@ -20,7 +20,7 @@ from checks import Failed, expect
 DAY = 86_400_000  # milliseconds
 STOCK = 64
 # Section 2 of Spec/queue.md; whatever else is in a queue at rest was left over.
-KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|settings\.json|reserve"
+KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|run\.bell|run\.json|settings\.json|reserve"
                    r"|queue\.sqlite\.damaged-\d+|spool/([0-9a-f]{2})/\2[0-9a-f]{62}\.(bundle|json)"
                    r"|quarantine/[0-9a-f]{64}\.\d+\.bundle")
 

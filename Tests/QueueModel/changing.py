@@ -90,7 +90,7 @@ def _apply(model, capture, event, destination=None, passing=()):
         return 64 if capture.state == "completed" else 66
     changed = capture.apply(event, destination, passing)
     for delivery in changed:
-        delivery.due = model.turn()
+        delivery.due, delivery.again = model.step, True
     return 0 if changed else 64
 
 

@@ -2,7 +2,7 @@
 import json
 import os
 
-from model import Capture, Delivery, HELD, OVER
+from model import Capture, HELD, OVER
 from outcomes import expect
 from seen import listing, settle
 from spec import EXIT_CODES
@@ -217,7 +217,7 @@ def _salvaged(world, record, old, state):
     if sidecar:
         capture.session, capture.priority = old.session, old.priority
     later = old.deliveries[0].later and sidecar
-    capture.deliveries = [Delivery(each, state if whole else "quarantined", None, later, capture.priority, model.turn())
+    capture.deliveries = [model.delivery(each, capture.priority, later, state if whole else "quarantined")
                           for each in capture.pushed_to or [None]]
     if capture.session:
         model.sessions[capture.session] = "open"

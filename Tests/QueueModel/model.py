@@ -19,7 +19,9 @@ class Delivery:
     receipt: str | None = None  # as text; None of a run's own, which is looked at where it is made
     later: bool = False  # due at a time that no sequence lives to see
     priority: int = 0
-    due: int = 0  # the place in the line of those that have the same priority
+    due: int = 0  # the step since which it is due
+    number: int = 0  # of those that were made by the same step the older one comes first
+    again: bool = False  # due anew: within a step it is up to the clock which of such come first
 
     def apply(self, event):
         """True if the event has a cell in the table; then the delivery is in the state that it names."""
@@ -86,7 +88,8 @@ class Model:
         self.destinations = {}  # name: number of the folder
         self.default = None
         self.strays = {}  # files in the spool that no row names: bundle by SHA-256
-        self._turn = 0
+        self.step = 0  # the number of the command: what one command makes due is due since the same moment
+        self._number = 0
 
     def copy(self):
         return copy.deepcopy(self)
@@ -106,9 +109,9 @@ class Model:
     def by_identity(self, bundle):
         return next((each for each in self.captures.values() if each.bundle.identity == bundle.identity), None)
 
-    def turn(self):
-        self._turn += 1
-        return self._turn
+    def delivery(self, name, priority, later=False, state="pending"):
+        self._number += 1
+        return Delivery(name, state, None, later, priority, self.step, self._number)
 
     # Taking in
 
@@ -126,7 +129,7 @@ class Model:
             self.sessions[session] = "open"
         if held:
             return held.id, self._push_again(held, bundle, destinations, priority, later, reference)
-        deliveries = [self._delivery(name, priority, later) for name in destinations or (None,)]
+        deliveries = [self.delivery(name, priority, later) for name in destinations or (None,)]
         capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries, pushed_to=tuple(destinations))
         if reference:
             capture.holding, capture.reference = "reference", reference
@@ -134,9 +137,6 @@ class Model:
             self.strays.pop(bundle.sha256, None)
         self.captures[capture.id] = capture
         return capture.id, "stored"
-
-    def _delivery(self, name, priority, later):
-        return Delivery(name, later=later, priority=priority, due=self.turn())
 
     def _push_again(self, held, bundle, destinations, priority, later, reference):
         everything = all(each.state == "cancelled" for each in held.deliveries)
@@ -147,9 +147,9 @@ class Model:
                 each.apply("push")
             elif everything or each.destination in destinations:
                 each.apply("push")
-                each.due, each.later = self.turn(), later
+                each.due, each.again, each.later = self.step, True, later
         known = {each.destination for each in held.deliveries}
-        held.deliveries += [self._delivery(name, priority, later) for name in destinations if name not in known]
+        held.deliveries += [self.delivery(name, priority, later) for name in destinations if name not in known]
         outcome = self._outcome(held, reference)
         if outcome != "held-already":
             if not reference:

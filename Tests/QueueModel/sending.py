@@ -34,7 +34,8 @@ def _add(world, name):
     if not code:
         after.destinations[name] = number
         after.default = after.default or name
-    ended = world.write("dest", "add", name, "--kind", "folder", "--path", f"disk{number}")
+    ended = world.write("dest", "add", name, "--kind", "folder", "--path", f"disk{number}",
+                        "--retry", "0x10")  # after kills, too, nothing waits
     _changed(world, ended, after, [code])
 
 
@@ -132,33 +133,51 @@ def run(world, dice):
     ended.finding(14 if failed else 15 if left else 0)
     lines = [line for _, _, line in told]
     expect(sorted(ended.lines) == sorted(lines), f"{ended.words}: says {ended.lines}, expected {lines}")
-    if len({name for name, _, _ in told}) == 1:  # of several destinations each has an order of its own
-        ended.printing([line for _, _, line in sorted(told, key=lambda each: each[1])], "in another order:")
+    again = [each.due for _, each, _ in told if each.again]
+    dues = [each.due for _, each, _ in told]
+    # Of several destinations each has an order of its own.
+    if len({name for name, _, _ in told}) == 1 and all(dues.count(due) == 1 for due in again):
+        ended.printing(lines, "in another order:")
     world.model = after
     _copies(world)
 
 
 def _send_all(world, model):
-    """What a run tells: for each line the destination, what decides its place, and the text."""
+    """What a run tells: for each line the destination, the delivery and the text, in the order of sending."""
+    for _, delivery in _deliveries(model):
+        if delivery.state in ("uploading", "processing"):
+            delivery.apply("park")  # its owner was killed
+            delivery.due, delivery.again = model.step, True
     told = []
-    for capture in list(model.captures.values()):
-        for delivery in list(capture.deliveries):
-            if delivery.state in ("uploading", "processing"):
-                delivery.apply("park")  # its owner was killed
-                delivery.due = model.turn()
-            if delivery.state in ("pending", "failed") and not delivery.later and capture.holding in HELD:
-                told += _send(world, model, capture, delivery)
+    for name in model.destinations:
+        while mounted(world, model, name) and (first := _first(model, name)):
+            told += _send(world, model, *first, name)
     return told
 
 
-def _send(world, model, capture, delivery):
-    name = delivery.destination or model.default
-    if not name or not mounted(world, model, name):
-        return []
+def _deliveries(model):
+    return [(capture, delivery) for capture in model.captures.values() for delivery in capture.deliveries]
+
+
+def _first(model, name):
+    """What is sent next: the most urgent, longest due, of each session the earliest that waits at all."""
+    ready, sessions = [], set()
+    for capture, delivery in _deliveries(model):
+        if (delivery.destination or model.default) != name or delivery.state not in ("pending", "failed"):
+            continue
+        if capture.session in sessions:
+            continue
+        sessions |= {capture.session} - {None}
+        if not delivery.later and capture.holding in HELD:
+            ready.append((-delivery.priority, delivery.due, delivery.number, capture, delivery))
+    return min(ready, key=lambda each: each[:3])[3:] if ready else None
+
+
+def _send(world, model, capture, delivery, name):
     if not delivery.destination and any(each.destination == name for each in capture.deliveries):
         delivery.apply("cancel")
         return []
-    delivery.destination, place = name, (-delivery.priority, delivery.due)
+    delivery.destination = name
     delivery.apply("claim")
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
     same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
@@ -166,7 +185,7 @@ def _send(world, model, capture, delivery):
         capture.lose_bytes()
     else:
         delivery.apply("complete" if same else "conflict")
-    return [(name, place, f"{capture.id} {delivery.state}")]
+    return [(name, delivery, f"{capture.id} {delivery.state}")]
 
 
 def _sending(record, old, new):

@@ -46,6 +46,12 @@ package final class DestinationWorker {
         case .go: break
         }
         if try next == nil && (poll(now) || tellSession(now)) { return .worked }
+        if next == nil, let hold = transport.absence,
+            try queue.isSomethingDue(for: destination, dueBefore: board.dueBefore, at: now)
+        {
+            try tell(gate.note(.held(hold), capture: 0, at: now))
+            return .blocked(until: gate.hold?.until)
+        }
         guard let claim = try next ?? queue.claim(for: destination, dueBefore: board.dueBefore, floor: now) else {
             return .waiting(until: try nextTime(after: now))
         }

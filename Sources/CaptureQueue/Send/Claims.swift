@@ -27,6 +27,11 @@ extension UploadQueue {
         try store.write { db in try claim(for: destination, dueBefore: before, at: max(clock.stamp(db), floor), db) }
     }
 
+    /// Whether `claim` would find something.
+    func isSomethingDue(for destination: Destination, dueBefore before: Int?, at now: Int) throws -> Bool {
+        try store.read { db in try Self.next(for: destination, due: min(before ?? now, now), db) != nil }
+    }
+
     func claim(for destination: Destination, dueBefore before: Int?, at now: Int, _ db: Database) throws -> Claim? {
         while let number = try Self.next(for: destination, due: min(before ?? now, now), db) {
             if let claim = try take(number, destination, at: now, db) { return claim }

@@ -4,16 +4,16 @@ import CurlTransport
 
 /// Says which settings a kind of destination takes, and what they may be (Spec/queue.md section 12).
 enum DestinationSettings {
-    private static let connection: Set<String> = [
-        "url", "ca", "cert", "cert-key", "proxy", "concurrency", "bwlimit", "retry", "jitter", "lifetime", "header",
-        "connect-timeout", "stall-timeout", "answer-timeout",
-    ]
+    private static let pace: Set<String> = ["concurrency", "bwlimit", "retry", "jitter", "lifetime"]
+    private static let connection: Set<String> = pace.union([
+        "url", "ca", "cert", "cert-key", "proxy", "header", "connect-timeout", "stall-timeout", "answer-timeout",
+    ])
     private static let token: Set<String> = ["token-file", "token-command"]
     private static let files: Set<String> = ["key", "passphrase-file", "token-file", "ca", "cert", "cert-key"]
 
     static func names(_ kind: Destination.Kind) -> Set<String> {
         switch kind {
-        case .folder: ["path", "marker"]
+        case .folder: pace.union(["path", "marker"])
         case .http:
             connection.union(token).union(["verify-url", "key", "device-id", "passphrase-file"])
         case .put: connection.union(token).union(["url-command", "url-endpoint", "part", "session-end-url"])
@@ -32,10 +32,6 @@ enum DestinationSettings {
             guard !value.isEmpty else { throw fail("\(key) is empty") }
         }
         var settings = settings
-        if kind == .folder {
-            guard settings["path"] != nil else { throw fail("folder needs --path") }
-            return settings
-        }
         for key in files.sorted() {
             guard let path = settings[key].map(FilePath.absolute) else { continue }
             settings[key] = path
@@ -82,7 +78,7 @@ enum DestinationSettings {
 
     private static func fault(of settings: [String: String], _ kind: Destination.Kind) -> String? {
         switch kind {
-        case .folder: return nil
+        case .folder: return settings["path"] == nil ? "folder needs --path" : nil
         case .http:
             if settings["url"] == nil { return "http needs --url" }
             if let id = settings["device-id"], !RequestSignature.isDeviceID(id) { return "device-id is no UUID" }

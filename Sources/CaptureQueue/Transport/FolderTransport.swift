@@ -51,7 +51,9 @@ final class FolderTransport: UploadTransport {
     /// Whether the folder is the one that was named, and not the empty place where its disk would be mounted.
     var isThere: Bool { Self.readMarker(path) == marker }
 
-    func reach(_ control: SendControl) -> DestinationHold? {
+    func reach(_ control: SendControl) -> DestinationHold? { absence }
+
+    var absence: DestinationHold? {
         isThere
             ? nil
             : DestinationHold(
@@ -61,7 +63,7 @@ final class FolderTransport: UploadTransport {
 
     /// Copies the bundle; what is there already is compared, never replaced.
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        if let hold = reach(control) { return .held(hold) }
+        if let hold = absence { return .held(hold) }
         switch job.open() {
         case .failure(let trouble): return trouble.outcome
         case .success(let source): return send(job, from: source.handle, control)

@@ -9,6 +9,8 @@ import Synchronization
 /// bundle's hash, `held` and `parked` only where nothing came to an end, and never throws: what goes wrong is an outcome.
 /// It writes nothing to the queue.
 package protocol UploadTransport: AnyObject {
+    /// What can be known without asking anybody: the folder is not mounted. Looked at before anything is claimed.
+    var absence: DestinationHold? { get }
     /// Connects, and asks for nothing. nil when somebody is there.
     func reach(_ control: SendControl) -> DestinationHold?
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome
@@ -51,6 +53,8 @@ public struct DestinationTest: Hashable, Sendable {
 }
 
 extension UploadTransport {
+    package var absence: DestinationHold? { nil }
+
     package func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         .unclear(code: "poll", message: "this kind of destination decides at once")
     }

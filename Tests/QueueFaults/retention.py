@@ -168,8 +168,9 @@ def not_stranded(bench):
     (rig.out / "disk").mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
     rig.push(*bench.stock[:3])
-    # A copy gets its name by a link; renamed is only the file of what is under way.
-    kill = ["strace", "-f", "-o", "/dev/null", "-e", "trace=linkat", "-e", "inject=linkat:signal=KILL:when=1"]
+    # A copy gets its name by a link in this folder; elsewhere a run links what it tells of itself.
+    kill = ["strace", "-f", "-o", "/dev/null", "-P", str(rig.out / "disk"), "-e", "trace=linkat",
+            "-e", "inject=linkat:signal=KILL:when=1"]
     expect(rig.run("run", prefix=kill).code in KILLED, "the run was not killed")
     states = [row["state"] for row in rig.rows().values()]
     expect("uploading" in states, f"the kill met no sending: {states}")

@@ -20,6 +20,7 @@ package final class DestinationWorker {
     private let retry: RetryPolicy
     /// Claimed together with the settling of the one before.
     private var next: Claim?
+    private var lookedAround = 0.0
 
     package init(
         _ queue: UploadQueue, _ destination: Destination, _ gate: DestinationGate, _ transport: any UploadTransport,
@@ -45,7 +46,11 @@ package final class DestinationWorker {
         case .connect: return try connect(now)
         case .go: break
         }
-        if try next == nil && (poll(now) || tellSession(now)) { return .worked }
+        // Between transfers that follow one another at once, too, but not between each two.
+        if next == nil || MonotonicClock.seconds - lookedAround > 1 {
+            lookedAround = MonotonicClock.seconds
+            if try poll(now) || tellSession(now) { return .worked }
+        }
         if next == nil, let hold = transport.absence,
             try queue.isSomethingDue(for: destination, dueBefore: board.dueBefore, at: now)
         {
@@ -127,7 +132,6 @@ package final class DestinationWorker {
 
     private func goesOn(_ now: Int) -> Bool {
         guard !board.isStopping, !board.isPaused, case .go = gate.permission(at: now) else { return false }
-        // Polls and sessions come first.
         return true
     }
 

@@ -48,12 +48,13 @@ extension UploadQueue {
             let delivery = try DeliveryRecord(row: row)
             let (event, change) = Self.change(for: outcome, delivery, claim.capture, at: now, settling.retry)
             guard try db.apply(event, to: delivery, at: now, change) else { return (nil, nil) }
+            let after = try db.row(
+                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
+            ).map { try DeliveryRecord(row: $0) }
             let next =
                 settling.claimsNext
                 ? try self.claim(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
-            let after = try db.row(
-                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number])
-            return (try after.map { try DeliveryRecord(row: $0) }, next)
+            return (after, next)
         }
         guard let delivery = settled.0 else {
             throw QueueError(.claimLost, "somebody else decided on it meanwhile", of: claim.capture.id)

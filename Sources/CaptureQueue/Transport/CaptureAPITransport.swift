@@ -71,25 +71,44 @@ final class CaptureAPITransport: UploadTransport {
             case .absent: break
             }
         }
-        let body: SpooledPart
-        switch part(of: job, SpooledPart.body) {
-        case .success(let made): body = made
-        case .failure(let end): return end.outcome
-        }
-        var request = HTTPRequest(.post, endpoint)
-        request.headers = [
-            HTTPRequest.Header("Content-Type", body.contentType), HTTPRequest.Header("Accept", "application/json"),
-        ]
-        if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
-        let file = FileBody(body.handle, byteCount: body.byteCount, sha256: body.sha256, control)
-        request.body = file
-        switch authorized(request, body.sha256, job.token, control) {
-        case .failure(let outcome): return outcome.outcome
-        case .success(let end): return file.fault ?? judge(end, job, body, control)
+        var candidate = 0
+        while true {
+            let source: Source
+            switch open(job, from: candidate) {
+            case .success(let found): source = found
+            case .failure(let end): return end.outcome
+            }
+            let file = FileBody(
+                source.handle, source.layout, of: (job.capture.byteCount, job.capture.sha256), control)
+            let outcome = post(file, source.layout.contentType, to: endpoint, job, control)
+            guard file.isSpoilt else { return file.fault ?? outcome }
+            // Nothing of it arrived whole; the next boundary that the manifest gives is tried.
+            candidate = source.layout.candidate + 1
         }
     }
 
-    private func judge(_ end: HTTPEnd, _ job: SendJob, _ body: SpooledPart, _ control: SendControl) -> SendOutcome {
+    private func post(
+        _ file: FileBody, _ contentType: String, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
+    ) -> SendOutcome {
+        // Only a signature needs the hash of the body before it is sent.
+        var digest: Digest?
+        if destination.settings["device-id"] != nil {
+            digest = file.digest()
+            guard digest != nil else { return file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false) }
+        }
+        var request = HTTPRequest(.post, endpoint)
+        request.headers = [
+            HTTPRequest.Header("Content-Type", contentType), HTTPRequest.Header("Accept", "application/json"),
+        ]
+        if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
+        request.body = file
+        switch authorized(request, digest, job.token, control) {
+        case .failure(let outcome): return outcome.outcome
+        case .success(let end): return judge(end, job, digest, control)
+        }
+    }
+
+    private func judge(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
         switch end.kind {
         case .landed:
             guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),
@@ -111,13 +130,13 @@ final class CaptureAPITransport: UploadTransport {
     static func isUndecided(_ status: String?) -> Bool { ["processing", "pending", "queued"].contains(status ?? "") }
 
     private func completed(
-        _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: SpooledPart? = nil
+        _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: Digest? = nil
     ) -> SendOutcome {
         let receipt = job.receipt(
             .http,
             [
                 "capture_id": .string(id), "confirmed_by": .string(proof),
-                "body_sha256": body.map { .string($0.sha256.description) },
+                "body_sha256": body.map { .string($0.description) },
                 "url": template.address(of: job.capture).map { .string($0.shown) },
                 "answer": CanonicalJSON.encode(answer).count <= Self.answerLimit ? answer : nil,
             ])
@@ -131,14 +150,16 @@ final class CaptureAPITransport: UploadTransport {
         .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
     }
 
-    private func part(
-        of job: SendJob, _ make: (FileHandle, Digest, String) throws(BundleError) -> SpooledPart
-    ) -> Result<SpooledPart, RefusedSend> {
+    /// A bundle, and how a body is made of it.
+    private typealias Source = (handle: FileHandle, layout: BodyLayout)
+
+    private func open(_ job: SendJob, from candidate: Int) -> Result<Source, RefusedSend> {
         switch job.open() {
         case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
         case .success(let source):
             do throws(BundleError) {
-                return .success(try make(source.handle, job.capture.sha256, source.name))
+                let layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
+                return .success((source.handle, layout))
             } catch {
                 return .failure(RefusedSend(outcome: Self.outcome(of: error)))
             }
@@ -164,12 +185,10 @@ final class CaptureAPITransport: UploadTransport {
     /// Asks the server whether it has the photo (Spec/upload.md section 4.4).
     private func landed(_ job: SendJob, _ control: SendControl) -> Landing {
         guard let verifyAddress else { return .absent }
-        let photo: SpooledPart
-        switch part(of: job, SpooledPart.photo) {
-        case .success(let made): photo = made
         // Without a photo there is nothing to ask for.
-        case .failure: return .absent
-        }
+        guard case .success(let source) = job.open(),
+            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name)
+        else { return .absent }
         let form: FormFile
         do throws(NativeError) {
             form = try FormFile(photo, control)
@@ -241,7 +260,7 @@ final class CaptureAPITransport: UploadTransport {
 
     /// Sends with token and device headers, made for this try; once more where the server asks for fresh ones.
     private func authorized(
-        _ request: HTTPRequest, _ body: Digest, _ token: [UInt8], _ control: SendControl
+        _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
         let own = destination.ownHeaders
         do throws(SendTrouble) {
@@ -259,8 +278,8 @@ final class CaptureAPITransport: UploadTransport {
     }
 
     /// - Returns: whether there is a device to sign with.
-    private func sign(_ request: inout HTTPRequest, _ body: Digest) throws(SendTrouble) -> Bool {
-        guard let device = try shared.device(destination) else { return false }
+    private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
+        guard let body, let device = try shared.device(destination) else { return false }
         let now = WallClock.milliseconds + shared.offset.withLock(\.self)
         do throws(BundleError) {
             let signature = try RequestSignature(body: body, deviceID: device.id, timestamp: now, device: device.key)

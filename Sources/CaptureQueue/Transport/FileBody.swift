@@ -2,35 +2,62 @@ import CaptureBundle
 import CaptureNative
 import CurlTransport
 
-/// Bytes of a file, hashed while they are sent. The last ones are held back until the hash is right, so that other bytes
-/// than those that are expected never arrive whole.
+/// A file, or an upload body that is made of one, hashed while it is sent. The last bytes are held back until the hash of
+/// the whole file is right, so that other bytes than those that are expected never arrive whole.
 final class FileBody: RequestBody {
     private static let heldBack = 16_384
 
     let byteCount: Int
     private let handle: FileHandle
+    private let pieces: [BodyLayout.Piece]
+    private let fileBytes: Int
+    /// Of the file.
     private let expected: Digest
+    private let boundary: [UInt8]?
     private let control: SendControl
     private var hasher: SHA256Hasher?
+    private var scanner = BoundaryScanner()
     private var buffer: [UInt8] = []
+    /// How many bytes of the body were lent.
     private var position = 0
+    /// The piece that is next, how far it is, and how far the file is.
+    private var place = (piece: 0, done: 0, file: 0)
     private var tail: [UInt8]?
     private(set) var isSent = false
+    /// The boundary of the body stands in what was to be sent.
+    private(set) var isSpoilt = false
     /// Why the transfer was given up; nil while all is well.
     private(set) var fault: SendOutcome?
 
+    /// The file itself.
     init(_ handle: FileHandle, byteCount: Int, sha256: Digest, _ control: SendControl) {
         self.handle = handle
         self.byteCount = byteCount
+        pieces = [.copied(offset: 0, count: byteCount)]
+        fileBytes = byteCount
         expected = sha256
+        boundary = nil
+        self.control = control
+    }
+
+    /// - Parameters:
+    ///   - layout: of the body that is made of the bundle.
+    ///   - bundle: its length and hash.
+    init(
+        _ handle: FileHandle, _ layout: BodyLayout, of bundle: (byteCount: Int, sha256: Digest), _ control: SendControl
+    ) {
+        self.handle = handle
+        byteCount = layout.byteCount
+        pieces = layout.pieces
+        fileBytes = bundle.byteCount
+        expected = bundle.sha256
+        boundary = layout.boundary
         self.control = control
     }
 
     func rewind() -> Bool {
-        hasher = nil
-        position = 0
-        tail = nil
-        isSent = false
+        (position, place, tail) = (0, (0, 0, 0), nil)
+        (isSent, isSpoilt, scanner) = (false, false, BoundaryScanner())
         control.began(bytes: byteCount)
         do throws(NativeError) {
             hasher = try SHA256Hasher()
@@ -44,56 +71,93 @@ final class FileBody: RequestBody {
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
         if hasher == nil, !rewind() { return false }
         // Slow destinations get small pieces, so that the pace is even.
-        let limit = min(limit, 1 << 18)
+        let limit = min(limit, 1 << 18, control.evenPiece)
         guard control.waitForTurn(min(limit, byteCount - position)) else { return false }
         let first = byteCount - Self.heldBack
-        if position < first { return lendFromFile(min(limit, first - position), to: taker) }
-        guard let tail = tail ?? readTail() else { return false }
-        let start = tail.count - (byteCount - position)
-        let piece = Array(tail[start..<min(tail.count, start + limit)])
-        taker(piece.span)
-        position += piece.count
-        isSent = position == byteCount
+        if position < first {
+            guard let count = produce(min(limit, first - position), taker) else { return false }
+            position += count
+        } else {
+            guard let tail = tail ?? readTail() else { return false }
+            let start = tail.count - (byteCount - position)
+            let end = min(tail.count, start + limit)
+            taker(tail.span.extracting(start..<end))
+            position += end - start
+            isSent = position == byteCount
+        }
         control.sent(position)
         return true
     }
 
-    private func lendFromFile(_ count: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
+    /// The next bytes of the body, at most `limit`.
+    ///
+    /// - Returns: how many; nil where there is a fault.
+    private func produce(_ limit: Int, _ taker: (Span<UInt8>) -> Void) -> Int? {
+        while place.piece < pieces.count {
+            let piece = pieces[place.piece]
+            let count = min(limit, piece.count - place.done)
+            if count == 0 {
+                place = (place.piece + 1, 0, place.file)
+                scanner = BoundaryScanner()
+                continue
+            }
+            switch piece {
+            case .made(let bytes): taker(bytes.span.extracting(place.done..<(place.done + count)))
+            case .copied(let offset, _):
+                guard pass(to: offset + place.done), read(count, taker) else { return nil }
+            }
+            place.done += count
+            return count
+        }
+        return 0
+    }
+
+    /// Hashes what is not sent: headers and padding.
+    private func pass(to offset: Int) -> Bool {
+        while place.file < offset {
+            guard read(min(offset - place.file, 1 << 18), isSent: false, { _ in }) else { return false }
+        }
+        return true
+    }
+
+    private func read(_ count: Int, isSent: Bool = true, _ taker: (Span<UInt8>) -> Void) -> Bool {
         do throws(NativeError) {
-            if buffer.count < count { buffer = [UInt8](repeating: 0, count: count) }
-            let read = try read(count)
-            guard read == count else { return refuse() }
-            let piece = buffer
-            try hasher?.update(piece.span.extracting(first: count))
-            taker(piece.span.extracting(first: count))
-            position += count
-            control.sent(position)
+            if buffer.count != count { buffer = [UInt8](repeating: 0, count: count) }
+            guard try handle.read(into: &buffer) == count else { return refuse() }
+            let bytes = buffer
+            try hasher?.update(bytes.span)
+            place.file += count
+            if isSent, finds(boundary, in: bytes.span) {
+                isSpoilt = true
+                return false
+            }
+            taker(bytes.span)
             return true
         } catch {
             return fail(error)
         }
     }
 
-    private func read(_ count: Int) throws(NativeError) -> Int {
-        if buffer.count == count { return try handle.read(into: &buffer) }
-        var piece = [UInt8](repeating: 0, count: count)
-        let read = try handle.read(into: &piece)
-        buffer = piece
-        return read
+    private func finds(_ boundary: [UInt8]?, in bytes: Span<UInt8>) -> Bool {
+        guard let boundary else { return false }
+        var isFound = false
+        try? scanner.scan(bytes) { match in isFound = isFound || match == boundary }
+        return isFound
     }
 
+    /// The last bytes of the body, once all of the file was read and is what it has to be.
     private func readTail() -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count < byteCount - position {
+            let count = produce(byteCount - position - bytes.count) { bytes.append(copying: $0) }
+            guard let count, count > 0 else { return nil }
+        }
+        guard pass(to: fileBytes) else { return nil }
         do throws(NativeError) {
-            // One byte more than there may be: a file that has grown is another one.
-            var bytes = [UInt8](repeating: 0, count: byteCount - position + 1)
-            let count = try handle.read(into: &bytes)
-            guard count == byteCount - position else {
-                _ = refuse()
-                return nil
-            }
-            bytes.removeLast()
-            try hasher?.update(bytes.span)
-            guard let hasher, Digest(bytes: try hasher.finish()) == expected else {
+            // A file that has grown is another one.
+            var more: [UInt8] = [0]
+            let isWhole = try handle.read(into: &more) == 0
+            guard isWhole, let hasher, Digest(bytes: try hasher.finish()) == expected else {
                 _ = refuse()
                 return nil
             }
@@ -113,5 +177,20 @@ final class FileBody: RequestBody {
     private func fail(_ error: NativeError) -> Bool {
         fault = .failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
         return false
+    }
+}
+
+extension RequestBody {
+    /// The SHA-256 of all of it; it is at its start again then. nil where it cannot be read.
+    func digest() -> Digest? {
+        guard rewind(), let hasher = try? SHA256Hasher() else { return nil }
+        while !isSent {
+            var isHashed = true
+            guard lend(1 << 18, to: { piece in isHashed = (try? hasher.update(piece)) != nil }), isHashed else {
+                return nil
+            }
+        }
+        guard let bytes = try? hasher.finish(), rewind() else { return nil }
+        return Digest(bytes: bytes)
     }
 }

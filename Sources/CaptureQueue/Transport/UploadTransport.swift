@@ -160,6 +160,9 @@ package final class SendControl: Sendable {
 
     var progress: (sent: Int, whole: Int) { state.withLock { ($0.sent, $0.whole) } }
 
+    /// How many bytes may go at once without a silence after them that is longer than a quarter of a second or so.
+    var evenPiece: Int { throttles.map(\.evenPiece).min() ?? .max }
+
     /// Waits until so many bytes may be sent; false when it is to end.
     func waitForTurn(_ bytes: Int) -> Bool {
         for throttle in throttles where !throttle.take(bytes, isStopped: { self.stopped != nil }) { return false }
@@ -174,6 +177,8 @@ package final class Throttle: Sendable {
     private let free = Mutex(MonotonicClock.seconds)
 
     init(bytesPerSecond: Int) { self.bytesPerSecond = Double(max(1, bytesPerSecond)) }
+
+    var evenPiece: Int { max(256, Int(min(bytesPerSecond, 1e9)) / 4) }
 
     func take(_ bytes: Int, isStopped: () -> Bool) -> Bool {
         let start = free.withLock { free in

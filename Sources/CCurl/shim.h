@@ -75,6 +75,11 @@ static inline CURLcode capture_curl_set_list(
     return ((capture_setopt)t->easy_setopt)(handle, option, value);
 }
 
+// CURL_ERROR_SIZE bytes that live as long as the handle.
+static inline void capture_curl_set_detail(const struct capture_curl *t, CURL *handle, char *detail) {
+    ((capture_setopt)t->easy_setopt)(handle, CURLOPT_ERRORBUFFER, detail);
+}
+
 typedef size_t (*capture_read)(char *, size_t, size_t, void *);
 typedef size_t (*capture_write)(char *, size_t, size_t, void *);
 typedef int (*capture_seek)(void *, curl_off_t, int);

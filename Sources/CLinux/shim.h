@@ -51,6 +51,12 @@ static inline int capture_columns(int file) {
     return ioctl(file, 0x5413, size) == 0 ? size[1] : 0;
 }
 
+static inline int capture_rows(int file) {
+    unsigned short size[4] = {0, 0, 0, 0};
+    extern int ioctl(int, unsigned long, ...);
+    return ioctl(file, 0x5413, size) == 0 ? size[0] : 0;
+}
+
 // A routing socket (rtnetlink(7)) that hears of links, addresses and routes, of both families; -1 and errno otherwise. The
 // structure is sockaddr_nl of linux/netlink.h: family 16, groups RTMGRP_LINK, IPV4_IFADDR, IPV4_ROUTE, IPV6_IFADDR, IPV6_ROUTE.
 static inline int capture_route_socket(void) {

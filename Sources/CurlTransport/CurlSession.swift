@@ -14,6 +14,8 @@ package final class CurlSession {
     private let options: ConnectionOptions
     private var isSecure = false
     private let lastWords = LastWords()
+    /// Of the last failure, in libcurl's words.
+    private let detail: UnsafeMutablePointer<CChar>
 
     /// - Throws: code 2 where there is no libcurl.
     package init(_ options: ConnectionOptions) throws(TransferFailure) {
@@ -24,6 +26,8 @@ package final class CurlSession {
         }
         self.library = library
         unsafe handle = OpaquePointer(raw)
+        unsafe detail = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe detail.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.options = options
     }
 
@@ -31,6 +35,7 @@ package final class CurlSession {
         unsafe library.calls.pointee.easy_cleanup(raw)
         // Closing the last connections asks for it.
         withExtendedLifetime(lastWords) {}
+        unsafe detail.deallocate()
     }
 
     private var raw: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(handle) }
@@ -57,7 +62,8 @@ package final class CurlSession {
         unsafe _ = capture_curl_set_list(library.calls, raw, CURLOPT_HTTPHEADER, list)
         lastWords.begin()
         let code = run(transfer)
-        if let words = lastWords.end(), transfer.givenUp == nil, !transfer.isRefusedByBody, !transfer.isAnswered,
+        if let words = lastWords.end(), !isSecure, transfer.givenUp == nil, !transfer.isRefusedByBody,
+            !transfer.isAnswered,
             [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code), let answer = EarlyAnswer.parse(words)
         {
             return HTTPAnswer(
@@ -99,9 +105,19 @@ package final class CurlSession {
         let connected = isConnected(code)
         let told =
             transfer.givenUp != nil ? CURLE_OPERATION_TIMEDOUT : transfer.wasRewindRefused ? CURLE_GOT_NOTHING : code
-        return TransferFailure(
-            code: Int(told.rawValue), message: transfer.givenUp ?? library.text(of: told), wasConnected: connected,
+        var failure = TransferFailure(
+            code: Int(told.rawValue), message: transfer.givenUp ?? text(of: told), wasConnected: connected,
             wasSentWhole: transfer.isSent)
+        let proxy = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_HTTP_CONNECTCODE)
+        if proxy >= 300, !transfer.isAnswered { failure.proxyStatus = proxy }
+        return failure
+    }
+
+    /// Of what is wrong with a certificate libcurl says more than its code does.
+    private func text(of code: CURLcode) -> String {
+        let isTLS = [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM].contains(code)
+        let detail = isTLS ? unsafe String(cString: detail) : ""
+        return detail.isEmpty ? library.text(of: code) : detail
     }
 
     /// A handshake that takes too long is no connection; one that fails says something of the server.
@@ -159,6 +175,8 @@ package final class CurlSession {
     private func prepare(_ address: WebAddress) {
         isSecure = address.origin.scheme == "https"
         unsafe library.calls.pointee.easy_reset(raw)
+        unsafe detail[0] = 0
+        unsafe capture_curl_set_detail(library.calls, raw, detail)
         set(CURLOPT_URL, address.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)

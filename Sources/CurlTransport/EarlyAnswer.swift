@@ -1,7 +1,7 @@
 import Glibc
 
 /// What a server said before it reset the connection: libcurl 7.88 ends with the send that failed and does not read it, and the
-/// kernel still has it. Called when a connection is closed.
+/// kernel still has it. Called when a connection is closed. Only of use without TLS: under it these bytes are anybody's.
 final class LastWords {
     private var isWanted = false
     private var bytes: [UInt8]?
@@ -21,6 +21,8 @@ final class LastWords {
     func close(_ socket: Int32) {
         defer { _ = Glibc.close(socket) }
         guard isWanted else { return }
+        // Of several connections the last one counts, be it silent.
+        bytes = nil
         var buffer = [UInt8](repeating: 0, count: Self.limit)
         let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count > 0 { bytes = Array(buffer[..<count]) }

@@ -88,6 +88,8 @@ package struct TransferFailure: Error, Hashable, Sendable {
     /// Whether there was a connection to the server, TLS not counted.
     package let wasConnected: Bool
     package let wasSentWhole: Bool
+    /// What the proxy answered when it was asked for a connection, if it refused; nil otherwise.
+    package var proxyStatus: Int?
 
     package init(code: Int, message: String, wasConnected: Bool, wasSentWhole: Bool) {
         self.code = code

@@ -91,7 +91,7 @@ final class Transfer {
         if line.hasPrefix("HTTP/") {
             // Another answer begins; what came before was an interim one.
             headers = []
-            status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            status = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
             return
         }
         guard let colon = line.firstIndex(of: ":") else { return }

@@ -35,6 +35,8 @@ package struct WebAddress: Hashable, Sendable {
         hasUser = parts.get(CURLUPART_USER) != nil || parts.get(CURLUPART_PASSWORD) != nil
     }
 
+    package var withoutQuery: String { query == nil ? text : origin.description + path }
+
     /// Without its query, which may hold a signature.
     package var shown: String { origin.description + path + (query == nil ? "" : "?…") }
 }

@@ -172,6 +172,7 @@ private struct StatusRow {
         case "a JSON body with a code": return { $0.code != nil }
         case "Retry-After": return { $0.hasRetryAfter }
         case "the whole body was sent": return { $0.wasSentWhole }
+        case "not the whole body was sent": return { !$0.wasSentWhole }
         default: throw UnknownWords(text: text)
         }
     }

@@ -55,6 +55,7 @@ CONDITIONS = {
     "a JSON body with a code": lambda it: it.code is not None,
     "Retry-After": lambda it: it.after is not None,
     "the whole body was sent": lambda it: it.is_whole,
+    "not the whole body was sent": lambda it: not it.is_whole,
 }
 
 
@@ -90,7 +91,7 @@ def scenarios():
         made += [Scenario(kind, status, to=to) for status in (301, 302, 303, 307, 308) for to in ("same", "other")]
         made += [Scenario(kind, status, token=True) for status in (401, 403)]
         made += [Scenario(kind, 307, to="other", token=True), Scenario(kind, 403, is_edge=True)]
-        made += [Scenario(kind, status, is_whole=False) for status in (400, 413, 500, 502, 503, 507)]
+        made += [Scenario(kind, status, is_whole=False) for status in (200, 201, 202, 400, 413, 500, 502, 503, 507)]
     made += [Scenario("http", 401, code=code) for code in
              ("TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED", "SIGNATURE_INVALID", "DEVICE_AUTH_REQUIRED")]
     made += [Scenario("http", 403, code=code) for code in ("DEVICE_UNVERIFIED", "FORBIDDEN", "NOT_THIS_ONE")]

@@ -163,6 +163,12 @@ package final class FileHandle: Sendable {
         return columns > 0 ? columns : nil
     }
 
+    /// Its lines; nil likewise.
+    package var rows: Int? {
+        let rows = Int(capture_rows(descriptor))
+        return rows > 0 ? rows : nil
+    }
+
     /// Returns when the bytes are on the disk.
     package func synchronize() throws(NativeError) {
         while fsync(descriptor) != 0 {

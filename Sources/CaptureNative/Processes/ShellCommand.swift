@@ -72,12 +72,16 @@ package struct ShellCommand {
         var ended: (ending: Ending, at: Double)?
         while true {
             // Our own writing end stays open, so there is never an end to read: the child's end decides.
-            if FileHandle.wait(for: [reader], milliseconds: ended == nil ? 20 : 0)[0] {
+            let hasOutput = FileHandle.wait(for: [reader], milliseconds: ended == nil ? 20 : 0)[0]
+            if hasOutput {
                 let count = try reader.readSome(into: &buffer)
                 output += buffer[..<min(count, max(0, outputLimit - output.count))]
-                continue
             }
-            if let ended { return (ended.ending, output) }
+            if let ended {
+                // What it started may still write, and without end.
+                if hasOutput && output.count < outputLimit { continue }
+                return (ended.ending, output)
+            }
             var status: Int32 = 0
             if unsafe waitpid(child, &status, WNOHANG) == child {
                 let signal = status & 0x7f

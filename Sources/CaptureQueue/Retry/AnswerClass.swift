@@ -36,7 +36,7 @@ extension AnswerClass {
     /// The table of section 4.1, in its order: the first line that matches decides.
     package static func of(_ answer: AnswerFacts, kind: AnswerFacts.Kind) -> AnswerClass {
         switch answer.status {
-        case 200...299: ofSuccess(answer.status, kind)
+        case 200...299: answer.wasSentWhole ? ofSuccess(answer.status, kind) : .retry
         case 300...399: ofRedirect(answer.redirect, kind)
         case 401, 403, 407: ofRefusal(answer, kind)
         case 400...499: ofOurFault(answer, kind)

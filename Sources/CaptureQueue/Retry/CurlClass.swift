@@ -15,11 +15,12 @@ extension AnswerClass {
         // What is no URL of ours, and redirects without end.
         case 1 where !wasConnected, 3, 4, 9, 47: .endpoint
         // Memory, files, options, a callback that failed.
-        case 2, 26, 27, 37, 41, 43, 48, 65, 81, 93: .local
+        case 2, 26, 37, 41, 43, 48, 65, 81, 93: .local
         // A callback of ours said so.
         case 42: .stopped
-        // The connection broke, or what came over it was no answer (1: no HTTP at all).
-        case 1, 8, 16, 18, 23, 28, 52, 55, 56, 61, 63, 92, 95, 99: wasSentWhole ? .unclear : .retry
+        // The connection broke, or what came over it was no answer (1: no HTTP at all, 27: too
+        // much of it).
+        case 1, 8, 16, 18, 23, 27, 28, 52, 55, 56, 61, 63, 92, 95, 99: wasSentWhole ? .unclear : .retry
         default: .retry
         }
     }

@@ -103,7 +103,7 @@ package final class DestinationWorker {
         defer { board.done(control) }
         board.tell(Self.event(.attempt, claim.capture, destination, at: now, attempt: claim.attempt))
         let started = MonotonicClock.seconds
-        let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue.folder)
+        let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
         let after = board.now
@@ -172,7 +172,7 @@ package final class DestinationWorker {
         let control = board.control(for: nil, destination)
         defer { board.done(control) }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
-        let job = SendJob(capture, delivery, token: token, now: now, queue.folder)
+        let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
         let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: board.now)
         if case .held = outcome {

@@ -190,9 +190,9 @@ final class RunWatch {
     private func hasNothingToWaitFor(_ group: LaneGroup) throws -> Bool {
         if group.isOver || group.gate.isPaused { return true }
         if let hold = group.gate.hold, DestinationHold(code: hold.code, message: "").needsUser { return true }
-        // A session's end that is to be told again, say.
-        guard group.states.allSatisfy({ $0 == .waiting(until: nil) }) else { return false }
-        return try !queue.hasWork(for: group.destination)
+        let isWaiting = group.states.allSatisfy { state in if case .waiting = state { true } else { false } }
+        guard isWaiting, try !queue.hasWork(for: group.destination) else { return false }
+        return try !queue.isMarkerWorthWaiting(for: group.destination)
     }
 
     /// Nothing new is begun; what is under way has its grace.

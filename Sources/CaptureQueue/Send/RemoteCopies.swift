@@ -25,7 +25,7 @@ extension UploadQueue {
             guard let name = delivery.destination else { continue }
             let transport = try TransportShares().make(try destination(name)) { _ in }
             let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try SpoolFile.open() }
-            let job = SendJob(record, delivery, token: [], now: try store.read { try clock.read($0).stamp }, folder)
+            let job = SendJob(record, delivery, token: [], now: try store.read { try clock.read($0).stamp }, self)
             if let trouble = transport.fetch(job, into: copy, control) {
                 troubles.append("\(name): \(trouble)")
                 continue
@@ -72,7 +72,7 @@ extension UploadQueue {
                     let transport = try transports[name] ?? shares.make(destination(name)) { _ in }
                     transports[name] = transport
                     count += 1
-                    let job = SendJob(record, delivery, token: [], now: 0, folder)
+                    let job = SendJob(record, delivery, token: [], now: 0, self)
                     try settle(transport.confirm(job, SendControl()), record, delivery, name, isDryRun, deliver)
                 }
             }

@@ -33,6 +33,9 @@ public struct DestinationHold: Hashable, Sendable {
 
     /// Somebody has to do something about it.
     public var needsUser: Bool { ["credentials", "endpoint", "tls", "local"].contains(code) }
+
+    /// The server may have said so for the sake of this one capture.
+    var mayBeOfOne: Bool { ["credentials", "endpoint", "local"].contains(code) }
 }
 
 extension SendOutcome {

@@ -61,6 +61,26 @@ extension UploadQueue {
         try dueSession(for: destination, at: now) != nil
     }
 
+    /// Whether a destination has not been told of a session's end that it should know of.
+    public func hasUntoldSessions() throws -> Bool {
+        try destinations().contains { try dueSession(for: $0, at: .max) != nil }
+    }
+
+    /// How often a run that ends when all is done tells of an end that is not taken; the next run goes on.
+    private static let patience = 5
+
+    /// Whether a run that ends when all is done still waits to tell.
+    func isMarkerWorthWaiting(for destination: Destination) throws -> Bool {
+        guard try dueSession(for: destination, at: .max) != nil else { return false }
+        return try store.read {
+            try $0.integer(
+                """
+                SELECT 1 FROM markers JOIN sessions ON sessions.id = markers.session
+                WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts < ?
+                """, [destination.number, Self.patience]) != nil
+        }
+    }
+
     private func dueSession(for destination: Destination, at now: Int) throws -> Row? {
         guard destination.settings["session-end-url"] != nil else { return nil }
         let number = destination.number

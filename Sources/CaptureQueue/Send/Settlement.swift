@@ -121,10 +121,11 @@ extension UploadQueue {
             var generator = SystemRandomNumberGenerator()
             guard let delay = retry.delayMilliseconds(afterAttempt: delivery.attempts, using: &generator) else {
                 let cause = "attempt \(delivery.attempts) of \(retry.delays.count)"
-                return (.reject, .init(cause: cause, failure: (code, message)))
+                return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
             if retry.isOver(pushedAt: capture.pushedAt, endedAt: now) {
-                return (.reject, .init(cause: "its lifetime is over", failure: (code, message)))
+                let cause = "its lifetime is over"
+                return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
             return (.fail, .init(cause: message, due: now + delay, failure: (code, message)))
         case .rejected(let code, let message):
@@ -134,11 +135,13 @@ extension UploadQueue {
         case .parked(let cause, _):
             return (.park, .init(cause: cause, due: now, attempts: max(0, delivery.attempts - 1)))
         case .held(let hold):
-            // It keeps its place in the line.
+            // It keeps its place in the line, unless it may be itself what the server does not like: another one is tried
+            // the next time then.
             return (
                 .park,
                 .init(
-                    cause: hold.message, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1),
+                    cause: hold.message, due: hold.mayBeOfOne ? now : delivery.dueAt,
+                    attempts: max(0, delivery.attempts - 1),
                     failure: (hold.code, hold.message))
             )
         case .damaged(let message):

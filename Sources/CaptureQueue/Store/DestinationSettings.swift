@@ -52,6 +52,7 @@ enum DestinationSettings {
             return CurlLibraryState.isThere
                 ? "expected an absolute URL of http or https" : "libcurl.so.4 is not on this machine"
         }
+        if text.contains("#") { return "a fragment (#) is sent to nobody; leave it out" }
         if address.hasUser { return "user and password do not belong in a URL, which is shown; use a token file" }
         return URLTemplate(text).unknown.map { "{\($0)} means nothing; there are {sha256}, {id} and {session}" }
     }
@@ -73,7 +74,19 @@ enum DestinationSettings {
         for line in settings["header"].map(HeaderLines.parse) ?? [] where line == nil {
             return "header: expected Name: value, of printable ASCII"
         }
+        let names = settings["header"].map(HeaderLines.parse)?.compactMap { $0?.name.lowercased() } ?? []
+        if let name = names.first(where: HeaderLines.isOurs) { return "header: \(name) is made by capqueue itself" }
+        if let text = settings["proxy"], !Self.isProxy(text) {
+            return "proxy is a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"
+        }
         return nil
+    }
+
+    private static func isProxy(_ text: String) -> Bool {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        if parts.count == 2, !schemes.contains(parts[0].lowercased()) { return false }
+        return WebAddress("http://\(parts[parts.count - 1])") != nil
     }
 
     private static func fault(of settings: [String: String], _ kind: Destination.Kind) -> String? {
@@ -88,7 +101,7 @@ enum DestinationSettings {
         case .put:
             let sources = ["url", "url-command", "url-endpoint"].filter { settings[$0] != nil }
             if sources.count != 1 { return "put needs one of --url, --url-command and --url-endpoint" }
-            if let url = settings["url"], !url.contains("{sha256}"), !url.contains("{id}") {
+            if let url = settings["url"], !URLTemplate(url).tellsCapturesApart {
                 return "url needs {sha256} or {id}: without it each capture would take the place of the one before"
             }
             if let part = settings["part"], PutPart(rawValue: part) == nil { return "part is bundle, photo or body" }
@@ -114,6 +127,14 @@ enum Percentage {
 
 /// `Name: value`, one a line.
 enum HeaderLines {
+    /// What says where a request ends, who is asked and what is sent of it is nobody else's.
+    static func isOurs(_ name: String) -> Bool {
+        [
+            "connection", "content-length", "content-range", "expect", "host", "idempotency-key", "keep-alive",
+            "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+        ].contains(name.lowercased())
+    }
+
     static func parse(_ text: String) -> [HTTPRequest.Header?] {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
@@ -144,12 +165,17 @@ extension Destination {
     /// Settings as they may be shown: of URLs the query is left out.
     public var shownSettings: [String: String] {
         settings.reduce(into: [:]) { shown, setting in
-            shown[setting.key] =
-                setting.key.hasSuffix("url") || setting.key == "url-endpoint"
-                ? URLTemplate(setting.value).shown
-                : setting.key == "header"
-                    ? HeaderLines.shown(setting.value)
-                    : setting.value
+            switch setting.key {
+            case "url-endpoint", "url", "verify-url", "session-end-url":
+                shown[setting.key] = URLTemplate(setting.value).shown
+            case "header": shown[setting.key] = HeaderLines.shown(setting.value)
+            case "proxy":
+                // Without user and password.
+                let parts = setting.value.split(separator: "@")
+                let scheme = setting.value.contains("://") ? "\(setting.value.prefix { $0 != ":" })://" : ""
+                shown[setting.key] = parts.count > 1 ? "\(scheme)…@\(parts[parts.count - 1])" : setting.value
+            default: shown[setting.key] = setting.value
+            }
         }
     }
 }

@@ -9,6 +9,8 @@ public struct Session: Hashable, Sendable {
     /// Whether members that failed or were cancelled count as landed.
     public let isIncomplete: Bool
     public let members: [DeliveryState: Int]
+    /// A destination was told of its end, and has taken it.
+    public let isTold: Bool
 
     /// It has ended, and every member has landed.
     public var isDue: Bool { endedAt != nil && unlanded == 0 }
@@ -19,6 +21,8 @@ public struct Session: Hashable, Sendable {
             isIncomplete ? [.completed, .permanentlyFailed, .conflict, .quarantined, .cancelled] : [.completed]
         return members.reduce(0) { landed.contains($1.key) ? $0 : $0 + $1.value }
     }
+
+    public var landed: Int { members[.completed] ?? 0 }
 
     public var count: Int { members.values.reduce(0, +) }
 
@@ -33,7 +37,7 @@ public struct Session: Hashable, Sendable {
             return Session(
                 name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
                 endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,
-                members: members)
+                members: members, isTold: try row.text("marker") != nil)
         }
     }
 }

@@ -50,7 +50,7 @@ final class CaptureAPITransport: UploadTransport {
         let given = URLTemplate(destination.settings["url"] ?? "")
         guard let example = WebAddress(given.example), example.path == "/" || example.path.isEmpty, example.query == nil
         else { return given }
-        return URLTemplate(example.origin.description + "/api/v1/captures")
+        return URLTemplate(given.text + (given.text.hasSuffix("/") ? "" : "/") + "api/v1/captures")
     }
 
     private static func verifyAddress(_ destination: Destination, _ endpoint: WebAddress?) -> WebAddress? {
@@ -68,7 +68,7 @@ final class CaptureAPITransport: UploadTransport {
         if job.delivery.isInDoubt {
             switch landed(job, control) {
             case .outcome(let outcome): return outcome
-            case .absent: break
+            case .absent, .unknown: break
             }
         }
         var candidate = 0
@@ -117,6 +117,7 @@ final class CaptureAPITransport: UploadTransport {
                 return .unclear(code: end.code, message: "\(end.message) without a capture_id")
             }
             let url = data["verification_url"]?.text
+            if let refusal = Self.refusal(data, value) { return refusal }
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
             return completed(job, id, url, by: "answer", data, body)
         case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present:
@@ -127,7 +128,20 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    static func isUndecided(_ status: String?) -> Bool { ["processing", "pending", "queued"].contains(status ?? "") }
+    private static func isUndecided(_ status: String?) -> Bool {
+        ["processing", "pending", "queued"].contains(status?.lowercased() ?? "")
+    }
+
+    /// What a server says that has looked at a capture and does not want it; nil for anything else.
+    private static func refusal(_ data: JSONValue, _ answer: JSONValue?) -> SendOutcome? {
+        guard let status = data["status"]?.text?.lowercased(), ["failed", "rejected", "error"].contains(status) else {
+            return nil
+        }
+        let reason =
+            data["reason"]?.text ?? data["error"]?["message"]?.text ?? answer?["error"]?["message"]?.text
+            ?? "without a reason"
+        return .rejected(code: "server.\(status)", message: "the server rejected it: \(reason.prefix(300))")
+    }
 
     private func completed(
         _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: Digest? = nil
@@ -179,22 +193,20 @@ final class CaptureAPITransport: UploadTransport {
 
     private enum Landing {
         case outcome(SendOutcome)
+        /// The server says that it has no such photo, or has it of another capture.
         case absent
+        /// It does not say.
+        case unknown(String)
     }
 
     /// Asks the server whether it has the photo (Spec/upload.md section 4.4).
     private func landed(_ job: SendJob, _ control: SendControl) -> Landing {
-        guard let verifyAddress else { return .absent }
+        guard let verifyAddress else { return .unknown("the destination has no verify URL") }
         // Without a photo there is nothing to ask for.
         guard case .success(let source) = job.open(),
-            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name)
-        else { return .absent }
-        let form: FormFile
-        do throws(NativeError) {
-            form = try FormFile(photo, control)
-        } catch {
-            return .absent
-        }
+            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name),
+            let form = try? FormFile(photo, control)
+        else { return .unknown("there is no photo to ask for") }
         var request = HTTPRequest(.post, verifyAddress)
         request.headers = [
             HTTPRequest.Header("Content-Type", form.contentType), HTTPRequest.Header("Accept", "application/json"),
@@ -204,11 +216,16 @@ final class CaptureAPITransport: UploadTransport {
         if let answer = end.answer {
             let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil
             let data = value?["data"] ?? value
-            if data?["status"]?.text == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
+            let status = data?["status"]?.text
+            if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
+                // Photos can be shared; ids are not.
+                if id != job.delivery.remoteID && job.mayBeTwin(id, photo: photo.sha256) { return .absent }
                 return .outcome(completed(job, id, data?["verification_url"]?.text, by: "verify-file", data ?? .null))
             }
+            if status == "no_record" { return .absent }
             // A server that has trouble is asked later; one that does not know the service, never.
-            return answer.status >= 500 || answer.status == 429 ? .outcome(Self.stillUnclear(end)) : .absent
+            return answer.status >= 500 || answer.status == 429
+                ? .outcome(Self.stillUnclear(end)) : .unknown(end.message)
         }
         switch end.kind {
         case .offline, .tls, .stopped: return .outcome(end.outcome)
@@ -244,13 +261,7 @@ final class CaptureAPITransport: UploadTransport {
             }
             let status = data["status"]?.text
             if Self.isUndecided(status) { return .accepted(remoteID: nil, remoteURL: nil) }
-            if ["failed", "rejected", "error"].contains(status ?? "") {
-                let reason =
-                    data["reason"]?.text ?? data["error"]?["message"]?.text ?? json?["error"]?["message"]?.text
-                    ?? "without a reason"
-                return .rejected(
-                    code: "server.\(status ?? "")", message: "the server rejected it: \(reason.prefix(300))")
-            }
+            if let refusal = Self.refusal(data, json) { return refusal }
             return completed(
                 job, id, data["verification_url"]?.text ?? job.delivery.remoteURL, by: "poll", data)
         }
@@ -268,7 +279,8 @@ final class CaptureAPITransport: UploadTransport {
                 try exchange.perform(
                     request, token: shared.tokens, control,
                     prepare: { attempt throws(SendTrouble) in
-                        attempt.headers += own + [HTTPRequest.Header("X-Request-Id", RandomUUID.text(of: token))]
+                        attempt.add(own)
+                        attempt.headers += [HTTPRequest.Header("X-Request-Id", RandomUUID.text(of: token))]
                         return try sign(&attempt, body) || !own.isEmpty
                     },
                     onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } }))
@@ -290,23 +302,29 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
+    /// 2020 to 2200: a clock of ours that was never set may be off by half a century, a server's is not.
+    private static let possibleTimes = 1_577_836_800_000...7_258_118_400_000
+
     private func correctClock(_ answer: HTTPAnswer?) {
         guard let answer else { return }
         let now = WallClock.milliseconds
         let told = AnswerWords(answer).json?["meta"]?["timestamp"]?.text.flatMap { CaptureTime($0)?.milliseconds }
-        guard let server = told ?? answer["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }) else { return }
+        guard let server = told ?? answer["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }),
+            Self.possibleTimes.contains(server)
+        else { return }
         shared.offset.withLock { $0 = server - now }
     }
 
     // MARK: - The rest
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard verifyAddress != nil else { return .unknown("the destination has no verify URL") }
-        guard case .outcome(let outcome) = landed(job, control) else {
-            return .lost("the server has no record of the photo")
+        switch landed(job, control) {
+        case .absent: return .lost("the server has no record of it")
+        case .unknown(let text): return .unknown(text)
+        case .outcome(.completed(_, let id, _)):
+            return id == job.delivery.remoteID ? .there : .unknown("the server has its photo under another id")
+        case .outcome(let outcome): return .unknown(outcome.trouble ?? "no answer")
         }
-        if case .completed = outcome { return .there }
-        return .unknown(outcome.trouble ?? "no answer")
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
@@ -342,12 +360,8 @@ final class CaptureAPITransport: UploadTransport {
             let empty = try? Digest.of([]), let token = try? RandomBytes.make(16),
             case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
         else { return found }
-        if [.credentials, .again, .endpoint].contains(end.kind) {
-            let kind = end.kind == .endpoint ? end.kind : .credentials
-            found.hold = DestinationHold(code: kind.rawValue, message: end.message)
-        } else {
-            found.findings.append(end.message)
-        }
+        // A server of another kind has no code for it.
+        found.judge(end, allowing: end.kind == .final ? [404] : [])
         return found
     }
 }
@@ -355,6 +369,31 @@ final class CaptureAPITransport: UploadTransport {
 extension Destination {
     /// Headers that the user gave.
     var ownHeaders: [HTTPRequest.Header] { settings["header"].map(HeaderLines.parse)?.compactMap(\.self) ?? [] }
+}
+
+extension HTTPRequest {
+    /// Adds headers of the user's; of Content-Type there is one.
+    mutating func add(_ own: [Header]) {
+        if own.contains(where: { $0.name.lowercased() == "content-type" }) {
+            headers.removeAll { $0.name.lowercased() == "content-type" }
+        }
+        headers += own
+    }
+}
+
+extension DestinationTest {
+    /// - Parameter fine: statuses that only say that there is no such thing yet.
+    mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
+        let status = end.answer?.status ?? 0
+        let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials
+        switch end.kind {
+        case _ where isFine: findings.append(end.message)
+        case .again: hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
+        case .final, .present, .followed:
+            hold = DestinationHold(code: AnswerClass.endpoint.rawValue, message: end.message)
+        default: hold = DestinationHold(code: end.kind.rawValue, message: end.message)
+        }
+    }
 }
 
 /// UUIDs of chance (RFC 9562 version 4).

@@ -98,6 +98,8 @@ final class FolderTransport: UploadTransport {
             }
             try folder.synchronize()
             return completed(job, target)
+        } catch  where error.isDiskFull {
+            return .held(DestinationHold(code: AnswerClass.full.rawValue, message: "\(path): \(error.text)"))
         } catch {
             return .failed(code: "folder.io", message: "\(path): \(error.call): \(error.text)")
         }

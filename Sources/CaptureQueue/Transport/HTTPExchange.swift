@@ -127,7 +127,7 @@ final class HTTPExchange {
         } catch {
             return end(error, request.address, control)
         }
-        let words = AnswerWords(answer, hiding: request.address)
+        let words = AnswerWords(answer, hiding: request.secrets)
         let now = WallClock.milliseconds
         let retryAfter = answer["retry-after"].flatMap {
             RetryAfter.milliseconds($0, answeredAt: answer["date"], now: now)
@@ -137,7 +137,8 @@ final class HTTPExchange {
             RedirectFacts(
                 isPreserving: [307, 308].contains(answer.status), isSameOrigin: target.origin == request.address.origin,
                 isDowngrade: request.address.origin.scheme == "https" && target.origin.scheme == "http",
-                carriesCredentials: carriesCredentials, count: redirects + 1)
+                // A certificate of ours is shown to whoever is connected to.
+                carriesCredentials: carriesCredentials || options.certificate != nil, count: redirects + 1)
         }
         let facts = AnswerFacts(
             status: answer.status, code: words.code, isEdge: words.isEdge, hasRetryAfter: retryAfter != nil,
@@ -155,15 +156,29 @@ final class HTTPExchange {
     private func end(_ failure: TransferFailure, _ address: WebAddress, _ control: SendControl) -> HTTPEnd {
         // A connection that broke is not used again.
         session = nil
-        let kind = AnswerClass.ofCurl(
+        var kind = AnswerClass.ofCurl(
             failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole)
         let stopped = control.stopped
+        if let status = failure.proxyStatus {
+            // Nothing went beyond the proxy.
+            kind = status == 407 ? .credentials : .offline
+            return HTTPEnd(
+                kind: stopped == nil ? kind : .stopped, answer: nil, code: "proxy.\(status)",
+                message: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT", retryAfter: nil,
+                wasSentWhole: false, word: nil)
+        }
         let isWord = failure.message.dropFirst().first?.isLowercase ?? false
         let words = isWord ? failure.message.prefix(1).lowercased() + failure.message.dropFirst() : failure.message
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
-            message: stopped ?? "\(address.origin): \(words)", retryAfter: nil, wasSentWhole: failure.wasSentWhole,
+            message: stopped ?? "\(address.origin)\(proxyWords): \(words)", retryAfter: nil,
+            wasSentWhole: failure.wasSentWhole,
             word: nil)
+    }
+
+    /// Who is not there may be the proxy.
+    private var proxyWords: String {
+        options.proxy.flatMap(WebAddress.init).map { " by the proxy \($0.origin)" } ?? ""
     }
 
     /// Connects to where a request would go.
@@ -189,8 +204,8 @@ struct AnswerWords {
     let detail: String
     let json: JSONValue?
 
-    /// - Parameter address: of the request. An answer may repeat it, and its query may be a signature.
-    init(_ answer: HTTPAnswer, hiding address: WebAddress? = nil) {
+    /// - Parameter secrets: of the request, which an answer may repeat.
+    init(_ answer: HTTPAnswer, hiding secrets: [String] = []) {
         let type = answer["content-type"]?.lowercased() ?? ""
         isEdge = type.hasPrefix("text/html")
         let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
@@ -205,22 +220,16 @@ struct AnswerWords {
         } else if json == nil, type.hasPrefix("text/plain") {
             text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
         }
-        self.code = code.map { Self.plain(Self.without($0, address), 64) }
-        let parts = [self.code, text.map { Self.plain(Self.without($0, address), 200) }].compactMap(\.self)
+        self.code = code.map { Self.plain(Self.without($0, secrets), 64) }
+        let parts = [self.code, text.map { Self.plain(Self.without($0, secrets), 200) }].compactMap(\.self)
             .filter { !$0.isEmpty }
         detail = parts.isEmpty ? "" : " (\(parts.joined(separator: ": ")))"
     }
 
-    private static func without(_ text: String, _ address: WebAddress?) -> String {
-        guard let query = address?.query else { return text }
-        let pairs = query.split(separator: "&").flatMap { pair in
-            [String(pair)] + pair.split(separator: "=", maxSplits: 1).map(String.init)
+    private static func without(_ text: String, _ secrets: [String]) -> String {
+        secrets.reduce(text) { text, secret in
+            text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
         }
-        var text = text
-        for secret in [query] + pairs where secret.utf8.count >= 4 {
-            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
-        }
-        return text
     }
 
     /// On one line, and of a length that a message can have.
@@ -231,5 +240,25 @@ struct AnswerWords {
     private static func element(_ name: String, _ text: String) -> String? {
         guard let after = text.split(separator: "<\(name)>", maxSplits: 1).dropFirst().first else { return nil }
         return after.split(separator: "<", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init)
+    }
+}
+
+extension HTTPRequest {
+    private static let harmless: Set<String> = [
+        "accept", "content-type", "idempotency-key", "if-none-match", "x-device-id", "x-device-timestamp",
+        "x-request-id",
+    ]
+
+    /// What no message may show: the query, as it is and decoded, and the values of headers.
+    fileprivate var secrets: [String] {
+        let pairs = (address.query ?? "").split(separator: "&").flatMap { pair in
+            [String(pair)] + pair.split(separator: "=", maxSplits: 1).map(String.init)
+        }
+        let query = ([address.query].compactMap(\.self) + pairs).flatMap { [$0, URLTemplate.unescaped($0)] }
+        let values = headers.filter { !Self.harmless.contains($0.name.lowercased()) }.flatMap { header in
+            [header.value] + header.value.split(separator: " ").map(String.init)
+        }
+        // The longest first: a part of it may be another one.
+        return Set(query + values).filter { $0.utf8.count >= 4 }.sorted { ($1.utf8.count, $1) < ($0.utf8.count, $0) }
     }
 }

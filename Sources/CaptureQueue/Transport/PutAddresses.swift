@@ -44,15 +44,29 @@ final class PutAddresses {
 
     private let destination: Destination
     private let exchange: HTTPExchange
+    private let tokens: TokenSource?
     private let warn: (String) -> Void
     private var hasWarned = false
     /// Where the last capture went, which can be connected to.
     private(set) var last: WebAddress?
 
-    init(_ destination: Destination, _ exchange: HTTPExchange, _ warn: @escaping (String) -> Void) {
+    init(
+        _ destination: Destination, _ exchange: HTTPExchange, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void
+    ) {
         self.destination = destination
         self.exchange = exchange
+        self.tokens = tokens
         self.warn = warn
+    }
+
+    /// Whether token and headers of the user's may go there: to what the user named, and to a fetched URL only where it is
+    /// of the endpoint's own origin, or a command's that is not signed.
+    func isOurs(_ place: Place) -> Bool {
+        guard place.isFetched else { return true }
+        if let endpoint = destination.settings["url-endpoint"] {
+            return WebAddress(URLTemplate(endpoint).example)?.origin == place.address.origin
+        }
+        return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
     }
 
     /// Something that can be connected to before there is a capture.
@@ -112,14 +126,23 @@ final class PutAddresses {
             return .failure(RefusedSend(local: "the url-endpoint cannot be used", control))
         }
         var request = HTTPRequest(.post, address)
-        request.headers = [HTTPRequest.Header("Content-Type", "application/json")] + destination.ownHeaders
+        request.headers = [HTTPRequest.Header("Content-Type", "application/json")]
         request.body = MemoryBody(
             CanonicalJSON.encode(
                 .members([
                     "id": .string(capture.id), "sha256": .string(capture.sha256.description),
                     "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
                 ])))
-        let end = exchange.perform(request, carriesCredentials: !destination.ownHeaders.isEmpty, control)
+        let own = destination.ownHeaders
+        let end: HTTPEnd
+        do throws(SendTrouble) {
+            end = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
+                attempt.add(own)
+                return !own.isEmpty
+            }
+        } catch {
+            return .failure(RefusedSend(local: error.message, control))
+        }
         guard let answer = end.answer, answer.status == 200 || answer.status == 201,
             let json = AnswerWords(answer).json,
             let text = json["url"]?.text
@@ -137,7 +160,8 @@ final class PutAddresses {
         guard headers.allSatisfy({ $0 != nil }) else {
             return .failure(RefusedSend(local: "url-endpoint: headers that cannot be sent", control))
         }
-        return place(text, headers.compactMap(\.self), from: "url-endpoint", control)
+        return place(
+            text, headers.compactMap(\.self).filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
     }
 
     private func place(

@@ -19,7 +19,7 @@ final class PutTransport: UploadTransport {
         self.destination = destination
         self.tokens = tokens
         exchange = HTTPExchange(destination, .put)
-        addresses = PutAddresses(destination, exchange, warn)
+        addresses = PutAddresses(destination, exchange, tokens, warn)
         part = destination.settings["part"].flatMap(PutPart.init(rawValue:)) ?? .bundle
     }
 
@@ -80,12 +80,12 @@ final class PutTransport: UploadTransport {
         switch end.kind {
         case .landed:
             guard let answer = end.answer else { return end.outcome }
-            switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256) {
+            switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256, isOfPut: true) {
             case .agrees: return completed(job, place, answer.status, "digest", answer["etag"])
             case .differs(let name):
                 return .unclear(
-                    code: "put.digest",
-                    message: "\(end.message), with a \(name) of other bytes than those that were sent")
+                    code: "put.digest", message: "\(end.message), and its \(name) is that of other bytes than were sent"
+                )
             case .untold: return confirmed(job, content, place, end, answer, control)
             }
         case .present:
@@ -103,8 +103,9 @@ final class PutTransport: UploadTransport {
         guard let told = head.answer else { return .unclear(code: head.code, message: head.message) }
         switch told.status {
         case 200, 204:
+            // Whoever answers anything with a page (a portal, a catch-all) has no length of ours to tell.
             guard let length = told["content-length"].flatMap({ Int($0) }) else {
-                return completed(job, place, answer.status, "status", told["etag"])
+                return .unclear(code: "put.length", message: "\(end.message), and HEAD tells no length")
             }
             guard length == content.byteCount else {
                 return .unclear(
@@ -115,7 +116,7 @@ final class PutTransport: UploadTransport {
             case .agrees: return completed(job, place, answer.status, "digest", told["etag"])
             case .untold: return completed(job, place, answer.status, "head", told["etag"])
             case .differs(let name):
-                return .unclear(code: "put.digest", message: "\(end.message), with a \(name) of other bytes")
+                return .unclear(code: "put.digest", message: "\(end.message), and its \(name) is that of other bytes")
             }
         case 401, 403, 404, 405, 501:
             // Nothing can be asked there; a 404 is also what a store says that is not consistent yet.
@@ -174,7 +175,7 @@ final class PutTransport: UploadTransport {
                 "url": .string(place.address.shown), "part": .string(part.rawValue), "status": .integer(status),
                 "confirmed_by": .string(proof), "etag": etag.map { .string(String($0.prefix(200))) },
             ])
-        return .completed(receipt: receipt, remoteID: nil, remoteURL: place.isSigned ? nil : place.address.text)
+        return .completed(receipt: receipt, remoteID: nil, remoteURL: place.isSigned ? nil : place.address.withoutQuery)
     }
 
     private func open(_ job: SendJob) -> Result<Content, RefusedSend> {
@@ -210,14 +211,16 @@ final class PutTransport: UploadTransport {
     private func authorized(
         _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
-        let own = destination.ownHeaders
+        // What is meant for the user's own server is not for whoever a fetched URL leads to.
+        let isOurs = addresses.isOurs(place)
+        let own = isOurs ? destination.ownHeaders : []
         do throws(SendTrouble) {
             return .success(
                 try exchange.perform(
-                    request, token: tokens, isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds),
-                    control
+                    request, token: isOurs ? tokens : nil,
+                    isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds), control
                 ) { attempt throws(SendTrouble) in
-                    attempt.headers += own
+                    attempt.add(own)
                     return !own.isEmpty || !place.headers.isEmpty
                 })
         } catch {
@@ -235,7 +238,12 @@ final class PutTransport: UploadTransport {
         let end = head(place, control)
         guard let answer = end.answer else { return .unknown(end.message) }
         switch answer.status {
-        case 404, 410: return .lost("\(place.address.origin) answers \(answer.status)")
+        case 404, 410:
+            // A server that did not tell of it when it came does not tell now, either.
+            if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
+                return .unknown("\(place.address.origin) answers \(answer.status), as it did when it was sent")
+            }
+            return .lost("\(place.address.origin) answers \(answer.status)")
         case 200:
             if let length = answer["content-length"].flatMap({ Int($0) }), length != content.byteCount {
                 return .lost("\(place.address.origin) holds \(length) bytes of \(content.byteCount)")
@@ -300,12 +308,11 @@ final class PutTransport: UploadTransport {
         }
         guard destination.settings["url"] != nil else { return found }
         let end = head(PutAddresses.Place(address: address, headers: [], isFetched: false), control)
-        switch end.answer?.status {
-        case 401?, 407?:
-            found.hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
-        case nil: found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
-        case let status?: found.findings.append("\(address.origin) answers \(status) to HEAD")
+        guard end.answer != nil else {
+            found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
+            return found
         }
+        found.judge(end, allowing: [403, 404, 405, 410, 501])
         return found
     }
 }

@@ -11,22 +11,32 @@ enum RemoteDigest {
         case untold
     }
 
-    /// - Parameter handle: of the file that was sent; read again only where the server tells nothing but an MD5.
-    static func compare(_ answer: HTTPAnswer, _ handle: FileHandle, sha256: Digest) -> Verdict {
+    /// - Parameters:
+    ///   - handle: of the file that was sent; read again only where the server tells nothing but an MD5.
+    ///   - isOfPut: the answer is that to the PUT itself, whose own content is another one.
+    static func compare(
+        _ answer: HTTPAnswer, _ handle: FileHandle, sha256: Digest, isOfPut: Bool = false
+    ) -> Verdict {
         let expected = Base64.encode(sha256.bytes)
-        for name in ["repr-digest", "content-digest"] {
+        for name in ["Repr-Digest", "Content-Digest"] {
             // RFC 9530: `sha-256=:…:`, one of several.
-            if let told = member("sha-256", of: answer[name]) {
-                return told == ":\(expected):" ? .agrees : .differs(name)
+            if let told = member("sha-256", of: answer[name.lowercased()]) {
+                if told == ":\(expected):" { return .agrees }
+                if !isOfPut || name == "Repr-Digest" { return .differs(name) }
             }
         }
         // RFC 3230.
-        if let told = member("sha-256", of: answer["digest"]) { return told == expected ? .agrees : .differs("digest") }
+        if let told = member("sha-256", of: answer["digest"]) { return told == expected ? .agrees : .differs("Digest") }
         if let told = answer["x-amz-checksum-sha256"], !told.contains("-") {
             return told == expected ? .agrees : .differs("x-amz-checksum-sha256")
         }
         guard let etag = answer["etag"], let told = md5(etag), let ours = try? MD5.hash(handle) else { return .untold }
-        return told == Hex.encode(ours) ? .agrees : .differs("etag")
+        if told == Hex.encode(ours) { return .agrees }
+        // Where keys of KMS or the customer's encrypt, 32 digits are no MD5.
+        let isEncrypted =
+            answer["x-amz-server-side-encryption"]?.hasPrefix("aws:") ?? false
+            || answer["x-amz-server-side-encryption-customer-algorithm"] != nil
+        return isEncrypted ? .untold : .differs("ETag")
     }
 
     private static func member(_ name: String, of header: String?) -> String? {

@@ -28,12 +28,15 @@ package struct SigV4 {
         if let session = credentials.session {
             request.headers.append(HTTPRequest.Header("x-amz-security-token", session))
         }
-        var lines = ["host:\(Self.host(request.address))"]
+        var values = ["host": [Self.host(request.address)]]
         for header in request.headers where Self.isSigned(header.name) {
-            lines.append("\(header.name.lowercased()):\(header.value)")
+            // Several of one name are one, and several spaces are one.
+            let value = header.value.split(separator: " ").joined(separator: " ")
+            values[header.name.lowercased(), default: []].append(value)
         }
-        lines.sort()
-        let names = lines.map { $0.prefix { $0 != ":" } }.joined(separator: ";")
+        let sorted = values.sorted { $0.key < $1.key }
+        let lines = sorted.map { "\($0.key):\($0.value.joined(separator: ","))" }
+        let names = sorted.map(\.key).joined(separator: ";")
         let canonical = [
             request.method.rawValue, Self.canonical(request.address.path), "", lines.joined(separator: "\n"), "", names,
             contentHash,
@@ -71,18 +74,7 @@ package struct SigV4 {
 
     /// Each byte but the unreserved ones and the slash escaped, once.
     private static func canonical(_ path: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(path.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
-            if byte == UInt8(ascii: "%"), let value = Hex.decode(digits)?.first, digits.utf8.count == 2 {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        URLTemplate.unescapedBytes(path).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { URLTemplate.escaped(bytes: $0) }.joined(separator: "/")
     }
 

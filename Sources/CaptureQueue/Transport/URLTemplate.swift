@@ -23,6 +23,12 @@ struct URLTemplate {
         return nil
     }
 
+    /// Whether each capture gets an address of its own.
+    var tellsCapturesApart: Bool {
+        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts[0].contains("{sha256}") || parts[0].contains("{id}")
+    }
+
     /// Without its query, which may hold a secret.
     var shown: String {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -48,6 +54,24 @@ struct URLTemplate {
         }
         return text
     }
+
+    /// The bytes that escapes stand for.
+    static func unescapedBytes(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = Hex.decode(digits)?.first {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    static func unescaped(_ text: String) -> String { String(decoding: unescapedBytes(text), as: UTF8.self) }
 
     static func escaped(_ text: String) -> String { escaped(bytes: Array(text.utf8)) }
 

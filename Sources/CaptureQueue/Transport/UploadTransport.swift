@@ -73,14 +73,21 @@ package struct SendJob {
     /// Unix milliseconds.
     let now: Int
     private let begun = MonotonicClock.seconds
-    private let folder: QueueFolder
+    private let queue: UploadQueue
+    private var folder: QueueFolder { queue.folder }
 
-    init(_ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, _ folder: QueueFolder) {
+    init(_ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, _ queue: UploadQueue) {
         self.capture = capture
         self.delivery = delivery
         self.token = token
         self.now = now
-        self.folder = folder
+        self.queue = queue
+    }
+
+    /// Whether what a destination has under this id may be another capture with the same photo.
+    func mayBeTwin(_ remoteID: String, photo: Digest) -> Bool {
+        // Where that cannot be read, it is sent once more rather than never.
+        (try? queue.mayBeTwin(remoteID, of: capture, delivery, photo: photo)) ?? true
     }
 
     /// The bundle's bytes, and as what messages name them.

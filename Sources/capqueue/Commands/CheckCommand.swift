@@ -48,6 +48,7 @@ struct CheckCommand: ParsableCommand {
         options.isRepairing = repair
         options.isDryRun = dryRun
         var kinds: Set<CheckFinding.Kind> = []
+        var remoteFindings = 0
         var asked = 0
         let result = try queue.with { queue in
             func say(_ finding: CheckFinding) throws {
@@ -57,11 +58,12 @@ struct CheckCommand: ParsableCommand {
             guard remote else { return result }
             asked = try queue.checkRemote(isDryRun: dryRun) { finding in
                 kinds.insert(finding.kind)
+                remoteFindings += 1
                 try say(finding)
             }
             return result
         }
-        let open = result.open.values.reduce(0, +) + kinds.count
+        let open = result.open.values.reduce(0, +) + remoteFindings
         if format.json {
             try Output.json(
                 .members([

@@ -75,7 +75,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let status = try queue.with(changes: true) { queue in
+        let (status, hasUntold) = try queue.with(changes: true) { queue in
             try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
             let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines)
@@ -98,10 +98,10 @@ struct RunCommand: ParsableCommand {
                 queue.close()
                 StopSignals.end(by: number)
             }
-            return try queue.status()
+            return (try queue.status(), try queue.hasUntoldSessions())
         }
         if status.failedForGood > 0 { throw ExitStatus.failedForGood }
-        if status.waiting > 0 { throw ExitStatus.workLeft }
+        if status.waiting > 0 || hasUntold { throw ExitStatus.workLeft }
     }
 
     private func noteDestinations(_ queue: UploadQueue) throws {

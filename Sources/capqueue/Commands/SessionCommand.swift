@@ -38,7 +38,9 @@ struct SessionCommand: ParsableCommand {
             let left = session.unlanded
             diagnostic.note(
                 left == 0
-                    ? "\(name) has ended, and all of it has landed"
+                    ? session.landed == session.count
+                        ? "\(name) has ended, and all of it has landed"
+                        : "\(name) has ended with \(session.landed) of \(session.count) landed"
                     : "\(name) has ended; not landed yet: \(left) of \(Quantity.count(session.count, "capture"))")
         }
     }
@@ -63,8 +65,9 @@ struct SessionCommand: ParsableCommand {
             }
             var table = TextTable()
             for session in sessions {
-                let landed = "\(session.count - session.unlanded) of \(session.count) landed"
-                table.add(session.name, session.isDue ? "due" : session.endedAt == nil ? "open" : "ended", landed)
+                let landed = "\(session.landed) of \(session.count) landed"
+                let phase = session.isDue ? session.isTold ? "told" : "due" : session.endedAt == nil ? "open" : "ended"
+                table.add(session.name, phase, landed)
             }
             for line in table.lines { try Output.line(line) }
         }
@@ -76,8 +79,8 @@ extension Session {
         .members([
             "name": .string(name), "opened_at": .string(Moment.text(openedAt)),
             "ended_at": endedAt.map { .string(Moment.text($0)) }, "incomplete": .bool(isIncomplete),
-            "due": .bool(isDue),
-            "captures": .integer(count), "landed": .integer(count - unlanded),
+            "due": .bool(isDue), "told": .bool(isTold),
+            "captures": .integer(count), "landed": .integer(landed),
         ])
     }
 }

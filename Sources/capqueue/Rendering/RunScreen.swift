@@ -110,7 +110,9 @@ final class RunScreen: Sendable {
         state.withLock { state in
             Self.clear(&state)
             guard !state.isOver, !transfers.isEmpty else { return }
-            let lines = transfers.prefix(20).map { line($0, columns) }
+            // What does not fit would scroll away line by line.
+            let rows = max(1, min(20, (FileHandle.standardError.rows ?? 24) - 3))
+            let lines = transfers.prefix(rows).map { line($0, columns) }
             let under = transfers.reduce(0) { $0 + $1.sent }
             let rate = Double(state.sentBytes + under) / max(0.001, MonotonicClock.seconds - started)
             let failed = state.failed > 0 ? ", \(state.failed) failed" : ""

@@ -119,6 +119,13 @@ static inline long capture_curl_get_long(const struct capture_curl *t, CURL *han
     return value;
 }
 
+// -1 when the connection of the last transfer is not there any more.
+static inline int capture_curl_socket(const struct capture_curl *t, CURL *handle) {
+    curl_socket_t found = CURL_SOCKET_BAD;
+    ((capture_getinfo)t->easy_getinfo)(handle, CURLINFO_ACTIVESOCKET, &found);
+    return found;
+}
+
 static inline double capture_curl_get_double(const struct capture_curl *t, CURL *handle, CURLINFO info) {
     double value = 0;
     ((capture_getinfo)t->easy_getinfo)(handle, info, &value);

@@ -14,6 +14,8 @@ package final class CurlSession {
     private let options: ConnectionOptions
     private var isSecure = false
     private let lastWords = LastWords()
+    /// Of the connection that is kept; -1 for none.
+    private var socket: Int32 = -1
     /// Of the last failure, in libcurl's words.
     private let detail: UnsafeMutablePointer<CChar>
 
@@ -37,6 +39,10 @@ package final class CurlSession {
         withExtendedLifetime(lastWords) {}
         unsafe detail.deallocate()
     }
+
+    /// Something came over the kept connection that nobody asked for: its end, or bytes that libcurl 7.88 would take for the
+    /// answer to the next request.
+    package var isStale: Bool { socket >= 0 && SocketState.hasInput(socket) }
 
     private var raw: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(handle) }
 
@@ -62,6 +68,7 @@ package final class CurlSession {
         unsafe _ = capture_curl_set_list(library.calls, raw, CURLOPT_HTTPHEADER, list)
         lastWords.begin()
         let code = run(transfer)
+        socket = unsafe capture_curl_socket(library.calls, raw)
         if let words = lastWords.end(), !isSecure, transfer.givenUp == nil, !transfer.isRefusedByBody,
             !transfer.isAnswered,
             [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code), let answer = EarlyAnswer.parse(words)
@@ -197,6 +204,8 @@ package final class CurlSession {
         if let file = options.certificate { set(CURLOPT_SSLCERT, file) }
         if let file = options.certificateKey { set(CURLOPT_SSLKEY, file) }
         if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
+        // What a proxy says to CONNECT is no answer of the server's.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
 
     private func set(_ request: HTTPRequest) {

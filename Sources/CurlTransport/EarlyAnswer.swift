@@ -29,6 +29,14 @@ final class LastWords {
     }
 }
 
+enum SocketState {
+    /// Whether reading would give something at once, be it the end.
+    static func hasInput(_ socket: Int32) -> Bool {
+        var one = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&one, 1, 0) > 0
+    }
+}
+
 /// An answer of HTTP/1 in the bytes of a connection.
 enum EarlyAnswer {
     /// - Returns: nil for what is no answer that says no.

@@ -62,7 +62,7 @@ final class HTTPExchange {
 
     private func opened(_ control: SendControl) throws(TransferFailure) -> CurlSession {
         // After a change of the network a kept connection may lead nowhere, and nobody would say so for minutes.
-        if let session, network == control.network { return session }
+        if let session, network == control.network, !session.isStale { return session }
         network = control.network
         let opened = try CurlSession(options)
         session = opened

@@ -39,6 +39,26 @@ struct MigrationTests {
         }
     }
 
+    /// What the second version has to know of captures of the first: their session, and that nothing is in doubt.
+    @Test func bringsTheFirstVersionToTheSecond() throws {
+        let folder = try folder("v1.sqlite")
+        try UploadQueue(at: folder).close()
+        let database = try DatabaseQueue(path: folder.database)
+        try database.read { (db: Database) throws in
+            #expect(try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
+            let strange = """
+                SELECT count(*) FROM deliveries JOIN captures ON seq = capture
+                WHERE deliveries.session IS NOT captures.session OR in_doubt <> 0 OR polls <> 0
+                """
+            #expect(try Int.fetchOne(db, sql: strange) == 0)
+            #expect(try Int.fetchOne(db, sql: "SELECT 1 FROM deliveries WHERE session IS NOT NULL") == 1)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM control WHERE paused IS NULL") == 1)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM markers") == 0)
+            #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
+            #expect(try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty)
+        }
+    }
+
     @Test func refusesAVersionThatItDoesNotKnowAndChangesNothing() throws {
         let folder = try folder("v1.sqlite")
         let database = try DatabaseQueue(path: folder.database)

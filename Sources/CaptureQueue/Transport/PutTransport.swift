@@ -9,11 +9,11 @@ enum PutPart: String {
 
 /// PUT to a plain or presigned URL (Spec/queue.md section 12).
 final class PutTransport: UploadTransport {
-    private let destination: Destination
-    private let exchange: HTTPExchange
-    private let tokens: TokenSource?
-    private let addresses: PutAddresses
-    private let part: PutPart
+    let destination: Destination
+    let exchange: HTTPExchange
+    let tokens: TokenSource?
+    let addresses: PutAddresses
+    let part: PutPart
 
     init(_ destination: Destination, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
         self.destination = destination
@@ -28,7 +28,7 @@ final class PutTransport: UploadTransport {
     }
 
     /// What goes over the wire.
-    private struct Content {
+    struct Content {
         let handle: FileHandle
         let byteCount: Int
         let sha256: Digest
@@ -154,7 +154,7 @@ final class PutTransport: UploadTransport {
         return completed(job, place, answer.status, "digest", answer["etag"])
     }
 
-    private func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
+    func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
         var request = HTTPRequest(.head, place.address)
         request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
         switch authorized(request, place, control) {
@@ -178,7 +178,7 @@ final class PutTransport: UploadTransport {
         return .completed(receipt: receipt, remoteID: nil, remoteURL: place.isSigned ? nil : place.address.withoutQuery)
     }
 
-    private func open(_ job: SendJob) -> Result<Content, RefusedSend> {
+    func open(_ job: SendJob) -> Result<Content, RefusedSend> {
         switch job.open() {
         case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
         case .success(let source):
@@ -208,7 +208,7 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    private func authorized(
+    func authorized(
         _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
         // What is meant for the user's own server is not for whoever a fetched URL leads to.
@@ -226,141 +226,5 @@ final class PutTransport: UploadTransport {
         } catch {
             return .failure(RefusedSend(local: error.message, control))
         }
-    }
-
-    // MARK: - Afterwards
-
-    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard case .success(let content) = open(job) else { return .unknown("the bytes cannot be read") }
-        guard case .success(let place) = addresses.place(of: job, control) else {
-            return .unknown("there is no URL to ask")
-        }
-        let end = head(place, control)
-        guard let answer = end.answer else { return .unknown(end.message) }
-        switch answer.status {
-        case 404, 410:
-            // A server that did not tell of it when it came does not tell now, either.
-            if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
-                return .unknown("\(place.address.origin) answers \(answer.status), as it did when it was sent")
-            }
-            return .lost("\(place.address.origin) answers \(answer.status)")
-        case 200:
-            if let length = answer["content-length"].flatMap({ Int($0) }), length != content.byteCount {
-                return .lost("\(place.address.origin) holds \(length) bytes of \(content.byteCount)")
-            }
-            if case .differs(let name) = RemoteDigest.compare(answer, content.handle, sha256: content.sha256) {
-                return .lost("\(place.address.origin) holds other bytes, by its \(name)")
-            }
-            return .there
-        default: return .unknown(end.message)
-        }
-    }
-
-    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
-        guard part == .bundle else { return "only the \(part.rawValue) was sent there" }
-        guard case .success(let place) = addresses.place(of: job, control) else { return "there is no URL to ask" }
-        let download = Download(target, limit: job.capture.byteCount)
-        var request = HTTPRequest(.get, place.address)
-        request.sink = download.take
-        guard case .success(let end) = authorized(request, place, control) else { return "no token" }
-        return download.trouble(end)
-    }
-
-    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
-        guard let address = destination.settings["session-end-url"].flatMap(marker.address) else {
-            return .failure(SendTrouble(message: "the session-end-url cannot be used"))
-        }
-        var request = HTTPRequest(.post, address)
-        request.headers = [
-            HTTPRequest.Header("Content-Type", "application/json"), HTTPRequest.Header("Idempotency-Key", marker.key),
-        ]
-        request.body = MemoryBody(marker.body)
-        let place = PutAddresses.Place(address: address, headers: [], isFetched: false)
-        switch authorized(request, place, control) {
-        case .failure(let refusal): return .failure(SendTrouble(message: refusal.outcome.trouble ?? ""))
-        case .success(let end):
-            guard let status = end.answer?.status, (200...299).contains(status) else {
-                return .failure(SendTrouble(message: end.message))
-            }
-            return .success(end.message)
-        }
-    }
-
-    func test(_ control: SendControl) -> DestinationTest {
-        var found = DestinationTest()
-        guard let address = addresses.known else {
-            found.findings.append("the URL comes from a command, which is run when something is sent")
-            return found
-        }
-        if let hold = exchange.reach(address, control) {
-            found.hold = hold
-            return found
-        }
-        found.findings.append("\(address.origin) can be reached")
-        if let tokens {
-            do throws(SendTrouble) {
-                _ = try tokens.current(control)
-                found.findings.append("there is a token")
-            } catch {
-                found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
-                return found
-            }
-        }
-        guard destination.settings["url"] != nil else { return found }
-        let end = head(PutAddresses.Place(address: address, headers: [], isFetched: false), control)
-        guard end.answer != nil else {
-            found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
-            return found
-        }
-        found.judge(end, allowing: [403, 404, 405, 410, 501])
-        return found
-    }
-}
-
-/// What ended before a request was made.
-struct RefusedSend: Error {
-    let outcome: SendOutcome
-
-    init(outcome: SendOutcome) { self.outcome = outcome }
-
-    init(local message: String, _ control: SendControl) {
-        outcome =
-            control.stopped.map { .parked(cause: $0, isInDoubt: false) }
-            ?? .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
-    }
-}
-
-/// Bytes that come back, no more than were sent.
-final class Download {
-    private let target: FileHandle
-    private let limit: Int
-    private var count = 0
-    private var fault: String?
-
-    init(_ target: FileHandle, limit: Int) {
-        self.target = target
-        self.limit = limit
-    }
-
-    func take(_ piece: Span<UInt8>) -> Bool {
-        count += piece.count
-        guard count <= limit else {
-            fault = "more than \(limit) bytes came back"
-            return false
-        }
-        do throws(NativeError) {
-            try target.write(piece)
-            return true
-        } catch {
-            fault = "\(error.call): \(error.text)"
-            return false
-        }
-    }
-
-    /// nil when all of it came.
-    func trouble(_ end: HTTPEnd) -> String? {
-        if let fault { return fault }
-        guard end.answer?.status == 200 else { return end.message }
-        return count == limit && end.answer?.isCut == false ? nil : "\(count) bytes of \(limit) came back"
     }
 }

@@ -1,0 +1,12 @@
+/// What ended before a request was made.
+struct RefusedSend: Error {
+    let outcome: SendOutcome
+
+    init(outcome: SendOutcome) { self.outcome = outcome }
+
+    init(local message: String, _ control: SendControl) {
+        outcome =
+            control.stopped.map { .parked(cause: $0, isInDoubt: false) }
+            ?? .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
+    }
+}

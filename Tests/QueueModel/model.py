@@ -162,7 +162,7 @@ class Model:
         """What a bundle that is known already comes to: its bytes are taken if the queue has none of its own."""
         if held.holding == "reference" and not reference:
             return "stored"
-        if held.holding == "removed":
+        if held.holding in ("removing", "removed"):
             return "stored" if any(each.state not in OVER for each in held.deliveries) else "held-already"
         return "restored" if held.holding not in HELD or held.file != "whole" else "held-already"
 

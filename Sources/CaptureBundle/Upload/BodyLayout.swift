@@ -19,6 +19,8 @@ package struct BodyLayout: Sendable {
     }
 
     package let pieces: [Piece]
+    /// What of the bundle was read for it: to be compared when the bundle is hashed.
+    package let known: [(offset: Int, bytes: [UInt8])]
     package let contentType: String
     /// Must not stand in what is copied; then the layout of the next candidate is to be used.
     package let boundary: [UInt8]
@@ -43,8 +45,13 @@ package struct BodyLayout: Sendable {
             let head = try reader.readHead()
             let manifest = try Manifest.decode(head.manifest)
             try observer.read(head, manifest)
+            let start = BundleMagic.bytes.count + UstarHeader.blockLength
+            let size = head.manifest.count
+            let second = start + size + UstarHeader.padding(size) + UstarHeader.blockLength
+            var known = [(offset: start, bytes: head.manifest), (offset: second, bytes: head.assertion)]
             while let entry = try reader.nextEntry(of: manifest) {
                 try observer.begin(entry)
+                if let bytes = unsigned[entry.path] { known.append((reader.position, bytes)) }
                 target.pieces.append(.copied(offset: reader.position, count: entry.size))
                 guard reader.skipData() else {
                     throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
@@ -52,7 +59,7 @@ package struct BodyLayout: Sendable {
             }
             guard let body = try observer.finish() else { continue }
             return BodyLayout(
-                pieces: target.pieces, contentType: body.contentType,
+                pieces: target.pieces, known: known, contentType: body.contentType,
                 boundary: try MultipartBoundary(manifest: head.manifest, n: n).bytes, candidate: n)
         }
         throw MultipartBody.noBoundary(name)

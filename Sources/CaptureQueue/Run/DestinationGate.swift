@@ -161,6 +161,13 @@ package final class DestinationGate: Sendable {
         }
     }
 
+    /// What holds it may be one capture: the next trial is another's.
+    var isTrial: Bool {
+        state.withLock { state in
+            state.hold.map { DestinationHold(code: $0.code, message: "").mayBeOfOne } ?? false
+        }
+    }
+
     package var hold: Destination.Hold? { state.withLock(\.hold) }
     var isPaused: Bool { state.withLock(\.isPaused) }
 }

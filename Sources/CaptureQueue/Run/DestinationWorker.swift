@@ -57,7 +57,7 @@ package final class DestinationWorker {
             try tell(gate.note(.held(hold), capture: 0, at: now))
             return .blocked(until: gate.hold?.until)
         }
-        guard let claim = try next ?? queue.claim(for: destination, dueBefore: board.dueBefore, floor: now) else {
+        guard let claim = try next ?? claim(now) else {
             return .waiting(until: try nextTime(after: now))
         }
         next = nil
@@ -67,6 +67,10 @@ package final class DestinationWorker {
         }
         try deliver(claim, now)
         return .worked
+    }
+
+    private func claim(_ now: Int) throws -> Claim? {
+        try queue.claim(for: destination, dueBefore: board.dueBefore, floor: now, isTrial: gate.isTrial)
     }
 
     /// What was claimed ahead is not kept while it cannot be sent.

@@ -22,9 +22,14 @@ extension UploadQueue {
     /// - Parameters:
     ///   - before: Unix milliseconds; only what was due before is taken. nil for what is due now.
     ///   - floor: it is not earlier than this now; for a run, whose own clock never goes back.
+    ///   - isTrial: of a destination that may be held for the sake of one capture: whichever has not been tried for longest.
     /// - Returns: nil when nothing is due.
-    public func claim(for destination: Destination, dueBefore before: Int? = nil, floor: Int = 0) throws -> Claim? {
-        try store.write { db in try claim(for: destination, dueBefore: before, at: max(clock.stamp(db), floor), db) }
+    public func claim(
+        for destination: Destination, dueBefore before: Int? = nil, floor: Int = 0, isTrial: Bool = false
+    ) throws -> Claim? {
+        try store.write { db in
+            try claim(for: destination, dueBefore: before, at: max(clock.stamp(db), floor), isTrial: isTrial, db)
+        }
     }
 
     /// Whether `claim` would find something.
@@ -32,21 +37,24 @@ extension UploadQueue {
         try store.read { db in try Self.next(for: destination, due: min(before ?? now, now), db) != nil }
     }
 
-    func claim(for destination: Destination, dueBefore before: Int?, at now: Int, _ db: Database) throws -> Claim? {
-        while let number = try Self.next(for: destination, due: min(before ?? now, now), db) {
+    func claim(
+        for destination: Destination, dueBefore before: Int?, at now: Int, isTrial: Bool = false, _ db: Database
+    ) throws -> Claim? {
+        while let number = try Self.next(for: destination, due: min(before ?? now, now), isTrial: isTrial, db) {
             if let claim = try take(number, destination, at: now, db) { return claim }
         }
         return nil
     }
 
-    private static func next(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
-        let bound = try ready("destination = ?", [destination.number], due, destination, db)
-        guard destination.isDefault, let unbound = try ready("destination IS NULL", [], due, destination, db) else {
-            return bound?.id
-        }
-        guard let bound else { return unbound.id }
-        return (-bound.priority, bound.due, bound.id) < (-unbound.priority, unbound.due, unbound.id)
-            ? bound.id : unbound.id
+    private static func next(
+        for destination: Destination, due: Int, isTrial: Bool = false, _ db: Database
+    ) throws -> Int? {
+        var found = try ready("destination = ?", [destination.number], due, destination, isTrial, db)
+        if destination.isDefault { found += try ready("destination IS NULL", [], due, destination, isTrial, db) }
+        return found.min { first, second in
+            (isTrial ? 0 : -first.priority, first.due, first.id)
+                < (isTrial ? 0 : -second.priority, second.due, second.id)
+        }?.id
     }
 
     private typealias Ready = (id: Int, priority: Int, due: Int)
@@ -61,9 +69,13 @@ extension UploadQueue {
         """
 
     /// One index search for each priority that is in use: what waits for a later time is stepped over, however much it is.
+    ///
+    /// - Returns: the first of the highest priority, or of each.
     private static func ready(
-        _ condition: String, _ arguments: StatementArguments, _ due: Int, _ destination: Destination, _ db: Database
-    ) throws -> Ready? {
+        _ condition: String, _ arguments: StatementArguments, _ due: Int, _ destination: Destination,
+        _ isOfEach: Bool, _ db: Database
+    ) throws -> [Ready] {
+        var found: [Ready] = []
         var priority = Priority.range.upperBound + 1
         while let next = try lower(priority, condition, arguments, db) {
             priority = next
@@ -72,9 +84,11 @@ extension UploadQueue {
                 SELECT id, due FROM deliveries WHERE \(condition) AND state IN ('pending', 'failed') AND priority = ?
                     AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
                 """, arguments + [priority, due, destination.number, destination.isDefault])
-            if let row { return (try row.needInteger("id"), priority, try row.needInteger("due")) }
+            guard let row else { continue }
+            found.append((try row.needInteger("id"), priority, try row.needInteger("due")))
+            if !isOfEach { break }
         }
-        return nil
+        return found
     }
 
     /// The next lower priority that is in use.

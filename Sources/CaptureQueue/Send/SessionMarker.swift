@@ -77,6 +77,7 @@ extension UploadQueue {
                 """
                 SELECT 1 FROM markers JOIN sessions ON sessions.id = markers.session
                 WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts < ?
+                    AND \(Self.isDue)
                 """, [destination.number, Self.patience]) != nil
         }
     }

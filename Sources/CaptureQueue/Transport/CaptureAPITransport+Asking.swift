@@ -6,8 +6,10 @@ import CurlTransport
 extension CaptureAPITransport {
     enum Landing {
         case outcome(SendOutcome)
-        /// The server says that it has no such photo, or has it of another capture.
+        /// The server says that it has no such photo.
         case absent
+        /// It has the photo of another capture, or may have.
+        case anothers
         /// It does not say.
         case unknown(String)
     }
@@ -32,7 +34,7 @@ extension CaptureAPITransport {
             let status = data?["status"]?.text
             if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
                 // Photos can be shared; ids are not.
-                if id != job.delivery.remoteID && job.mayBeTwin(id, photo: photo.sha256) { return .absent }
+                if id != job.delivery.remoteID && job.mayBeTwin(id, photo: photo.sha256) { return .anothers }
                 return .outcome(completed(job, id, data?["verification_url"]?.text, by: "verify-file", data ?? .null))
             }
             if status == "no_record" { return .absent }
@@ -74,7 +76,7 @@ extension CaptureAPITransport {
             }
             let status = data["status"]?.text
             if Self.isUndecided(status) { return .accepted(remoteID: nil, remoteURL: nil) }
-            if let refusal = Self.refusal(data, json) { return refusal }
+            if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
             return completed(
                 job, id, data["verification_url"]?.text ?? job.delivery.remoteURL, by: "poll", data)
         }
@@ -83,6 +85,7 @@ extension CaptureAPITransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         switch landed(job, control) {
         case .absent: return .lost("the server has no record of it")
+        case .anothers: return .unknown("the server has its photo under another id")
         case .unknown(let text): return .unknown(text)
         case .outcome(.completed(_, let id, _)):
             return id == job.delivery.remoteID ? .there : .unknown("the server has its photo under another id")

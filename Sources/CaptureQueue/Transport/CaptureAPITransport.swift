@@ -41,7 +41,7 @@ final class CaptureAPITransport: UploadTransport {
         if job.delivery.isInDoubt {
             switch landed(job, control) {
             case .outcome(let outcome): return outcome
-            case .absent, .unknown: break
+            case .absent, .anothers, .unknown: break
             }
         }
         var candidate = 0
@@ -66,7 +66,7 @@ final class CaptureAPITransport: UploadTransport {
         // Only a signature needs the hash of the body before it is sent.
         var digest: Digest?
         if destination.settings["device-id"] != nil {
-            digest = file.digest()
+            digest = file.digest { control.stopped != nil }
             guard digest != nil else { return file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false) }
         }
         var request = HTTPRequest(.post, endpoint)
@@ -90,7 +90,7 @@ final class CaptureAPITransport: UploadTransport {
                 return .unclear(code: end.code, message: "\(end.message) without a capture_id")
             }
             let url = data["verification_url"]?.text
-            if let refusal = Self.refusal(data, value) { return refusal }
+            if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
             return completed(job, id, url, by: "answer", data, body)
         case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present:
@@ -106,14 +106,16 @@ final class CaptureAPITransport: UploadTransport {
     }
 
     /// What a server says that has looked at a capture and does not want it; nil for anything else.
-    static func refusal(_ data: JSONValue, _ answer: JSONValue?) -> SendOutcome? {
+    static func refusal(_ data: JSONValue, _ answer: JSONValue?, hiding secrets: [String]) -> SendOutcome? {
         guard let status = data["status"]?.text?.lowercased(), ["failed", "rejected", "error"].contains(status) else {
             return nil
         }
         let reason =
             data["reason"]?.text ?? data["error"]?["message"]?.text ?? answer?["error"]?["message"]?.text
             ?? "without a reason"
-        return .rejected(code: "server.\(status)", message: "the server rejected it: \(reason.prefix(300))")
+        return .rejected(
+            code: "server.\(status)",
+            message: "the server rejected it: \(AnswerWords.shown(reason, hiding: secrets, limit: 300))")
     }
 
     func completed(

@@ -14,6 +14,8 @@ final class FileBody: RequestBody {
     /// Of the file.
     private let expected: Digest
     private let boundary: [UInt8]?
+    /// What stands in the file by those who made the pieces.
+    private let known: [(offset: Int, bytes: [UInt8])]
     private let control: SendControl
     private var hasher: SHA256Hasher?
     private var scanner = BoundaryScanner()
@@ -37,6 +39,7 @@ final class FileBody: RequestBody {
         fileBytes = byteCount
         expected = sha256
         boundary = nil
+        known = []
         self.control = control
     }
 
@@ -52,6 +55,7 @@ final class FileBody: RequestBody {
         fileBytes = bundle.byteCount
         expected = bundle.sha256
         boundary = layout.boundary
+        known = layout.known
         self.control = control
     }
 
@@ -72,13 +76,15 @@ final class FileBody: RequestBody {
         if hasher == nil, !rewind() { return false }
         // Slow destinations get small pieces, so that the pace is even.
         let limit = min(limit, 1 << 18, control.evenPiece)
-        guard control.waitForTurn(min(limit, byteCount - position)) else { return false }
         let first = byteCount - Self.heldBack
         if position < first {
-            guard let count = produce(min(limit, first - position), taker) else { return false }
+            let count = nextCount(min(limit, first - position))
+            guard control.waitForTurn(count), produce(count, taker) != nil else { return false }
             position += count
         } else {
-            guard let tail = tail ?? readTail() else { return false }
+            guard control.waitForTurn(min(limit, byteCount - position)), let tail = tail ?? readTail() else {
+                return false
+            }
             let start = tail.count - (byteCount - position)
             let end = min(tail.count, start + limit)
             taker(tail.span.extracting(start..<end))
@@ -87,6 +93,16 @@ final class FileBody: RequestBody {
         }
         control.sent(position)
         return true
+    }
+
+    /// How many bytes `produce` gives next.
+    private func nextCount(_ limit: Int) -> Int {
+        var left = place.done
+        for piece in pieces[place.piece...] {
+            if piece.count > left { return min(limit, piece.count - left) }
+            left = 0
+        }
+        return 0
     }
 
     /// The next bytes of the body, at most `limit`.
@@ -126,6 +142,7 @@ final class FileBody: RequestBody {
             guard try handle.read(into: &buffer) == count else { return refuse() }
             let bytes = buffer
             try hasher?.update(bytes.span)
+            guard isKnown(bytes.span) else { return refuse() }
             place.file += count
             if isSent, finds(boundary, in: bytes.span) {
                 isSpoilt = true
@@ -135,6 +152,16 @@ final class FileBody: RequestBody {
             return true
         } catch {
             return fail(error)
+        }
+    }
+
+    /// Whether what was read here before is what is read now.
+    private func isKnown(_ bytes: Span<UInt8>) -> Bool {
+        known.allSatisfy { part in
+            let start = max(part.offset, place.file)
+            let end = min(part.offset + part.bytes.count, place.file + bytes.count)
+            return start >= end
+                || (start..<end).allSatisfy { part.bytes[$0 - part.offset] == bytes[$0 - place.file] }
         }
     }
 
@@ -169,6 +196,24 @@ final class FileBody: RequestBody {
         }
     }
 
+    /// The SHA-256 of the body, made without haste: nothing is sent, so no rate holds it up. It is at its start again then.
+    ///
+    /// - Returns: nil where there is a fault.
+    func digest(isStopped: () -> Bool) -> Digest? {
+        guard rewind(), let body = try? SHA256Hasher() else { return nil }
+        var left = byteCount
+        while left > 0, !isStopped() {
+            var isHashed = false
+            let count = produce(min(left, 1 << 18)) { isHashed = (try? body.update($0)) != nil }
+            guard let count, isHashed else { return nil }
+            left -= count
+        }
+        guard left == 0, pass(to: fileBytes), let bytes = try? body.finish(), let hasher,
+            let file = try? hasher.finish(), Digest(bytes: file) == expected || !refuse(), rewind()
+        else { return nil }
+        return Digest(bytes: bytes)
+    }
+
     private func refuse() -> Bool {
         fault = .damaged(message: "the bytes are not those that were pushed")
         return false
@@ -177,20 +222,5 @@ final class FileBody: RequestBody {
     private func fail(_ error: NativeError) -> Bool {
         fault = .failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
         return false
-    }
-}
-
-extension RequestBody {
-    /// The SHA-256 of all of it; it is at its start again then. nil where it cannot be read.
-    func digest() -> Digest? {
-        guard rewind(), let hasher = try? SHA256Hasher() else { return nil }
-        while !isSent {
-            var isHashed = true
-            guard lend(1 << 18, to: { piece in isHashed = (try? hasher.update(piece)) != nil }), isHashed else {
-                return nil
-            }
-        }
-        guard let bytes = try? hasher.finish(), rewind() else { return nil }
-        return Digest(bytes: bytes)
     }
 }

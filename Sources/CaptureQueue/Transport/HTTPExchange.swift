@@ -15,6 +15,8 @@ struct HTTPEnd {
     let wasSentWhole: Bool
     /// `error.code` of a JSON body, or S3's.
     let word: String?
+    /// Of the request; not for messages.
+    var secrets: [String] = []
 
     /// The timestamp is the trouble, or the signature over it, and not the token.
     var asksForFreshHeaders: Bool {
@@ -40,7 +42,8 @@ struct HTTPEnd {
 final class HTTPExchange {
     private let kind: AnswerFacts.Kind
     private let options: ConnectionOptions
-    private var session: CurlSession?
+    /// One for each origin: of a connection that is kept beside another one nobody would notice what comes unasked.
+    private var sessions: [WebAddress.Origin: CurlSession] = [:]
     /// How often the network had changed when the session was made.
     private var network = 0
 
@@ -60,12 +63,16 @@ final class HTTPExchange {
         self.options = options
     }
 
-    private func opened(_ control: SendControl) throws(TransferFailure) -> CurlSession {
+    /// Fetched URLs may lead to another host each time.
+    private static let mostSessions = 8
+
+    private func opened(_ origin: WebAddress.Origin, _ control: SendControl) throws(TransferFailure) -> CurlSession {
         // After a change of the network a kept connection may lead nowhere, and nobody would say so for minutes.
-        if let session, network == control.network, !session.isStale { return session }
+        if network != control.network || sessions.count > Self.mostSessions { sessions = [:] }
         network = control.network
+        if let session = sessions[origin], !session.isStale { return session }
         let opened = try CurlSession(options)
-        session = opened
+        sessions[origin] = opened
         return opened
     }
 
@@ -123,7 +130,7 @@ final class HTTPExchange {
     ) -> HTTPEnd {
         let answer: HTTPAnswer
         do throws(TransferFailure) {
-            answer = try opened(control).perform(request) { control.stopped != nil }
+            answer = try opened(request.address.origin, control).perform(request) { control.stopped != nil }
         } catch {
             return end(error, request.address, control)
         }
@@ -150,12 +157,13 @@ final class HTTPExchange {
         let kind = AnswerClass.of(facts, kind: self.kind)
         return HTTPEnd(
             kind: kind, answer: answer, code: "http.\(answer.status)", message: message,
-            retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code)
+            retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
+            secrets: request.secrets)
     }
 
     private func end(_ failure: TransferFailure, _ address: WebAddress, _ control: SendControl) -> HTTPEnd {
         // A connection that broke is not used again.
-        session = nil
+        sessions[address.origin] = nil
         var kind = AnswerClass.ofCurl(
             failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole)
         let stopped = control.stopped
@@ -220,10 +228,18 @@ struct AnswerWords {
         } else if json == nil, type.hasPrefix("text/plain") {
             text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
         }
-        self.code = code.map { Self.plain(Self.without($0, secrets), 64) }
-        let parts = [self.code, text.map { Self.plain(Self.without($0, secrets), 200) }].compactMap(\.self)
+        // It decides what is done; only what is shown of it hides anything.
+        self.code = code.map { Self.plain($0, 64) }
+        let parts = [
+            code.map { Self.shown($0, hiding: secrets, limit: 64) },
+            text.map { Self.shown($0, hiding: secrets, limit: 200) },
+        ].compactMap(\.self)
             .filter { !$0.isEmpty }
         detail = parts.isEmpty ? "" : " (\(parts.joined(separator: ": ")))"
+    }
+
+    static func shown(_ text: String, hiding secrets: [String], limit: Int) -> String {
+        plain(without(text, secrets), limit)
     }
 
     private static func without(_ text: String, _ secrets: [String]) -> String {

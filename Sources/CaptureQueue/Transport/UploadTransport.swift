@@ -87,7 +87,7 @@ package struct SendJob {
     /// Whether what a destination has under this id may be another capture with the same photo.
     func mayBeTwin(_ remoteID: String, photo: Digest) -> Bool {
         // Where that cannot be read, it is sent once more rather than never.
-        (try? queue.mayBeTwin(remoteID, of: capture, delivery, photo: photo)) ?? true
+        (try? queue.mayBeTwin(remoteID, of: capture, photo: photo)) ?? true
     }
 
     /// The bundle's bytes, and as what messages name them.

@@ -27,9 +27,9 @@ from rigs import SendingBench  # noqa: E402
 
 # Those that take longest come first, so that no thread is left with one of them at the end.
 FAMILIES = ["stalls", "crashes", "tokens", "hooks", "processing", "order", "running", "broken_lines", "http_answers",
-            "watching", "doubt", "poison", "proofs", "early_success", "secrets_kept", "markers", "network_loss",
-            "tls_trust", "s3_store", "put_basics", "put_presigned", "redirects", "retry_after", "defects", "skew",
-            "events", "http_contract", "http_basics"]
+            "watching", "doubt", "poison", "proofs", "early_success", "secrets_kept", "second_look", "twins", "markers",
+            "network_loss", "tls_trust", "s3_store", "put_basics", "put_presigned", "redirects", "retry_after",
+            "defects", "skew", "events", "http_contract", "http_basics"]
 THREADS = 4
 
 

@@ -1,13 +1,14 @@
 import CaptureBundle
 import CaptureNative
+import Foundation
 import GRDB
 
 /// Captures that share a photo: a redacted copy and a full one, links of a chain, the same photo with other metadata. A
 /// server that is asked for a photo may tell of any of them.
 extension UploadQueue {
     /// Those that a server of captures may have under an id that nobody knows: tried there, or uploaded by other means.
-    private static let untold = """
-        WHERE seq <> ? AND NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NOT NULL)
+    private static let isUntold = """
+        NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NOT NULL)
             AND EXISTS (SELECT 1 FROM deliveries WHERE capture = seq
                 AND (destination IS NULL OR destination IN (SELECT id FROM destinations WHERE kind = 'http'))
                 AND (state = 'completed' OR EXISTS (SELECT 1 FROM attempts WHERE attempts.delivery = deliveries.id)))
@@ -18,17 +19,38 @@ extension UploadQueue {
         let untold = try store.read { db -> [CaptureRecord]? in
             let known = try db.integer(
                 "SELECT 1 FROM deliveries WHERE capture <> ? AND remote_id = ?", [capture.sequence, remoteID])
-            return known == nil ? try CaptureRecord.all(db, Self.untold, [capture.sequence]) : nil
+            return known == nil
+                ? try CaptureRecord.all(db, "WHERE seq <> ? AND \(Self.isUntold)", [capture.sequence]) : nil
         }
         guard let untold else { return true }
-        // Of bytes that are gone nobody knows whose photo they had.
-        return untold.contains { other in photoHash(of: other).map { $0 == photo } ?? true }
+        // Of bytes that were lost nobody knows whose photo they had.
+        return try untold.contains { other in
+            try (photoHash(of: other) ?? keptPhoto(of: other)).map { $0 == photo } ?? true
+        }
     }
 
-    private func photoHash(of capture: CaptureRecord) -> Digest? {
-        guard let path = path(of: capture), let handle = try? FileHandle.readingPlainFile(path),
-            let head = try? UnverifiedHead(BundleSource(handle: handle, name: capture.id))
+    /// Notes whose photo is let go, of captures that are being removed and may be twins of some later one.
+    func keepPhotos(_ db: Database) throws {
+        let condition = "WHERE holding = 'removing' AND photo IS NULL AND \(Self.isUntold)"
+        for capture in try CaptureRecord.all(db, condition, []) {
+            guard let photo = photoHash(in: capture.reference ?? folder.bundlePath(capture.sha256)) else { continue }
+            try db.run("UPDATE captures SET photo = ? WHERE seq = ?", [Data(photo.bytes), capture.sequence])
+        }
+    }
+
+    private func keptPhoto(of capture: CaptureRecord) throws -> Digest? {
+        let row = try store.read { db in
+            try db.row("SELECT photo FROM captures WHERE seq = ? AND photo IS NOT NULL", [capture.sequence])
+        }
+        return try row?.digest("photo")
+    }
+
+    private func photoHash(of capture: CaptureRecord) -> Digest? { path(of: capture).flatMap { photoHash(in: $0) } }
+
+    private func photoHash(in path: String) -> Digest? {
+        guard let handle = try? FileHandle.readingPlainFile(path),
+            let head = try? UnverifiedHead(BundleSource(handle: handle, name: path))
         else { return nil }
-        return head.manifest.entry(.photo)?.sha256
+        return head.manifest.entry(.photo)?.sha256 ?? (try? Digest.of([]))
     }
 }

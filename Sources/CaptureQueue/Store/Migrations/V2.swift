@@ -5,8 +5,11 @@ enum V2 {
     static let name = "v2"
 
     static func apply(_ db: Database) throws {
-        for part in [deliveries, destinations, markers, traffic] { try db.execute(sql: part) }
+        for part in [captures, deliveries, destinations, markers, traffic] { try db.execute(sql: part) }
     }
+
+    /// Of bytes that are let go before the id is known under which a server has them: whose photo it was.
+    private static let captures = "ALTER TABLE captures ADD COLUMN photo BLOB"
 
     /// The session is repeated here, so that a claim finds earlier members by one index search.
     private static let deliveries = """

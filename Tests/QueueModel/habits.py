@@ -27,11 +27,11 @@ class Habits:
 
 
 class Bench:
-    def __init__(self, capqueue, capbundle, folder, keep=False):
+    def __init__(self, capqueue, capbundle, folder, keep=False, repeatable=False):
         self.capqueue, self.folder, self.keep = capqueue, folder, keep
         (folder / "pool").mkdir()
         self.pool = Pool(folder / "pool", capbundle)
-        self.habits, self.crashes = Habits(), True
+        self.habits, self.crashes, self.repeatable = Habits(), True, repeatable
         self._learn(folder / "timed", False)
         if crashes.can_trace():
             self._learn(folder / "traced", True)

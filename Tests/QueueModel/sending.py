@@ -1,5 +1,6 @@
 """Destinations, sessions that end, and runs that copy what is due to folders."""
 import hashlib
+import json
 
 from model import FAILED, HELD
 from outcomes import expect
@@ -89,10 +90,23 @@ def end_session(world, dice):
         after.sessions[name] = "incomplete" if incomplete else "ended"
     ended = world.write("session", "end", name, *(["--incomplete"] if incomplete else []))
     if ended.killed:
+        before = world.model.sessions.get(name)
         settle(world, after)
+        _tell_phase(world, name, {before, after.sessions.get(name)})
         return
     ended.must(code)
     world.model = after
+
+
+def _tell_phase(world, name, possible):
+    """Counts of sessions do not tell whether a session that has ended is incomplete: the list does."""
+    if not world.exists or name not in world.model.sessions:
+        return
+    lines = [json.loads(line) for line in world.read("session", "list", "--json").must(0).lines]
+    told, = [line for line in lines if line["name"] == name]
+    phase = "open" if "ended_at" not in told else "incomplete" if told["incomplete"] else "ended"
+    expect(phase in possible, f"after the kill {name} is {phase}, which is none of {possible}")
+    world.model.sessions[name] = phase
 
 
 def mount(world, dice):

@@ -61,6 +61,8 @@ def play(seed, steps_, bench, folder):
     try:
         for step in steps_:
             world.crash = step.crash if bench.crashes else None
+            if world.crash and bench.repeatable:
+                world.crash = dataclasses.replace(world.crash, traced=True)
             world.model.step += 1
             COMMANDS[step.command][1](world, random.Random(step.seed))
         world.crash = None

@@ -140,7 +140,7 @@ struct PruneSweep {
                 for item in found {
                     try db.run("UPDATE captures SET holding = 'removing' WHERE seq = ?", [item.sequence])
                 }
-                try queue.keepPhotos(db)
+                try queue.keepPhotos(of: found.map(\.sequence), db)
                 return found
             }
             // In the same turn: nobody pushes the same bytes between the decision and the deletion.

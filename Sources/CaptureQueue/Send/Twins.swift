@@ -30,8 +30,11 @@ extension UploadQueue {
     }
 
     /// Notes whose photo is let go, of captures that are being removed and may be twins of some later one.
-    func keepPhotos(_ db: Database) throws {
-        let condition = "WHERE holding = 'removing' AND photo IS NULL AND \(Self.isUntold)"
+    ///
+    /// - Parameter captures: their sequence numbers.
+    func keepPhotos(of captures: [Int], _ db: Database) throws {
+        let numbers = captures.map(String.init).joined(separator: ",")
+        let condition = "WHERE seq IN (\(numbers)) AND photo IS NULL AND \(Self.isUntold)"
         for capture in try CaptureRecord.all(db, condition, []) {
             guard let photo = photoHash(in: capture.reference ?? folder.bundlePath(capture.sha256)) else { continue }
             try db.run("UPDATE captures SET photo = ? WHERE seq = ?", [Data(photo.bytes), capture.sequence])

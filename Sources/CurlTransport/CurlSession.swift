@@ -9,7 +9,7 @@ import CaptureNative
 /// ```
 @safe
 package final class CurlSession {
-    private let library: CurlLibrary
+    private let curl: CurlLibrary
     private let handle: OpaquePointer
     private let options: ConnectionOptions
     private var isSecure = false
@@ -21,12 +21,12 @@ package final class CurlSession {
 
     /// - Throws: code 2 where there is no libcurl.
     package init(_ options: ConnectionOptions) throws(TransferFailure) {
-        guard let library = CurlLibrary.shared, let raw = unsafe library.calls.pointee.easy_init() else {
+        guard let curl = CurlLibrary.shared, let raw = unsafe curl.calls.pointee.easy_init() else {
             throw TransferFailure(
                 code: 2, message: "libcurl.so.4 is not there, or of another make", wasConnected: false,
                 wasSentWhole: false)
         }
-        self.library = library
+        self.curl = curl
         unsafe handle = OpaquePointer(raw)
         unsafe detail = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe detail.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -34,7 +34,7 @@ package final class CurlSession {
     }
 
     deinit {
-        unsafe library.calls.pointee.easy_cleanup(raw)
+        unsafe curl.calls.pointee.easy_cleanup(raw)
         // Closing the last connections asks for it.
         withExtendedLifetime(lastWords) {}
         unsafe detail.deallocate()
@@ -58,17 +58,17 @@ package final class CurlSession {
         prepare(request.address)
         set(request)
         var list: UnsafeMutablePointer<curl_slist>?
-        defer { unsafe library.calls.pointee.slist_free_all(list) }
+        defer { unsafe curl.calls.pointee.slist_free_all(list) }
         // Without this libcurl waits a second for a go-ahead that many servers never give.
         let asks = (request.body?.byteCount ?? 0) > Self.expectFrom
         let expect = asks ? [] : ["Expect:"]
         for line in request.headers.map({ "\($0.name): \($0.value)" }) + expect {
-            unsafe list = library.calls.pointee.slist_append(list, line)
+            unsafe list = curl.calls.pointee.slist_append(list, line)
         }
-        unsafe _ = capture_curl_set_list(library.calls, raw, CURLOPT_HTTPHEADER, list)
+        unsafe _ = capture_curl_set_list(curl.calls, raw, CURLOPT_HTTPHEADER, list)
         lastWords.begin()
         let code = run(transfer)
-        socket = unsafe capture_curl_socket(library.calls, raw)
+        socket = unsafe capture_curl_socket(curl.calls, raw)
         if let words = lastWords.end(), !isSecure, transfer.givenUp == nil, !transfer.isRefusedByBody,
             !transfer.isAnswered,
             [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code), let answer = EarlyAnswer.parse(words)
@@ -77,9 +77,9 @@ package final class CurlSession {
                 status: answer.status, headers: answer.headers, body: answer.body, isCut: false,
                 wasSentWhole: transfer.isSent, redirect: nil)
         }
-        let status = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_RESPONSE_CODE)
+        let status = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_RESPONSE_CODE)
         if code == CURLE_OK || Self.isAnswered(code, status, transfer) {
-            let target = unsafe capture_curl_get_text(library.calls, raw, CURLINFO_REDIRECT_URL)
+            let target = unsafe capture_curl_get_text(curl.calls, raw, CURLINFO_REDIRECT_URL)
             return HTTPAnswer(
                 status: status, headers: transfer.headers, body: transfer.answer, isCut: code != CURLE_OK,
                 wasSentWhole: transfer.isSent, redirect: unsafe target.map { unsafe String(cString: $0) })
@@ -115,7 +115,7 @@ package final class CurlSession {
         var failure = TransferFailure(
             code: Int(told.rawValue), message: transfer.givenUp ?? text(of: told), wasConnected: connected,
             wasSentWhole: transfer.isSent)
-        let proxy = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_HTTP_CONNECTCODE)
+        let proxy = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_HTTP_CONNECTCODE)
         if proxy >= 300, !transfer.isAnswered { failure.proxyStatus = proxy }
         return failure
     }
@@ -124,23 +124,23 @@ package final class CurlSession {
     private func text(of code: CURLcode) -> String {
         let isTLS = [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM].contains(code)
         let detail = isTLS ? unsafe String(cString: detail) : ""
-        return detail.isEmpty ? library.text(of: code) : detail
+        return detail.isEmpty ? curl.text(of: code) : detail
     }
 
     /// A handshake that takes too long is no connection; one that fails says something of the server.
     private func isConnected(_ code: CURLcode) -> Bool {
         // libcurl 7.88 tells no CONNECT_TIME when the handshake fails; a port of ours it tells.
-        let hasPort = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_LOCAL_PORT) > 0
+        let hasPort = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_LOCAL_PORT) > 0
         guard isSecure, code == CURLE_OPERATION_TIMEDOUT else { return hasPort }
-        let isKept = unsafe capture_curl_get_long(library.calls, raw, CURLINFO_NUM_CONNECTS) == 0
-        let handshake = unsafe capture_curl_get_double(library.calls, raw, CURLINFO_APPCONNECT_TIME)
+        let isKept = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_NUM_CONNECTS) == 0
+        let handshake = unsafe capture_curl_get_double(curl.calls, raw, CURLINFO_APPCONNECT_TIME)
         return hasPort && (isKept || handshake > 0)
     }
 
     private func run(_ transfer: Transfer) -> CURLcode {
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
         unsafe capture_curl_set_callbacks(
-            library.calls, raw, context,
+            curl.calls, raw, context,
             { buffer, size, count, context in
                 guard let buffer = unsafe buffer, let transfer = unsafe Transfer.of(context) else {
                     return capture_read_abort()
@@ -167,23 +167,23 @@ package final class CurlSession {
                 return transfer.mustEnd() ? 1 : 0
             })
         unsafe capture_curl_set_close(
-            library.calls, raw, Unmanaged.passUnretained(lastWords).toOpaque(),
+            curl.calls, raw, Unmanaged.passUnretained(lastWords).toOpaque(),
             { context, socket in
                 if let context = unsafe context {
                     unsafe Unmanaged<LastWords>.fromOpaque(context).takeUnretainedValue().close(socket)
                 }
                 return 0
             })
-        return withExtendedLifetime(transfer) { unsafe library.calls.pointee.easy_perform(raw) }
+        return withExtendedLifetime(transfer) { unsafe curl.calls.pointee.easy_perform(raw) }
     }
 
     // MARK: - Options
 
     private func prepare(_ address: WebAddress) {
         isSecure = address.origin.scheme == "https"
-        unsafe library.calls.pointee.easy_reset(raw)
+        unsafe curl.calls.pointee.easy_reset(raw)
         unsafe detail[0] = 0
-        unsafe capture_curl_set_detail(library.calls, raw, detail)
+        unsafe capture_curl_set_detail(curl.calls, raw, detail)
         set(CURLOPT_URL, address.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)
@@ -199,7 +199,7 @@ package final class CurlSession {
         set(CURLOPT_USERAGENT, options.userAgent)
         if let file = options.authorities {
             set(CURLOPT_CAINFO, file)
-            unsafe _ = capture_curl_set_text(library.calls, raw, CURLOPT_CAPATH, nil)
+            unsafe _ = capture_curl_set_text(curl.calls, raw, CURLOPT_CAPATH, nil)
         }
         if let file = options.certificate { set(CURLOPT_SSLCERT, file) }
         if let file = options.certificateKey { set(CURLOPT_SSLKEY, file) }
@@ -216,15 +216,15 @@ package final class CurlSession {
             set(CURLOPT_UPLOAD, 1)
             set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
             unsafe _ = capture_curl_set_size(
-                library.calls, raw, CURLOPT_INFILESIZE_LARGE, Int64(request.body?.byteCount ?? 0))
+                curl.calls, raw, CURLOPT_INFILESIZE_LARGE, Int64(request.body?.byteCount ?? 0))
         }
     }
 
     private func set(_ option: CURLoption, _ value: Int) {
-        unsafe _ = capture_curl_set_long(library.calls, raw, option, value)
+        unsafe _ = capture_curl_set_long(curl.calls, raw, option, value)
     }
 
     private func set(_ option: CURLoption, _ value: String) {
-        unsafe _ = capture_curl_set_text(library.calls, raw, option, value)
+        unsafe _ = capture_curl_set_text(curl.calls, raw, option, value)
     }
 }

@@ -45,23 +45,23 @@ package struct WebAddress: Hashable, Sendable {
 @safe
 private final class AddressParts {
     private let handle: OpaquePointer
-    private let library: CurlLibrary
+    private let curl: CurlLibrary
 
     init?(_ text: String) {
-        guard let library = CurlLibrary.shared, let handle = unsafe library.calls.pointee.url() else { return nil }
-        self.library = library
+        guard let curl = CurlLibrary.shared, let handle = unsafe curl.calls.pointee.url() else { return nil }
+        self.curl = curl
         unsafe self.handle = handle
-        guard unsafe library.calls.pointee.url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
+        guard unsafe curl.calls.pointee.url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
     }
 
-    deinit { unsafe library.calls.pointee.url_cleanup(handle) }
+    deinit { unsafe curl.calls.pointee.url_cleanup(handle) }
 
     func get(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
         var value: UnsafeMutablePointer<CChar>?
-        guard unsafe library.calls.pointee.url_get(handle, part, &value, flags) == CURLUE_OK,
+        guard unsafe curl.calls.pointee.url_get(handle, part, &value, flags) == CURLUE_OK,
             let found = unsafe value
         else { return nil }
-        defer { unsafe library.calls.pointee.free(found) }
+        defer { unsafe curl.calls.pointee.free(found) }
         return unsafe String(cString: found)
     }
 }

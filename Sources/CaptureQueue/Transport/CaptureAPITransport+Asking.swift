@@ -98,16 +98,9 @@ extension CaptureAPITransport {
     }
 
     func test(_ control: SendControl) -> DestinationTest {
-        var found = DestinationTest()
-        guard let endpoint = WebAddress(template.example) else {
-            found.hold = DestinationHold(code: AnswerClass.endpoint.rawValue, message: "the destination has no URL")
-            return found
-        }
-        if let hold = reach(control) {
-            found.hold = hold
-            return found
-        }
-        found.findings.append("\(endpoint.origin) can be reached")
+        let endpoint = WebAddress(template.example)
+        var found = exchange.test(endpoint, control)
+        guard found.hold == nil, let endpoint else { return found }
         do throws(SendTrouble) {
             if let device = try shared.device(destination) {
                 found.findings.append("the key of device \(device.id) opens")

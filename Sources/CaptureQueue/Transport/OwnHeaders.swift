@@ -14,18 +14,3 @@ extension HTTPRequest {
         headers += own
     }
 }
-
-extension DestinationTest {
-    /// - Parameter fine: statuses that only say that there is no such thing yet.
-    mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
-        let status = end.answer?.status ?? 0
-        let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials
-        switch end.kind {
-        case _ where isFine: findings.append(end.message)
-        case .again: hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
-        case .final, .present, .followed:
-            hold = DestinationHold(code: AnswerClass.endpoint.rawValue, message: end.message)
-        default: hold = DestinationHold(code: end.kind.rawValue, message: end.message)
-        }
-    }
-}

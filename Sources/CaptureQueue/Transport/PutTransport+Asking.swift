@@ -66,11 +66,8 @@ extension PutTransport {
             found.findings.append("the URL comes from a command, which is run when something is sent")
             return found
         }
-        if let hold = exchange.reach(address, control) {
-            found.hold = hold
-            return found
-        }
-        found.findings.append("\(address.origin) can be reached")
+        found = exchange.test(address, control)
+        if found.hold != nil { return found }
         if let tokens {
             do throws(SendTrouble) {
                 _ = try tokens.current(control)
@@ -82,10 +79,6 @@ extension PutTransport {
         }
         guard destination.settings["url"] != nil else { return found }
         let end = head(PutAddresses.Place(address: address, headers: [], isFetched: false), control)
-        guard end.answer != nil else {
-            found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
-            return found
-        }
         found.judge(end, allowing: [403, 404, 405, 410, 501])
         return found
     }

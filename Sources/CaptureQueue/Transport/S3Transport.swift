@@ -226,16 +226,9 @@ final class S3Transport: UploadTransport {
     }
 
     func test(_ control: SendControl) -> DestinationTest {
-        var found = DestinationTest()
-        guard let address = WebAddress(template.example) else {
-            found.hold = DestinationHold(code: AnswerClass.endpoint.rawValue, message: "the URL cannot be used")
-            return found
-        }
-        if let hold = reach(control) {
-            found.hold = hold
-            return found
-        }
-        found.findings.append("\(address.origin) can be reached")
+        let example = WebAddress(template.example)
+        var found = exchange.test(example, control)
+        guard found.hold == nil, let address = example else { return found }
         do throws(SendTrouble) {
             let end = try perform(.head, address, [], control)
             switch end.answer?.status {
@@ -244,10 +237,7 @@ final class S3Transport: UploadTransport {
                     code: AnswerClass.endpoint.rawValue, message: "\(address.origin) has no such bucket")
             case 200?, 404?:
                 found.findings.append("the credentials are taken, region \(S3Credentials.region(destination))")
-            case nil: found.hold = DestinationHold(code: end.kind.rawValue, message: end.message)
-            case 401?, 403?:
-                found.hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
-            default: found.hold = DestinationHold(code: AnswerClass.retry.rawValue, message: end.message)
+            default: found.judge(end, allowing: [])
             }
         } catch {
             found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)

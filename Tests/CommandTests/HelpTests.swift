@@ -50,6 +50,11 @@ struct HelpTests {
         let lines = help.outputText.split(separator: "\n").map(String.init)
         #expect(lines.contains("Example:"))
         for line in lines where line.count > 80 { Issue.record("\(line.count) columns: \(line)") }
+        // A line that was wrapped goes on without its indent, and cannot be copied.
+        let text = help.outputText.split(separator: "\n", omittingEmptySubsequences: false)
+        for line in text.drop(while: { $0 != "Example:" }).dropFirst().prefix(while: { !$0.isEmpty }) {
+            if !line.hasPrefix("  ") { Issue.record("an example is wrapped before: \(line)") }
+        }
         let example = lines.drop { $0 != "Example:" }.dropFirst().prefix { $0.hasPrefix("  ") }
         #expect(!example.isEmpty && example.contains { $0.contains(path.joined(separator: " ")) })
     }

@@ -13,7 +13,8 @@ struct MultipartCommand: ParsableCommand {
 
             Example:
               capbundle multipart cap.bundle -o body --headers headers
-              capbundle sign-request body --device-id ID | curl -X POST -T body -H @headers -H @- URL
+              capbundle sign-request body --device-id ID |
+                curl -X POST -T body -H @headers -H @- URL
             """)
 
     @Argument(help: "A bundle; - is a pipe.", completion: .file())

@@ -12,7 +12,8 @@ struct SignRequestCommand: ParsableCommand {
             Uses up no counter.
 
             Example:
-              capbundle sign-request body --device-id ID | curl -X POST -T body -H @headers -H @- URL
+              capbundle sign-request body --device-id ID |
+                curl -X POST -T body -H @headers -H @- URL
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case curl, json }

@@ -25,9 +25,10 @@ struct DestinationCommand: ParsableCommand {
 
                 Example:
                   capqueue dest add nas --kind folder --path /mnt/nas/captures
-                  capqueue dest add api --kind http --url https://api.example --device-id $(cat id)
+                  capqueue dest add api --kind http --url https://api.example \\
+                    --device-id $(cat id)
                   capqueue dest add office --kind put --url https://office.example/in/{sha256}
-                  capqueue dest add store --kind s3 --url https://s3.example/bucket --concurrency 4
+                  capqueue dest add store --kind s3 --url https://s3.example/bucket
                 """)
 
         @Argument(help: "Its name: A-Z a-z 0-9 . _ -")

@@ -14,7 +14,7 @@ struct MarkUploadedCommand: ParsableCommand {
 
             Example:
               capqueue mark-uploaded 38ca8c35 --receipt answer.json
-              sha256sum /mnt/nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -
+              sha256sum nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -
             """)
 
     @Argument(help: "An id, or its beginning.")

@@ -198,7 +198,7 @@ package final class DestinationWorker {
         let control = board.control(for: nil, destination)
         defer { board.done(control) }
         let result = transport.tell(marker, control)
-        try queue.settle(marker, result, floor: board.now)
+        try queue.settle(marker, result, retry: retry, floor: board.now)
         switch result {
         case .success(let answer):
             var event = QueueEvent(.session, at: board.now, destination: destination.name, message: answer)

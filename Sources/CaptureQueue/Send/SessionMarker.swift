@@ -123,7 +123,11 @@ extension UploadQueue {
     }
 
     /// Writes down what the destination said.
-    func settle(_ marker: SessionMarker, _ result: Result<String, SendTrouble>, floor: Int) throws {
+    ///
+    /// - Parameter retry: of the destination; after its last delay that one goes on.
+    func settle(
+        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, floor: Int
+    ) throws {
         try store.write { db in
             let now = max(try clock.stamp(db), floor)
             switch result {
@@ -135,7 +139,7 @@ extension UploadQueue {
                     """, [now, answer, marker.sessionNumber, marker.destination, marker.key])
                 try db.run("UPDATE sessions SET marker = ? WHERE id = ?", [answer, marker.sessionNumber])
             case .failure(let trouble):
-                let delay = RetryPolicy.standard.delay(afterAttempt: marker.attempts + 1) ?? 300
+                let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? 0
                 try db.run(
                     """
                     UPDATE markers SET attempts = attempts + 1, due = ?, error = ?

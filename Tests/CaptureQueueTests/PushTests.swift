@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// What push takes, what it recognises, and what it gives back.
@@ -128,13 +129,12 @@ struct PushTests {
 }
 
 /// Names that are handed out from several threads.
-final class Feed: @unchecked Sendable {
-    private var rest: [Result<BundleSource.Place, BundleError>]
+final class Feed: Sendable {
+    private let rest: Mutex<[Result<BundleSource.Place, BundleError>]>
 
-    init(_ all: [Result<BundleSource.Place, BundleError>]) { rest = all.reversed() }
+    init(_ all: [Result<BundleSource.Place, BundleError>]) { rest = Mutex(all.reversed()) }
 
-    /// Only ever called by one thread at a time, as `push` promises.
-    func next() -> Result<BundleSource.Place, BundleError>? { rest.popLast() }
+    func next() -> Result<BundleSource.Place, BundleError>? { rest.withLock { $0.popLast() } }
 }
 
 /// Takes location.json out of a bundle, as a user who withholds it would.

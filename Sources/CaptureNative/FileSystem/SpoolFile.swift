@@ -4,8 +4,7 @@ import Glibc
 package enum SpoolFile {
     /// A file that has no name any more, in `TMPDIR` or `/tmp`: nobody else can open it, and it goes with the process.
     package static func open() throws(NativeError) -> FileHandle {
-        // mkstemp(3) puts letters of its own in place of the six X.
-        var name = Array(FilePath.join(folder, "capbundle.XXXXXX").utf8CString)
+        var name = TemporaryName.template("capbundle", in: folder)
         let descriptor = unsafe name.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let template = buffer.baseAddress else { return -1 }
             let descriptor = unsafe mkstemp(template)
@@ -33,8 +32,7 @@ package final class TemporaryDirectory: Sendable {
     }
 
     private init(in folder: String) throws(NativeError) {
-        // mkdtemp(3) puts letters of its own in place of the six X.
-        var name = Array(FilePath.join(folder, "capqueue.XXXXXX").utf8CString)
+        var name = TemporaryName.template("capqueue", in: folder)
         let made = unsafe name.withUnsafeMutableBufferPointer { buffer -> String? in
             guard let template = buffer.baseAddress, let made = unsafe mkdtemp(template) else { return nil }
             return unsafe String(cString: made)
@@ -47,5 +45,12 @@ package final class TemporaryDirectory: Sendable {
     package func remove() {
         for name in (try? DirectoryHandle.names(in: path)) ?? [] { unsafe _ = unlink(FilePath.join(path, name)) }
         unsafe _ = rmdir(path)
+    }
+}
+
+private enum TemporaryName {
+    /// A path, as C has strings, that mkstemp(3) and mkdtemp(3) complete: they want six places for letters of their own.
+    static func template(_ prefix: String, in folder: String) -> [CChar] {
+        Array(FilePath.join(folder, "\(prefix)." + String(repeating: "X", count: 6)).utf8CString)
     }
 }

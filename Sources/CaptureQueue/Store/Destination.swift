@@ -176,7 +176,7 @@ extension UploadQueue {
                     used > 0
                 {
                     throw QueueError(
-                        .destinationUsed, "\(used) deliveries name it", of: name,
+                        .destinationUsed, used == 1 ? "1 delivery names it" : "\(used) deliveries name it", of: name,
                         hints: ["their receipts would not say any more where they went"])
                 }
                 try db.run("DELETE FROM destinations WHERE id = ?", [number])

@@ -1,5 +1,4 @@
 """A yes that is none: before the body has arrived, from a portal, or beside a refusal. And requests made ambiguous."""
-import contextlib
 import dataclasses
 import re
 import socket
@@ -9,6 +8,7 @@ from capture_api import Answer, CaptureAPI
 from checks import every, expect
 from rigs import AT_ONCE
 from scripted import Reply, Scripted
+from sockets import SocketServer
 
 ID = "7e57ab1e-0000-4000-8000-000000000051"
 CHUNK = 65536
@@ -29,37 +29,20 @@ class Heard:
         return [value for one, value in self.headers if one == name]
 
 
-class Bare:
-    """A server that is no more than its sockets: `serve(client, number)` has each connection, counted from 1."""
+class Bare(SocketServer):
+    """`serve(client, number)` is a function of the test's."""
 
     def __init__(self, serve, context=None):
-        self.serve, self.context, self.connections = serve, context, 0
+        super().__init__()
+        self._serve, self._context = serve, context
+        self.scheme = "https" if context else "http"
 
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        self.url = f"http{'s' if self.context else ''}://127.0.0.1:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                self.connections += 1
-                threading.Thread(target=self._one, args=(client, self.connections), daemon=True).start()
-
-    def _one(self, client, number):
-        with contextlib.suppress(OSError):
-            if self.context:
-                client = self.context.wrap_socket(client, server_side=True)
-            self.serve(client, number)
-        client.close()
+    def serve(self, client, number):
+        if not self._context:
+            self._serve(client, number)
+            return
+        with self._context.wrap_socket(client, server_side=True) as wrapped:
+            self._serve(wrapped, number)
 
 
 def received(client, limit=None):

@@ -1,15 +1,13 @@
 """put: each status has the class that Spec/upload.md gives it, early answers count, and what holds burns nothing."""
 import base64
-import contextlib
 import hashlib
-import socket
-import threading
 
 from checks import every, expect
 from fault_proxy import Fault, FaultProxy
 from nginx import fresh
 from rigs import AT_ONCE
 from scripted import Reply, Scripted
+from sockets import SocketServer
 
 # Section 4.1 for a put with a plain URL, as nginx answers it after it read the body.
 FINAL = (400, 413, 422, 501, 505)
@@ -122,35 +120,20 @@ def too_big(bench):
         server.keeps(other, place="small")
 
 
-class Hasty:
+class Hasty(SocketServer):
     """Reads so many bytes of a request, answers, and closes with the rest unread: the kernel then sends a reset."""
 
     def __init__(self, status, reads):
-        self.answer, self.reads, self.seen = b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status, reads, 0
+        super().__init__()
+        self.answer, self.reads = b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status, reads
 
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                self.seen += 1
-                with client, contextlib.suppress(OSError):
-                    if b"Expect: 100-continue" in client.recv(65536):
-                        client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-                    read = 0
-                    while read < self.reads and (data := client.recv(65536)):
-                        read += len(data)
-                    client.sendall(self.answer)
+    def serve(self, client, number):
+        if b"Expect: 100-continue" in client.recv(65536):
+            client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        read = 0
+        while read < self.reads and (data := client.recv(65536)):
+            read += len(data)
+        client.sendall(self.answer)
 
 
 def reset_after_the_answer(bench):

@@ -12,6 +12,8 @@ import threading
 import time
 import urllib.parse
 
+from sockets import SocketServer
+
 
 @dataclasses.dataclass
 class Request:
@@ -99,46 +101,29 @@ class _Exchange(http.server.BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_POST = _serve
 
 
-class Tunnel:
+class Tunnel(SocketServer):
     """A proxy that only knows CONNECT; `asked` is for which hosts."""
 
-    def __enter__(self):
+    def __init__(self):
+        super().__init__()
         self.asked = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
 
-    def __exit__(self, *_):
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
+    def serve(self, client, number):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            data = client.recv(4096)
+            if not data:
                 return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client):
-        with client, contextlib.suppress(OSError):
-            head = b""
-            while b"\r\n\r\n" not in head:
-                data = client.recv(4096)
-                if not data:
-                    return
-                head += data
-            method, target, _ = head.split(b"\r\n")[0].decode().split(" ")
-            self.asked.append(f"{method} {target}")
-            if method != "CONNECT":
-                client.sendall(b"HTTP/1.1 405 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-                return
-            parts = urllib.parse.urlsplit("//" + target)
-            with socket.create_connection((parts.hostname, parts.port)) as server:
-                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-                self._pump(client, server)
+            head += data
+        method, target, _ = head.split(b"\r\n")[0].decode().split(" ")
+        self.asked.append(f"{method} {target}")
+        if method != "CONNECT":
+            client.sendall(b"HTTP/1.1 405 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return
+        parts = urllib.parse.urlsplit("//" + target)
+        with socket.create_connection((parts.hostname, parts.port)) as server:
+            client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            self._pump(client, server)
 
     @staticmethod
     def _pump(one, two):

@@ -1,7 +1,4 @@
 """TLS: without a connection that can be trusted no body, token or signature is sent, and it is not called offline."""
-import contextlib
-import socket
-import threading
 
 import seaweed
 from capture_api import CaptureAPI
@@ -10,38 +7,24 @@ from checks import every, expect
 from fault_proxy import Fault, FaultProxy
 from nginx import fresh
 from rigs import AT_ONCE, DEVICE
+from sockets import SocketServer
 
 TOKEN = "tok-3b4c6f1d2e-never-sent"
 
 
-class Listener:
+class Listener(SocketServer):
     """Takes what comes on plain TCP, and answers in plain HTTP; `heard` is all of it."""
 
     def __init__(self, answer=b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"):
-        self.answer, self.heard, self.connections = answer, b"", 0
+        super().__init__()
+        self.answer, self.heard = answer, b""
 
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._serve, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                self.connections += 1
-                with client, contextlib.suppress(OSError):
-                    self.heard += client.recv(65536)
-                    client.sendall(self.answer)
-                    client.settimeout(1)
-                    while data := client.recv(65536):
-                        self.heard += data
+    def serve(self, client, number):
+        self.heard += client.recv(65536)
+        client.sendall(self.answer)
+        client.settimeout(1)
+        while data := client.recv(65536):
+            self.heard += data
 
 
 class Trust:

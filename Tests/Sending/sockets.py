@@ -1,0 +1,40 @@
+"""Servers on loopback that are no more than their sockets."""
+import contextlib
+import socket
+import threading
+
+
+class SocketServer:
+    """Has each connection on a thread of its own: `serve(client)`, which may end with any error of the connection."""
+
+    scheme = "http"
+
+    def __init__(self):
+        self.connections = 0
+
+    def __enter__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.url = f"{self.scheme}://127.0.0.1:{self.port}"
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                self.connections += 1
+                threading.Thread(target=self._one, args=(client, self.connections), daemon=True).start()
+
+    def _one(self, client, number):
+        with client, contextlib.suppress(OSError):
+            self.serve(client, number)
+
+    def serve(self, client, number):
+        """`number` counts connections from 1."""
+        raise NotImplementedError

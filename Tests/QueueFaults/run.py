@@ -7,11 +7,8 @@ As Tests/Faults does for capbundle, and with its tools: the real binary runs, an
 line for each test and a closing line; exit 0 only if none failed. What is left to chance (which page is damaged, which
 of several like calls is met) follows the seed, which is printed. As root some more faults can be made than as a user.
 """
-import argparse
 import importlib
 import pathlib
-import random
-import signal
 import sys
 import tempfile
 import time
@@ -19,6 +16,7 @@ import time
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "Faults"), str(TESTS / "Outcomes")]
+import suite  # noqa: E402
 from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
 from queues import QueueBench  # noqa: E402
 
@@ -28,26 +26,12 @@ FAMILIES = ["kill_push", "kill_prune", "kill_others", "kill_salvage", "kill_run"
 
 
 def main():
-    # A shell that starts this in the background has it ignore the signal, and so would every tool that it starts.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    parser = argparse.ArgumentParser(description="Fault tests of a capqueue binary.")
-    parser.add_argument("capqueue", type=pathlib.Path)
-    parser.add_argument("capbundle", type=pathlib.Path)
-    parser.add_argument("--only", default="", metavar="WORD", help="tests whose family or title has this word")
-    parser.add_argument("--seed", type=int, metavar="N", help="repeats the choices of another run")
-    parser.add_argument("--every", action="store_true", help="meet every system call, which takes many minutes")
-    parser.add_argument("--times", action="store_true", help="print how long each test took")
-    options = parser.parse_args()
-    for binary in (options.capqueue, options.capbundle):
-        if not binary.is_file():
-            parser.error(f"no such file: {binary}")
-    seed = random.randrange(1_000_000) if options.seed is None else options.seed
-    print(f"seed {seed}", flush=True)
+    options = suite.arguments("Fault tests of a capqueue binary.", every="meet every system call, which takes many minutes")
     outcomes = Outcomes()
     with tempfile.TemporaryDirectory(prefix="capqueue-faults-", ignore_cleanup_errors=True) as folder:
         try:
-            bench = QueueBench(options.capqueue.resolve(), options.capbundle.resolve(),
-                               pathlib.Path(folder).resolve(), seed, options.every)
+            bench = QueueBench(options.capqueue, options.capbundle,
+                               pathlib.Path(folder).resolve(), options.seed, options.every)
         except Failed as reason:
             outcomes.say("FAIL", f"bundles are made: {reason}")
             return outcomes.close()

@@ -8,12 +8,9 @@ network is loopback, with a proxy that does the harm. Prints a line for each tes
 none failed. A server program that is missing is a failure. Families run side by side, four at a time. What is left to
 chance (when a run is killed) follows the seed, which is printed. .ci/environment Sending makes the Python to run it by.
 """
-import argparse
 import concurrent.futures
 import importlib
 import pathlib
-import random
-import signal
 import sys
 import tempfile
 import threading
@@ -22,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / name) for name in ("QueueFaults", "Faults", "Outcomes")]
+import suite  # noqa: E402
 from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
 from rigs import SendingBench  # noqa: E402
 
@@ -46,25 +44,12 @@ class Lines(Outcomes):
 
 
 def main():
-    # A shell that starts this in the background has it ignore the signal, and so would every tool that it starts.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    parser = argparse.ArgumentParser(description="Tests of a capqueue binary against servers.")
-    parser.add_argument("capqueue", type=pathlib.Path)
-    parser.add_argument("capbundle", type=pathlib.Path)
-    parser.add_argument("--only", default="", metavar="WORD", help="tests whose family or title has this word")
-    parser.add_argument("--seed", type=int, metavar="N", help="repeats the choices of another run")
-    parser.add_argument("--times", action="store_true", help="print how long each test took")
-    options = parser.parse_args()
-    for binary in (options.capqueue, options.capbundle):
-        if not binary.is_file():
-            parser.error(f"no such file: {binary}")
-    seed = random.randrange(1_000_000) if options.seed is None else options.seed
-    print(f"seed {seed}", flush=True)
+    options = suite.arguments("Tests of a capqueue binary against servers.")
     outcomes = Lines()
     with tempfile.TemporaryDirectory(prefix="capqueue-sending-", ignore_cleanup_errors=True) as folder:
         try:
-            bench = SendingBench(options.capqueue.resolve(), options.capbundle.resolve(),
-                                 pathlib.Path(folder).resolve(), seed)
+            bench = SendingBench(options.capqueue, options.capbundle,
+                                 pathlib.Path(folder).resolve(), options.seed)
         except Failed as reason:
             outcomes.say("FAIL", f"bundles are made: {reason}")
             return outcomes.close()

@@ -11,25 +11,6 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// The tools carry the Swift runtime in themselves: they start in two thirds of the time and need no Swift on the machine.
-/// `--static-swift-stdlib` does the same for a whole build, but then no tests can be built in the same folder. The three
-/// libraries after it are parts of FoundationEssentials (used by ArgumentParser) that only that option links by itself.
-let staticStandardLibrary: [LinkerSetting] = [
-    .unsafeFlags([
-        "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization",
-        "-use-ld=lld", "-Xlinker", "-s", "-Xlinker", "-z",
-        "-Xlinker", "pack-relative-relocs",
-    ])
-]
-
-/// GRDB brings Foundation, whose parts the static library does not name by itself either.
-let staticFoundation: [LinkerSetting] = [
-    .unsafeFlags([
-        "-lFoundation", "-lFoundationInternationalization", "-lFoundationEssentials", "-l_FoundationICU",
-        "-lCoreFoundation", "-lswiftDispatch", "-ldispatch", "-lBlocksRuntime", "-lstdc++",
-    ])
-]
-
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -54,7 +35,7 @@ let package = Package(
 
         .target(
             name: "CaptureNative",
-            dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL", "CLibArchive"],
+            dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL"],
             swiftSettings: strict),
         .target(name: "CaptureBundle", dependencies: ["CaptureNative"], swiftSettings: strict),
         .target(name: "CurlTransport", dependencies: ["CCurl", "CaptureNative"], swiftSettings: strict),
@@ -71,19 +52,11 @@ let package = Package(
         .executableTarget(
             name: "capbundle",
             dependencies: ["CaptureBundle", "CommandSupport", argumentParser],
-            swiftSettings: strict,
-            linkerSettings: staticStandardLibrary),
+            swiftSettings: strict),
         .executableTarget(
             name: "capqueue",
             dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative", "CommandSupport", argumentParser],
-            swiftSettings: strict,
-            linkerSettings: staticStandardLibrary + staticFoundation),
-        .executableTarget(
-            name: "capqueue-bench",
-            dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative"],
-            path: "Tests/QueueBench",
-            swiftSettings: strict,
-            linkerSettings: staticStandardLibrary + staticFoundation),
+            swiftSettings: strict),
 
         .target(
             name: "CaptureTestSupport",
@@ -96,7 +69,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CaptureBundleTests",
-            dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport"],
+            dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive"],
             swiftSettings: strict),
         .testTarget(
             name: "CaptureQueueTests",
@@ -108,7 +81,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["CaptureTestSupport"],
+            dependencies: ["CaptureTestSupport", "capbundle", "capqueue"],
             exclude: ["Transcripts"],
             swiftSettings: strict),
     ],

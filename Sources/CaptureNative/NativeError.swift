@@ -3,7 +3,7 @@
 /// It says which library, which call, and the library's own code and words; whoever catches it knows the file and adds it.
 package struct NativeError: Error, Hashable, CustomStringConvertible {
     package enum Origin: String, Sendable {
-        case system, openSSL = "OpenSSL", zlib, libdeflate, libarchive
+        case system, openSSL = "OpenSSL", zlib, libdeflate
     }
 
     package let origin: Origin

@@ -1,51 +1,78 @@
 import CaptureNative
 
-/// Writes the container of a bundle through libarchive (Spec/capture-bundle.md section 3).
-struct BundleWriter {
-    private let archive: ArchiveWriteHandle
-    private let name: String
+/// Writes the container of a bundle (Spec/capture-bundle.md section 3). Each header is made by the code that checks headers
+/// when a bundle is read, so a bundle that this type writes is one that `BundleReader` accepts.
+final class BundleWriter {
+    /// Small pieces wait until there are this many bytes, so that a write is worth its system call.
+    private static let bufferLimit = 1 << 17
 
-    /// - Parameter name: the output, as messages name it.
-    init(sink: FileHandle, name: String) throws(BundleError) {
+    private let sink: FileHandle
+    private let name: String
+    private var buffer: [UInt8] = []
+    /// Bytes that the header of the current entry promised and that have not been written.
+    private var missing = 0
+
+    /// - Parameters:
+    ///   - sink: stays open afterwards; the caller syncs it.
+    ///   - name: the output, as messages name it.
+    init(sink: FileHandle, name: String) {
+        self.sink = sink
         self.name = name
-        do {
-            archive = try ArchiveWriteHandle(sink: sink)
-        } catch {
-            throw Self.failure(name, error)
-        }
+        buffer.reserveCapacity(Self.bufferLimit)
     }
 
     func write(manifest: [UInt8], assertion: [UInt8]) throws(BundleError) {
-        try write(BundleMagic.path, BundleMagic.content)
-        try write("manifest.json", manifest)
-        try write("assertion.cbor", assertion)
+        for (path, bytes) in [
+            (BundleMagic.path, BundleMagic.content), ("manifest.json", manifest), ("assertion.cbor", assertion),
+        ] {
+            try begin(path, size: bytes.count)
+            try write(bytes.span)
+            try end(bytes.count)
+        }
     }
 
     func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
-        try run { () throws(NativeError) in
-            try archive.beginEntry(path: entry.path.description, size: entry.size)
-        }
-        try content.stream(expecting: entry) { piece throws(BundleError) in
-            do throws(NativeError) { try archive.write(piece) } catch { throw Self.failure(name, error) }
-        }
+        try begin(entry.path.description, size: entry.size)
+        try content.stream(expecting: entry) { piece throws(BundleError) in try write(piece) }
+        try end(entry.size)
     }
 
+    /// Writes the end of the archive. Nothing can be added after it.
     func finish() throws(BundleError) {
-        try run { () throws(NativeError) in try archive.finish() }
+        append([UInt8](repeating: 0, count: 2 * UstarHeader.blockLength))
+        try flush()
     }
 
-    private func write(_ path: String, _ bytes: [UInt8]) throws(BundleError) {
-        try run { () throws(NativeError) in
-            try archive.beginEntry(path: path, size: bytes.count)
-            try archive.write(bytes.span)
+    private func begin(_ path: String, size: Int) throws(BundleError) {
+        append(UstarHeader.encode(name: Array(path.utf8), size: size))
+        missing = size
+        if buffer.count >= Self.bufferLimit { try flush() }
+    }
+
+    private func end(_ size: Int) throws(BundleError) {
+        guard missing == 0 else {
+            throw BundleError(.internalFailure, "\(missing) bytes of an entry were not written", file: name)
+        }
+        append([UInt8](repeating: 0, count: UstarHeader.padding(size)))
+    }
+
+    private func write(_ piece: Span<UInt8>) throws(BundleError) {
+        guard piece.count <= missing else {
+            throw BundleError(.internalFailure, "an entry has more bytes than its header says", file: name)
+        }
+        missing -= piece.count
+        if piece.count < Self.bufferLimit - buffer.count {
+            buffer.append(copying: piece)
+        } else {
+            try flush()
+            do { try sink.write(piece) } catch { throw .writing(name, error) }
         }
     }
 
-    private func run(_ body: () throws(NativeError) -> Void) throws(BundleError) {
-        do { try body() } catch { throw Self.failure(name, error) }
-    }
+    private func append(_ bytes: [UInt8]) { buffer += bytes }
 
-    private static func failure(_ name: String, _ error: NativeError) -> BundleError {
-        error.origin == .libarchive ? .unexpected(error) : .writing(name, error)
+    private func flush() throws(BundleError) {
+        do { try sink.write(buffer) } catch { throw .writing(name, error) }
+        buffer.removeAll(keepingCapacity: true)
     }
 }

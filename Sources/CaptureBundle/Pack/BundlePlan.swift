@@ -106,7 +106,7 @@ struct BundlePlan {
 
     /// Writes the bundle; the sink is not synced.
     private func write(assertion: [UInt8], to sink: FileHandle, name: String) throws(BundleError) {
-        let writer = try BundleWriter(sink: sink, name: name)
+        let writer = BundleWriter(sink: sink, name: name)
         try writer.write(manifest: manifestBytes, assertion: assertion)
         for (entry, content) in zip(manifest.entries, contents) { try writer.write(entry, content) }
         try writer.finish()

@@ -11,6 +11,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// Paths as bytes.
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -23,6 +25,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -35,27 +38,29 @@ let package = Package(
 
         .target(
             name: "CaptureNative",
-            dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL"],
+            dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL", system],
             swiftSettings: strict),
-        .target(name: "CaptureBundle", dependencies: ["CaptureNative"], swiftSettings: strict),
-        .target(name: "CurlTransport", dependencies: ["CCurl", "CaptureNative"], swiftSettings: strict),
+        .target(name: "CaptureBundle", dependencies: ["CaptureNative", system], swiftSettings: strict),
+        .target(name: "CurlTransport", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
         .target(
             name: "CaptureQueue",
             dependencies: [
-                "CaptureBundle", "CaptureNative", "CurlTransport", .product(name: "GRDB", package: "GRDB.swift"),
+                "CaptureBundle", "CaptureNative", "CurlTransport", system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
             name: "CommandSupport",
-            dependencies: ["CaptureNative", "CaptureBundle", argumentParser],
+            dependencies: ["CaptureNative", "CaptureBundle", system, argumentParser],
             swiftSettings: strict),
         .executableTarget(
             name: "capbundle",
-            dependencies: ["CaptureBundle", "CommandSupport", argumentParser],
+            dependencies: ["CaptureBundle", "CommandSupport", system, argumentParser],
             swiftSettings: strict),
         .executableTarget(
             name: "capqueue",
-            dependencies: ["CaptureQueue", "CaptureBundle", "CaptureNative", "CommandSupport", argumentParser],
+            dependencies: [
+                "CaptureQueue", "CaptureBundle", "CaptureNative", "CommandSupport", system, argumentParser,
+            ],
             swiftSettings: strict),
 
         .target(

@@ -1,4 +1,5 @@
 package import CaptureNative
+public import SystemPackage
 
 /// The one error of this library, and one finding of a verification.
 ///
@@ -29,6 +30,11 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         self.file = file
         self.entry = entry
         self.hints = hints
+    }
+
+    /// The same, about the file at a path.
+    public init(_ code: Code, _ message: String, file: FilePath, entry: String? = nil, hints: [String] = []) {
+        self.init(code, message, file: file.string as String?, entry: entry, hints: hints)
     }
 
     public var description: String {
@@ -70,6 +76,10 @@ extension BundleError {
         return BundleError(code, "cannot be read: \(error.text)", file: path)
     }
 
+    package static func reading(_ path: FilePath, _ error: NativeError) -> BundleError { reading(path.string, error) }
+
+    package static func writing(_ path: FilePath, _ error: NativeError) -> BundleError { writing(path.string, error) }
+
     /// A file that could not be made or written.
     package static func writing(_ path: String, _ error: NativeError) -> BundleError {
         if error.isExisting { return .exists(path) }
@@ -80,13 +90,17 @@ extension BundleError {
         return BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
     }
 
+    static func exists(_ path: FilePath, hint: String = "use --force to replace it") -> BundleError {
+        exists(path.string, hint: hint)
+    }
+
     static func exists(_ path: String, hint: String = "use --force to replace it") -> BundleError {
         BundleError(.outputExists, "already exists", file: path, hints: [hint])
     }
 
     /// The same error, said of `file`.
     package func about(file: String) -> BundleError {
-        BundleError(code, message, file: file, entry: entry, hints: hints)
+        BundleError(code, message, file: file as String?, entry: entry, hints: hints)
     }
 }
 

@@ -1,4 +1,5 @@
 package import CaptureNative
+public import SystemPackage
 
 /// Bytes that are made as they are asked for.
 package protocol ByteStream: AnyObject {
@@ -68,7 +69,7 @@ public final class BundleSource {
     /// Opens a file, or the standard input for `-`.
     ///
     /// - Throws: `input.unreadable` when there is none, or it is a folder.
-    public convenience init(path: String) throws(BundleError) {
+    public convenience init(path: FilePath) throws(BundleError) {
         if path == "-" {
             self.init(handle: .standardInput, name: "-")
             return
@@ -79,9 +80,9 @@ public final class BundleSource {
     /// Opens a file, be its name `-`.
     ///
     /// - Throws: as `init(path:)`.
-    public convenience init(file path: String) throws(BundleError) {
+    public convenience init(file path: FilePath) throws(BundleError) {
         do {
-            self.init(handle: try FileHandle.reading(path), name: path)
+            self.init(handle: try FileHandle.reading(path), name: path.string)
         } catch {
             throw .reading(path, error)
         }

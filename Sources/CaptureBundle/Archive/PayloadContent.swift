@@ -4,7 +4,7 @@ package import CaptureNative
 package enum PayloadContent {
     case bytes([UInt8])
     /// A file that is too large to hold; it is read again, and must then have the bytes that it had.
-    case file(FileHandle, path: String)
+    case file(FileHandle, name: String)
 
     package static let memoryLimit = 32 << 20
 
@@ -13,18 +13,18 @@ package enum PayloadContent {
     ) throws(BundleError) {
         switch self {
         case .bytes(let bytes): try body(bytes.span)
-        case .file(let handle, let path):
-            do { try handle.seekToStart() } catch { throw .reading(path, error) }
-            let digest = try Self.hash(handle, path: path, expecting: entry.size, body)
+        case .file(let handle, let name):
+            do { try handle.seekToStart() } catch { throw .reading(name, error) }
+            let digest = try Self.hash(handle, name: name, expecting: entry.size, body)
             guard digest == entry.sha256 else {
-                throw BundleError(.inputUnreadable, "changed while it was being packed", file: path)
+                throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
             }
         }
     }
 
     /// Reads a file to its end in pieces; it must have exactly `size` bytes.
     static func hash(
-        _ handle: FileHandle, path: String, expecting size: Int,
+        _ handle: FileHandle, name: String, expecting size: Int,
         _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) -> Digest {
         let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
@@ -32,7 +32,7 @@ package enum PayloadContent {
         var total = 0
         while true {
             let count: Int
-            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(path, error) }
+            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
             if count == 0 { break }
             total += count
             guard total <= size else { break }
@@ -41,7 +41,7 @@ package enum PayloadContent {
             try body(piece)
         }
         guard total == size else {
-            throw BundleError(.inputUnreadable, "changed while it was being packed", file: path)
+            throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
         }
         return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
     }

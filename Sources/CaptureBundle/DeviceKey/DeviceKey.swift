@@ -1,4 +1,5 @@
 import CaptureNative
+public import SystemPackage
 
 /// A device key in memory, ready to sign.
 public struct DeviceKey: Sendable {
@@ -48,7 +49,7 @@ public enum PublicKeyFile {
 
     /// - Parameter path: a file, or `-` for the standard input.
     /// - Throws: `input.unreadable`; `key.damaged` when it is no public P-256 key.
-    public static func point(path: String) throws(BundleError) -> DevicePoint {
+    public static func point(path: FilePath) throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
         do {
             let handle = path == "-" ? FileHandle.standardInput : try FileHandle.reading(path)
@@ -56,7 +57,7 @@ public enum PublicKeyFile {
         } catch {
             throw .reading(path, error)
         }
-        return try point(pem: bytes, name: path)
+        return try point(pem: bytes, name: path.string)
     }
 
     static func point(pem: [UInt8], name: String) throws(BundleError) -> DevicePoint {

@@ -1,16 +1,17 @@
 import CaptureNative
+public import SystemPackage
 
 /// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.2).
 public struct DeviceKeyFile: Sendable {
     /// The key itself, PKCS#8 PEM.
-    public let path: String
+    public let path: FilePath
 
-    private var publicPath: String { path + ".pub" }
-    private var statePath: String { path + ".state" }
-    private var lockPath: String { path + ".lock" }
+    private var publicPath: FilePath { path.adding(".pub") }
+    private var statePath: FilePath { path.adding(".state") }
+    private var lockPath: FilePath { path.adding(".lock") }
     private static let sizeLimit = 1 << 20
 
-    public init(path: String) { self.path = path }
+    public init(path: FilePath) { self.path = path }
 
     /// Makes a key; the folder is made with mode 0700 where it is missing. A key that is there is never touched.
     ///
@@ -19,11 +20,11 @@ public struct DeviceKeyFile: Sendable {
     /// - Parameter passphrase: nil stores the key in the clear.
     /// - Throws: `output.exists` when there is a key already.
     public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
-        guard !FilePath.name(of: path).isEmpty, (try? FileStatus.of(path))?.kind != .folder else {
+        guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
         do {
-            try DirectoryHandle.create(FilePath.folder(of: path), mode: 0o700)
+            try DirectoryHandle.create(path.folder, mode: 0o700)
         } catch {
             throw .writing(path, error)
         }
@@ -112,7 +113,7 @@ public struct DeviceKeyFile: Sendable {
                     "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath)) makes it anew from a key without passphrase"
                 ])
         }
-        let point = try PublicKeyFile.point(pem: bytes, name: publicPath)
+        let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
         // An encrypted key cannot be asked; its state, where it is sound, says whose it is.
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {
@@ -213,9 +214,9 @@ extension DeviceKeyFile {
     private var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
 
     /// `$XDG_DATA_HOME/capbundle/device.key`.
-    public static var usualPath: String {
-        let base = ProcessEnvironment.value("XDG_DATA_HOME") ?? FilePath.join(ProcessEnvironment.home, ".local/share")
-        return FilePath.join(base, "capbundle/device.key")
+    public static var usualPath: FilePath {
+        let base = ProcessEnvironment.path("XDG_DATA_HOME") ?? ProcessEnvironment.home.appending(".local/share")
+        return base.appending("capbundle/device.key")
     }
 
     private func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
@@ -223,7 +224,7 @@ extension DeviceKeyFile {
             path: lockPath, convert: { $0.isMissing ? missing() : .writing(lockPath, $0) }, body)
     }
 
-    private func readPrivate(_ file: String) throws(BundleError) -> [UInt8] {
+    private func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
         try native({ $0.isMissing ? missing() : .reading(file, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(file) else {
                 throw BundleError(.keyDamaged, "is no plain file", file: file)
@@ -275,7 +276,7 @@ extension DeviceKeyFile {
     }
 
     private func write(
-        _ bytes: [UInt8], to file: String, mode: UInt32, _ existing: AtomicFile.Existing
+        _ bytes: [UInt8], to file: FilePath, mode: UInt32, _ existing: AtomicFile.Existing
     ) throws(BundleError) {
         do {
             try AtomicFile.write(bytes, to: file, mode: mode, existing: existing)

@@ -1,4 +1,5 @@
 import CaptureNative
+public import SystemPackage
 
 extension BundleError.Code {
     /// An entry that was asked for and is not in the bundle.
@@ -15,9 +16,9 @@ public struct Extractor: Sendable {
     /// Where entries go.
     public enum Destination: Hashable, Sendable {
         /// Made where it is missing; each entry appears under its path in it. Nothing below it is reached through a link.
-        case folder(String)
+        case folder(FilePath)
         /// The same, and files that are there are replaced.
-        case replacing(String)
+        case replacing(FilePath)
         /// For one entry.
         case standardOutput
     }
@@ -88,7 +89,7 @@ private final class ExtractionObserver: BundleObserver {
         case .folder(let path): folder = try ExtractionFolder(path, replaces: false)
         case .replacing(let path): folder = try ExtractionFolder(path, replaces: true)
         }
-        for path in listed.sorted() where wants(path) { try folder?.examine(fileName(path)) }
+        for path in listed.sorted() where wants(path) { try folder?.examine(FilePath(fileName(path))) }
         for (path, bytes) in [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)] where wants(path) {
             try hold(path).write(bytes)
         }
@@ -108,7 +109,7 @@ private final class ExtractionObserver: BundleObserver {
         let name = fileName(path)
         let target: OutputTarget
         if let folder {
-            target = try folder.target(name)
+            target = try folder.target(FilePath(name))
         } else {
             target = try OutputTarget(.standardOutput, holdsBack: true)
         }
@@ -143,14 +144,14 @@ private final class ExtractionObserver: BundleObserver {
 
 /// The folder that entries go to.
 private final class ExtractionFolder {
-    private let path: String
+    private let path: FilePath
     private let handle: FolderHandle
     private let replaces: Bool
-    private let made: [String]
-    private var subfolders: [String: FolderHandle] = [:]
-    private var madeSubfolders: [String] = []
+    private let made: [FilePath]
+    private var subfolders: [FilePath.Component: FolderHandle] = [:]
+    private var madeSubfolders: [FilePath.Component] = []
 
-    init(_ path: String, replaces: Bool) throws(BundleError) {
+    init(_ path: FilePath, replaces: Bool) throws(BundleError) {
         self.path = path
         self.replaces = replaces
         do {
@@ -168,17 +169,17 @@ private final class ExtractionFolder {
     }
 
     /// Splits `source/x`, and makes the folder.
-    private func place(_ name: String) throws(BundleError) -> (folder: FolderHandle, name: String) {
-        let parts = name.split(separator: "/").map(String.init)
-        guard parts.count == 2 else { return (handle, name) }
-        if let known = subfolders[parts[0]] { return (known, parts[1]) }
+    private func place(_ name: FilePath) throws(BundleError) -> (folder: FolderHandle, name: FilePath.Component) {
+        guard let last = name.name else { throw BundleError(.internalFailure, "an entry without a name", file: name) }
+        guard let first = name.folder.name else { return (handle, last) }
+        if let known = subfolders[first] { return (known, last) }
         do {
-            let (folder, isMade) = try handle.subfolder(parts[0], mode: 0o777)
-            subfolders[parts[0]] = folder
-            if isMade { madeSubfolders.append(parts[0]) }
-            return (folder, parts[1])
+            let (folder, isMade) = try handle.subfolder(first, mode: 0o777)
+            subfolders[first] = folder
+            if isMade { madeSubfolders.append(first) }
+            return (folder, last)
         } catch {
-            let full = FilePath.join(path, parts[0])
+            let full = path.appending(first)
             if error.isNoFolder || error.isLoop {
                 throw BundleError(.outputUnusable, "is a file or a symbolic link, expected a folder", file: full)
             }
@@ -187,24 +188,23 @@ private final class ExtractionFolder {
     }
 
     /// Refuses what is there already, before anything is written.
-    func examine(_ name: String) throws(BundleError) {
-        let first = name.split(separator: "/").first.map(String.init) ?? name
-        if first != name, handle.kind(of: first) == nil { return }
+    func examine(_ name: FilePath) throws(BundleError) {
+        if let first = name.folder.name, handle.kind(of: first) == nil { return }
         let (folder, last) = try place(name)
         guard let kind = folder.kind(of: last) else { return }
-        let full = FilePath.join(path, name)
+        let full = path.pushing(name)
         guard replaces else { throw .exists(full) }
         guard kind == .file else {
             throw BundleError(.outputUnusable, "is there and no plain file, so it is not replaced", file: full)
         }
     }
 
-    func target(_ name: String) throws(BundleError) -> OutputTarget {
+    func target(_ name: FilePath) throws(BundleError) -> OutputTarget {
         let (folder, last) = try place(name)
-        let full = FilePath.join(path, name)
+        let full = path.pushing(name)
         do {
             let file = try AtomicFile(last, in: folder, mode: 0o666)
-            return OutputTarget(file, name: full, existing: replaces ? .replace : .refuse)
+            return OutputTarget(file, name: full.string, existing: replaces ? .replace : .refuse)
         } catch {
             throw .writing(full, error)
         }

@@ -1,11 +1,12 @@
 import CaptureNative
+package import SystemPackage
 
 /// Copies a file whose hash is known.
 package enum FileCopy {
     /// Nothing is released at the target before the whole was read and its hash matched.
     ///
     /// - Throws: `entry.sha256` when it does not match; `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`.
-    package static func copy(_ path: String, to place: OutputPlace, sha256: Digest) throws(BundleError) {
+    package static func copy(_ path: FilePath, to place: OutputPlace, sha256: Digest) throws(BundleError) {
         let source = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileHandle.reading(path) }
         try OutputPlace.examine([place], reading: try? source.status())
         let target = try OutputTarget(place, holdsBack: true)

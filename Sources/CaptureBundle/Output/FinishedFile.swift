@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// A file whose bytes are whole and which has no name yet. Several of one folder are committed together: the disk is waited
 /// for a few times rather than for each.
@@ -8,7 +9,7 @@ struct FinishedFile: Sendable {
     let file: AtomicFile
     let existing: AtomicFile.Existing
 
-    init(_ place: OutputPlace, name: String, in folder: FolderHandle) throws(BundleError) {
+    init(_ place: OutputPlace, name: FilePath.Component, in folder: FolderHandle) throws(BundleError) {
         self.name = place.name
         if case .replacing = place { existing = .replace } else { existing = .refuse }
         do { file = try AtomicFile(name, in: folder, mode: 0o666) } catch { throw .writing(place.name, error) }

@@ -1,17 +1,29 @@
 import CaptureNative
+public import SystemPackage
 
 /// Where a file that a command makes goes.
 public enum OutputPlace: Hashable, Sendable {
     /// Appears whole or not at all; something that is there already is refused.
-    case file(String)
+    case file(FilePath)
     /// Appears whole or not at all, in place of what is there.
-    case replacing(String)
+    case replacing(FilePath)
     case standardOutput
+
+    /// The place that a user's words name: `name/` is a folder, which is refused.
+    ///
+    /// - Throws: `output.unusable` for what cannot be the name of a file.
+    package static func named(_ text: String, replaces: Bool) throws(BundleError) -> OutputPlace {
+        guard FilePath.isUsable(text) else {
+            throw BundleError(.outputUnusable, "is not a name for a file", file: text)
+        }
+        guard text.utf8.last != UInt8(ascii: "/") else { throw isFolder(text) }
+        return replaces ? .replacing(FilePath(text)) : .file(FilePath(text))
+    }
 
     /// As messages name it.
     public var name: String {
         switch self {
-        case .file(let path), .replacing(let path): path
+        case .file(let path), .replacing(let path): path.string
         case .standardOutput: "standard output"
         }
     }
@@ -40,11 +52,12 @@ public enum OutputPlace: Hashable, Sendable {
     /// - Parameter input: a file that is being read; nil for none.
     /// - Throws: `output.unusable`.
     static func examine(_ places: [OutputPlace], reading input: FileStatus? = nil) throws(BundleError) {
-        var seen: [OutputPlace: String] = [:]
+        var seen: [FilePath: FilePath] = [:]
         for place in places {
             guard let path = place.path else { continue }
-            let whole = FilePath.join(FilePath.resolved(FilePath.folder(of: path)), FilePath.name(of: path))
-            if let other = seen.updateValue(path, forKey: .file(whole)) {
+            try refuseFolder(path)
+            let whole = path.lastComponent.map { path.folder.resolved.appending($0) } ?? path
+            if let other = seen.updateValue(path, forKey: whole) {
                 throw BundleError(.outputUnusable, "is named for two outputs", file: other)
             }
             if let input, input.kind == .file, let there = try? FileStatus.of(path), there.isSameFile(as: input) {
@@ -54,28 +67,29 @@ public enum OutputPlace: Hashable, Sendable {
         for place in places { try place.examine() }
     }
 
-    private var path: String? {
+    private var path: FilePath? {
         switch self {
         case .file(let path), .replacing(let path): path
         case .standardOutput: nil
         }
     }
 
-    private static func refuseFolder(_ path: String) throws(BundleError) {
-        guard !path.isEmpty else { throw BundleError(.outputUnusable, "is no name for a file", file: path) }
-        let isFolder = (try? FileStatus.of(path))?.kind == .folder
-        guard !isFolder, !FilePath.name(of: path).isEmpty else {
-            throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
-        }
+    private static func refuseFolder(_ path: FilePath) throws(BundleError) {
+        guard !path.isEmpty else { throw BundleError(.outputUnusable, "is not a name for a file", file: path) }
+        guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else { throw isFolder(path.string) }
     }
 
-    private static func examineFolder(of path: String) throws(BundleError) {
-        let length = FilePath.name(of: path).utf8.count
+    private static func isFolder(_ path: String) -> BundleError {
+        BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
+    }
+
+    private static func examineFolder(of path: FilePath) throws(BundleError) {
+        let length = path.name?.bytes.count ?? 0
         guard length <= FilePath.nameLimit else {
             throw BundleError(
                 .outputUnusable, "the name has \(length) bytes, at most \(FilePath.nameLimit) are allowed", file: path)
         }
-        let folder = FilePath.folder(of: path)
+        let folder = path.folder
         do {
             try ProcessEnvironment.canWrite(folder: folder)
         } catch {

@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// All of a bundle but its signature.
 struct BundlePlan {
@@ -27,7 +28,7 @@ struct BundlePlan {
                 try add(.location, bytes, isWithholdable: true)
             } catch {
                 guard error.code == .locationValue else { throw error }
-                let file = FilePath.join(capture.folder, "metadata.json")
+                let file = capture.folder.appending("metadata.json")
                 throw BundleError(.rawCapture, "location: \(error.message)", file: file)
             }
         }
@@ -46,7 +47,7 @@ struct BundlePlan {
     private static func remarks(_ manifest: Manifest, _ capture: RawCapture) -> [Remark] {
         guard let depth = manifest.entry(.depth), depth.size > UploadAdvice.depthBytes else { return [] }
         let message = "has \(depth.size) bytes compressed; servers refuse more than \(UploadAdvice.depthBytes)"
-        return [Remark(weight: .warning, file: FilePath.join(capture.folder, "depth.f32"), message: message)]
+        return [Remark(weight: .warning, file: capture.folder.appending("depth.f32").string, message: message)]
     }
 
     /// Signs the manifest and writes the bundle and, if one is wanted, its upload body.

@@ -1,4 +1,5 @@
 import CaptureNative
+public import SystemPackage
 
 /// Packs raw captures into signed bundles.
 ///
@@ -53,7 +54,7 @@ public struct Packer: Sendable {
     /// - Throws: `raw.capture`, `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`, and those of
     ///   `DeviceKeyFile`.
     public func pack(
-        _ folder: String, to output: OutputPlace, body: BodyPlaces? = nil,
+        _ folder: FilePath, to output: OutputPlace, body: BodyPlaces? = nil,
         options: RawCaptureOptions = RawCaptureOptions(), isDryRun: Bool = false, onRemark: (Remark) -> Void = { _ in }
     ) throws(BundleError) -> Packed {
         let capture = try RawCaptureReader.read(folder, options)

@@ -1,5 +1,6 @@
 import CaptureNative
 import Synchronization
+public import SystemPackage
 
 /// Packs many raw captures with one key: by several threads, told in the order of the captures.
 ///
@@ -10,15 +11,16 @@ import Synchronization
 public struct PackingRun: Sendable {
     /// One capture and its place.
     public struct Item: Sendable {
-        public let raw: String
+        /// The raw folder.
+        public let raw: FilePath
         public let output: OutputPlace
-        let name: String
+        let name: FilePath.Component
         /// What keeps it from being packed, known before any work.
         let problem: BundleError?
     }
 
     public let items: [Item]
-    private let folder: String
+    private let folder: FilePath
     private let packer: Packer
 
     /// Names the bundles, `<raw name>.bundle`, and looks for clashes.
@@ -29,15 +31,14 @@ public struct PackingRun: Sendable {
     /// - Throws: `raw.clash` when two captures have the same name; `output.exists` for the first bundle that is there
     ///   already; `output.unusable` when the folder is none. Nothing was done then.
     public init(
-        _ raws: [Result<String, BundleError>], into folder: String, replaces: Bool = false, packer: Packer
+        _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer
     ) throws(BundleError) {
         self.packer = packer
         self.folder = folder
-        // By their bytes: Swift takes composed and decomposed letters for the same, file systems do not.
-        var owners: [[UInt8]: String] = [:]
+        var owners: [FilePath.Component: FilePath] = [:]
         items = try raws.map { raw throws(BundleError) in
             let item = Self.item(raw, folder, replaces: replaces)
-            if item.problem == nil, let other = owners.updateValue(item.raw, forKey: Array(item.name.utf8)) {
+            if item.problem == nil, let other = owners.updateValue(item.raw, forKey: item.name) {
                 throw BundleError(.rawClash, "\(item.name) would be the bundle of \(other) too", file: item.raw)
             }
             return item
@@ -50,34 +51,33 @@ public struct PackingRun: Sendable {
     }
 
     /// Names that are known to be names.
-    public init(_ raws: [String], into folder: String, replaces: Bool = false, packer: Packer) throws(BundleError) {
+    public init(_ raws: [FilePath], into folder: FilePath, replaces: Bool = false, packer: Packer) throws(BundleError) {
         try self.init(raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer)
     }
 
-    private static func item(_ raw: Result<String, BundleError>, _ folder: String, replaces: Bool) -> Item {
+    private static func item(_ raw: Result<FilePath, BundleError>, _ folder: FilePath, replaces: Bool) -> Item {
+        var path: FilePath = ""
         do {
-            let raw = try raw.get()
-            let name = bundleName(raw)
-            let path = FilePath.join(folder, name ?? "")
-            let place: OutputPlace = replaces ? .replacing(path) : .file(path)
-            var problem: BundleError?
-            if name == nil { problem = BundleError(.rawCapture, "has no name that a bundle could have", file: raw) }
-            if let name, name.utf8.count > FilePath.nameLimit {
-                problem = BundleError(
-                    .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: raw)
-            }
-            return Item(raw: raw, output: place, name: name ?? "", problem: problem)
+            path = try raw.get()
+            let name = try bundleName(path)
+            let place = folder.appending(name)
+            return Item(raw: path, output: replaces ? .replacing(place) : .file(place), name: name, problem: nil)
         } catch {
-            return Item(raw: error.file ?? "", output: .file(""), name: "", problem: error)
+            if path.isEmpty, let file = error.file { path = FilePath(file) }
+            return Item(raw: path, output: .file(""), name: ".bundle", problem: error)
         }
     }
 
-    private static func bundleName(_ raw: String) -> String? {
-        var path = raw
-        while path.hasSuffix("/") && path != "/" { path.removeLast() }
-        var name = FilePath.name(of: path)
-        if [".", "..", ""].contains(name) { name = FilePath.name(of: FilePath.resolved(path)) }
-        return name.isEmpty || name == "." || name == ".." ? nil : name + ".bundle"
+    private static func bundleName(_ raw: FilePath) throws(BundleError) -> FilePath.Component {
+        guard let name = raw.name ?? raw.resolved.name else {
+            throw BundleError(.rawCapture, "has no name that a bundle could have", file: raw)
+        }
+        let bundle = name.adding(".bundle")
+        guard bundle.bytes.count <= FilePath.nameLimit else {
+            throw BundleError(
+                .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: raw)
+        }
+        return bundle
     }
 
     /// Packs them all. The counters are taken at once, and each capture has the one of its place.
@@ -143,9 +143,9 @@ public struct PackingRun: Sendable {
 /// The folder for the bundles, made where it is missing.
 private struct MadeFolder {
     let handle: FolderHandle
-    private let made: [String]
+    private let made: [FilePath]
 
-    init(_ path: String) throws(BundleError) {
+    init(_ path: FilePath) throws(BundleError) {
         do {
             made = try DirectoryHandle.create(path, mode: 0o777)
             handle = try FolderHandle(path)

@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// A capture as a device left it, read and judged, not yet in a bundle.
 package struct RawCapture {
@@ -16,7 +17,7 @@ package struct RawCapture {
         let sha256: Digest
     }
 
-    let folder: String
+    let folder: FilePath
     let photo: Photo
     let depth: Depth?
     /// Without `location`, in canonical form.

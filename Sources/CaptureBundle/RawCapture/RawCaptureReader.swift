@@ -1,8 +1,9 @@
 import CaptureNative
+package import SystemPackage
 
 /// Reads a raw folder: `photo.jpg`, `depth.f32`, `metadata.json` (Spec/command-line.md, "Raw folders").
 package struct RawCaptureReader {
-    private let folder: String
+    private let folder: FilePath
     private let options: RawCaptureOptions
     private var remarks: [Remark] = []
 
@@ -11,30 +12,30 @@ package struct RawCaptureReader {
     private static let metadataName = "metadata.json"
 
     /// - Throws: `input.unreadable` when the folder cannot be read, `raw.capture` when something in it is wrong.
-    package static func read(_ folder: String, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
+    package static func read(_ folder: FilePath, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
         var reader = RawCaptureReader(folder: folder, options: options)
         return try reader.read()
     }
 
-    private init(folder: String, options: RawCaptureOptions) {
+    private init(folder: FilePath, options: RawCaptureOptions) {
         self.folder = folder
         self.options = options
     }
 
-    private func path(_ name: String) -> String { FilePath.join(folder, name) }
+    private func path(_ name: String) -> FilePath { folder.appending(name) }
 
     private func wrong(_ name: String, _ message: String, hints: [String] = []) -> BundleError {
         BundleError(.rawCapture, message, file: path(name), hints: hints)
     }
 
     private mutating func remark(_ weight: Remark.Weight, _ name: String, _ message: String) {
-        remarks.append(Remark(weight: weight, file: path(name), message: message))
+        remarks.append(Remark(weight: weight, file: path(name).string, message: message))
     }
 
     private mutating func read() throws(BundleError) -> RawCapture {
         let names: [String]
         do {
-            names = try DirectoryHandle.names(in: folder)
+            names = try DirectoryHandle.names(in: folder).map(\.string)
         } catch {
             if error.isNoFolder { throw BundleError(.inputUnreadable, "is no folder", file: folder) }
             throw .reading(folder, error)
@@ -43,7 +44,7 @@ package struct RawCaptureReader {
         let others = names.filter { !known.contains($0) }
         if !others.isEmpty {
             let list = others.prefix(4).joined(separator: ", ") + (others.count > 4 ? ", …" : "")
-            remarks.append(Remark(weight: .note, file: folder, message: "ignored: \(list)"))
+            remarks.append(Remark(weight: .note, file: folder.string, message: "ignored: \(list)"))
         }
         let photo = try readPhoto(isThere: names.contains(Self.photoName))
         let metadata = try readMetadata(isThere: names.contains(Self.metadataName))
@@ -82,8 +83,8 @@ package struct RawCaptureReader {
             }
             try handle.seekToStart()
             return RawCapture.Photo(
-                content: .file(handle, path: file), size: size,
-                sha256: try PayloadContent.hash(handle, path: file, expecting: size),
+                content: .file(handle, name: file.string), size: size,
+                sha256: try PayloadContent.hash(handle, name: file.string, expecting: size),
                 holdsPosition: structure.holdsPosition)
         }
     }

@@ -1,4 +1,5 @@
 import CaptureNative
+public import SystemPackage
 
 /// Who vouches for which device key: a text file, a line a device (Spec/capture-bundle.md section 10).
 public struct TrustFile: Sendable {
@@ -25,14 +26,14 @@ public struct TrustFile: Sendable {
     /// Reads a trust file.
     ///
     /// - Throws: `input.unreadable` when it cannot be read, `trust.file` when a line is wrong.
-    public init(path: String) throws(BundleError) {
+    public init(path: FilePath) throws(BundleError) {
         let bytes: [UInt8]
         do {
             bytes = try FileHandle.reading(path).readAll(limit: Self.sizeLimit)
         } catch {
             throw .reading(path, error)
         }
-        try self.init(bytes: bytes, name: path)
+        try self.init(bytes: bytes, name: path.string)
     }
 
     /// Reads the text of a trust file; `name` is for messages.
@@ -101,23 +102,23 @@ public struct TrustFile: Sendable {
     ///
     /// - Parameter change: what it throws leaves the file as it was.
     public static func update<Value>(
-        path: String, _ change: (inout TrustFile) throws(BundleError) -> Value
+        path: FilePath, _ change: (inout TrustFile) throws(BundleError) -> Value
     ) throws(BundleError) -> Value {
         // A link stays a link: the file that it names is the one that others read too.
-        let resolved = FilePath.resolved(path)
+        let resolved = path.resolved
         do {
-            try DirectoryHandle.create(FilePath.folder(of: resolved), mode: 0o755)
+            try DirectoryHandle.create(resolved.folder, mode: 0o755)
         } catch {
             throw .writing(path, error)
         }
-        return try FileLock.withLock(path: resolved + ".lock", convert: { .writing(path, $0) }) {
+        return try FileLock.withLock(path: resolved.adding(".lock"), convert: { .writing(path, $0) }) {
             () throws(BundleError) in
             var file = FileStatus.exists(resolved) ? try TrustFile(path: resolved) : TrustFile()
             let value: Value
             do throws(BundleError) {
                 value = try change(&file)
             } catch {
-                throw error.about(file: path)
+                throw error.about(file: path.string)
             }
             let text = file.lines.map { $0.text + "\n" }.joined()
             do throws(NativeError) {

@@ -1,4 +1,5 @@
 import CaptureNative
+public import SystemPackage
 
 /// The body of an upload (Spec/upload.md section 1): a pure function of the bundle.
 ///
@@ -43,21 +44,21 @@ public struct MultipartBody: Sendable {
     /// - Throws: the worst fault of a bundle that is not sound; `input.unreadable`, `output.exists`, `output.unusable`,
     ///   `io.failed`. Nothing is left behind then, but a whole body whose headers could not be written after it.
     public static func write(
-        bundle path: String, to place: OutputPlace, headers: OutputPlace? = nil
+        bundle path: FilePath, to place: OutputPlace, headers: OutputPlace? = nil
     ) throws(BundleError) -> MultipartBody {
         let bundle = try SeekableBundle(path) { status throws(BundleError) in
             try OutputPlace.examine([place] + [headers].compactMap(\.self), reading: status)
         }
         for n in 0..<MultipartBoundary.candidates {
             let target = try OutputTarget(place, holdsBack: true)
-            let observer = BodyObserver(path, target, n: n, unsigned: try bundle.metadataEntries())
+            let observer = BodyObserver(path.string, target, n: n, unsigned: try bundle.metadataEntries())
             let report = try Verifier.soundness.verify(BundleReader(try bundle.source()), observer: observer)
-            try report.requireSound(path)
+            try report.requireSound(path.string)
             guard let body = try observer.finish() else { continue }
             try body.commit(target, headers)
             return body
         }
-        throw noBoundary(path)
+        throw noBoundary(path.string)
     }
 
     /// Releases the body, and then its headers.
@@ -90,8 +91,8 @@ struct SeekableBundle {
     /// - Parameters:
     ///   - path: anything but a plain file is spooled.
     ///   - onOpen: told of the file before anything is read.
-    init(_ path: String, onOpen: (FileStatus) throws(BundleError) -> Void) throws(BundleError) {
-        name = path
+    init(_ path: FilePath, onOpen: (FileStatus) throws(BundleError) -> Void) throws(BundleError) {
+        name = path.string
         let opened: FileHandle
         let status: FileStatus
         do {
@@ -107,11 +108,11 @@ struct SeekableBundle {
         }
         let spool = try OutputTarget.spool()
         // Verified as it comes, so that what is no sound bundle is not taken in: a pipe may never end.
-        let copy = CopyingStream(HandleStream(opened, name: path)) { piece throws(BundleError) in
+        let copy = CopyingStream(HandleStream(opened, name: name)) { piece throws(BundleError) in
             do throws(NativeError) { try spool.write(piece) } catch { throw OutputTarget.spoolFailure(error) }
         }
-        let source = BundleSource(stream: copy, name: path)
-        try Verifier.soundness.verify(BundleReader(source), observer: nil).requireSound(path)
+        let source = BundleSource(stream: copy, name: name)
+        try Verifier.soundness.verify(BundleReader(source), observer: nil).requireSound(name)
         handle = spool
     }
 

@@ -1,4 +1,5 @@
 import CaptureNative
+public import SystemPackage
 
 extension Verifier {
     /// What came of one of many bundles.
@@ -53,12 +54,12 @@ extension Verifier {
 extension BundleSource {
     /// Where a bundle is, before it is opened.
     public enum Place: Hashable, Sendable {
-        case file(String)
+        case file(FilePath)
         case standardInput
 
         public var name: String {
             switch self {
-            case .file(let path): path
+            case .file(let path): path.string
             case .standardInput: "-"
             }
         }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// For waiting and for display.
 package enum MonotonicClock {

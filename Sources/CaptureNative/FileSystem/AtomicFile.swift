@@ -1,6 +1,7 @@
 import CLinux
 package import Glibc
 import Synchronization
+package import SystemPackage
 
 /// A file that appears under its name whole or not at all.
 ///
@@ -19,25 +20,26 @@ package final class AtomicFile: Sendable {
     }
 
     package let handle: FileHandle
-    private let name: String
+    private let name: FilePath.Component
     /// Opened at once, so that a folder which cannot be synced is refused before anything is written.
     private let folder: FolderHandle
-    private let hiddenName: String
+    private let hiddenName: FilePath.Component
     /// The hidden name that exists now and is ours to remove; nil while the file has no name.
-    private let temporaryName: Mutex<String?>
+    private let temporaryName: Mutex<FilePath.Component?>
 
-    /// - Throws: `NativeError` when the folder is missing or closed to us.
+    /// - Throws: `NativeError` when the folder is missing or closed to us, or the path does not end with a name (`EISDIR`).
     package convenience init(
-        path: String, mode: mode_t, temporaryName: TemporaryName = .random, allowsUnnamed: Bool = true
+        path: FilePath, mode: mode_t, temporaryName: TemporaryName = .random, allowsUnnamed: Bool = true
     ) throws(NativeError) {
+        guard let name = path.name else { throw .system("open", EISDIR) }
         try self.init(
-            FilePath.name(of: path), in: FolderHandle(FilePath.folder(of: path)), mode: mode,
+            name, in: FolderHandle(path.folder), mode: mode,
             temporaryName: temporaryName, allowsUnnamed: allowsUnnamed)
     }
 
     /// - Parameter folder: where the file appears, wherever that folder is moved to.
     package init(
-        _ name: String, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random,
+        _ name: FilePath.Component, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random,
         allowsUnnamed: Bool = true
     ) throws(NativeError) {
         self.name = name
@@ -89,7 +91,7 @@ package final class AtomicFile: Sendable {
 
     /// Writes a small file whole, for callers that hold its lock.
     package static func write(
-        _ bytes: [UInt8], to path: String, mode: mode_t, existing: Existing
+        _ bytes: [UInt8], to path: FilePath, mode: mode_t, existing: Existing
     ) throws(NativeError) {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
@@ -97,22 +99,17 @@ package final class AtomicFile: Sendable {
     }
 
     /// The same without syncing, for what need not outlive the machine.
-    package static func writeUnsynced(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NativeError) {
+    package static func writeUnsynced(_ bytes: [UInt8], to path: FilePath, mode: mode_t) throws(NativeError) {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
         try file.publish(.replace)
     }
 
-    private static func hiddenName(for name: String, _ kind: TemporaryName) -> String {
+    /// As much of the name as leaves room for the rest: file systems allow 255 bytes.
+    private static func hiddenName(for name: FilePath.Component, _ kind: TemporaryName) -> FilePath.Component {
         var generator = SystemRandomNumberGenerator()
         let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)
-        return ".\(shortened(name)).\(suffix).tmp"
-    }
-
-    /// As much of the name as leaves room for the rest: file systems allow 255 bytes.
-    private static func shortened(_ name: String) -> String {
-        var short = ""
-        for character in name where short.utf8.count + character.utf8.count <= 180 { short.append(character) }
-        return short
+        let bytes = Array(".".utf8) + name.bytes.prefix(180) + Array(".\(suffix).tmp".utf8)
+        return FilePath.Component(bytes) ?? ".capture.tmp"
     }
 }

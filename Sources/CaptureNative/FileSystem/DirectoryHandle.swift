@@ -1,4 +1,5 @@
 package import Glibc
+package import SystemPackage
 
 /// An open folder: made, listed and synchronised.
 package enum DirectoryHandle {
@@ -7,11 +8,8 @@ package enum DirectoryHandle {
     /// - Returns: the folders that were made, the outermost first.
     /// - Throws: nothing that was made stays then.
     @discardableResult
-    package static func create(_ path: String, mode: mode_t) throws(NativeError) -> [String] {
-        var made: [String] = []
-        // With a slash at the end, the folder that holds the name would be taken for the new one itself, and not be synced.
-        var path = path
-        while path.hasSuffix("/") && path != "/" { path.removeLast() }
+    package static func create(_ path: FilePath, mode: mode_t) throws(NativeError) -> [FilePath] {
+        var made: [FilePath] = []
         do {
             try create(path, mode: mode, &made)
         } catch {
@@ -21,13 +19,13 @@ package enum DirectoryHandle {
         return made
     }
 
-    private static func create(_ path: String, mode: mode_t, _ made: inout [String]) throws(NativeError) {
-        if unsafe mkdir(path, mode) != 0 {
+    private static func create(_ path: FilePath, mode: mode_t, _ made: inout [FilePath]) throws(NativeError) {
+        if (unsafe path.native { unsafe mkdir($0, mode) }) != 0 {
             switch errno {
             case EEXIST: return
-            case ENOENT where FilePath.folder(of: path) != path:
-                try create(FilePath.folder(of: path), mode: mode, &made)
-                guard unsafe mkdir(path, mode) == 0 else {
+            case ENOENT where path.folder != path:
+                try create(path.folder, mode: mode, &made)
+                guard (unsafe path.native { unsafe mkdir($0, mode) }) == 0 else {
                     if errno == EEXIST { return }
                     throw .system("mkdir")
                 }
@@ -35,31 +33,33 @@ package enum DirectoryHandle {
             }
         }
         made.append(path)
-        try FolderHandle(FilePath.folder(of: path)).synchronize()
+        try FolderHandle(path.folder).synchronize()
     }
 
     /// Removes those of the folders that `create` made in which nothing is.
-    package static func removeEmpty(_ made: [String]) {
-        for path in made.reversed() { unsafe _ = rmdir(path) }
+    package static func removeEmpty(_ made: [FilePath]) {
+        for path in made.reversed() { unsafe path.native { unsafe _ = rmdir($0) } }
     }
 
     /// The names in a folder in bytewise order, without `.` and `..`.
-    package static func names(in path: String) throws(NativeError) -> [String] {
-        var opened = unsafe opendir(path)
-        while unsafe opened == nil && errno == EINTR { unsafe opened = opendir(path) }
+    package static func names(in path: FilePath) throws(NativeError) -> [FilePath.Component] {
+        var opened = unsafe path.native { unsafe opendir($0) }
+        while unsafe opened == nil && errno == EINTR { unsafe opened = path.native { unsafe opendir($0) } }
         guard let stream = unsafe opened else { throw .system("opendir") }
         defer { unsafe _ = closedir(stream) }
-        var names: [String] = []
+        var names: [FilePath.Component] = []
         while true {
             errno = 0
             guard let entry = unsafe readdir(stream) else {
                 if errno != 0 { throw .system("readdir") }
-                return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
             }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
-                unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+                unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe FilePath.Component(platformString: $0)
+                }
             }
-            if name != "." && name != ".." { names.append(name) }
+            if let name, name.kind == .regular { names.append(name) }
         }
     }
 }

@@ -1,23 +1,24 @@
 import Glibc
+package import SystemPackage
 
 /// A FIFO by which one process wakes another.
 package final class Doorbell: Sendable {
     package let handle: FileHandle
-    private let path: String
+    private let path: FilePath
 
     /// Makes the FIFO, in place of one that a killed process left, and listens.
-    package init(_ path: String) throws(NativeError) {
-        unsafe _ = unlink(path)
-        guard unsafe mkfifo(path, 0o600) == 0 else { throw .system("mkfifo") }
+    package init(_ path: FilePath) throws(NativeError) {
+        unsafe path.native { unsafe _ = unlink($0) }
+        guard (unsafe path.native { unsafe mkfifo($0, 0o600) }) == 0 else { throw .system("mkfifo") }
         // For writing too, so that it has no end when those who ring go away.
         handle = try FileHandle.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW)
         self.path = path
     }
 
-    package func remove() { unsafe _ = unlink(path) }
+    package func remove() { unsafe path.native { unsafe _ = unlink($0) } }
 
     /// Wakes whoever listens at `path`, and does nothing where nobody does.
-    package static func ring(_ path: String) {
+    package static func ring(_ path: FilePath) {
         guard let handle = try? FileHandle.open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW),
             (try? handle.status())?.kind == .pipe
         else { return }

@@ -1,5 +1,6 @@
 import CLinux
 package import Glibc
+package import SystemPackage
 
 /// An open file, closed when the last owner lets go. Reads and writes go on after signals and short counts.
 ///
@@ -24,7 +25,7 @@ package final class FileHandle: Sendable {
     package static let standardError = FileHandle(owning: STDERR_FILENO, closes: false)
 
     /// Opens a file for reading. A folder is refused with `EISDIR` here, not at the first read.
-    package static func reading(_ path: String, followsLinks: Bool = true) throws(NativeError) -> FileHandle {
+    package static func reading(_ path: FilePath, followsLinks: Bool = true) throws(NativeError) -> FileHandle {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
         let handle = try open(path, flags)
         if try handle.status().kind == .folder { throw .system("open", EISDIR) }
@@ -34,7 +35,7 @@ package final class FileHandle: Sendable {
     /// Opens a plain file for reading; a pipe, a device or a folder is refused, and never waited for.
     ///
     /// - Returns: nil when there is something else than a plain file.
-    package static func readingPlainFile(_ path: String) throws(NativeError) -> FileHandle? {
+    package static func readingPlainFile(_ path: FilePath) throws(NativeError) -> FileHandle? {
         // Without O_NONBLOCK, opening a pipe that nobody writes to would never come back. It means nothing for plain files.
         let handle: FileHandle
         do {
@@ -46,10 +47,9 @@ package final class FileHandle: Sendable {
         return try handle.status().kind == .file ? handle : nil
     }
 
-    package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
-        guard !path.utf8.contains(0) else { throw .system("open", ENOENT) }
+    package static func open(_ path: FilePath, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
         while true {
-            let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+            let descriptor = unsafe path.native { unsafe Glibc.open($0, flags | O_CLOEXEC, mode) }
             if descriptor >= 0 { return FileHandle(owning: descriptor) }
             if errno != EINTR { throw .system("open") }
         }

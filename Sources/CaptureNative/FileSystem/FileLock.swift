@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+package import SystemPackage
 
 /// An exclusive `flock` on a file that is made once and never replaced. It goes with the process that holds it.
 package final class FileLock: Sendable {
@@ -15,7 +16,7 @@ package final class FileLock: Sendable {
     ///
     /// - Throws: what opening and locking throws, through `convert`; then what `body` throws.
     package static func withLock<Value, Failure: Error>(
-        path: String, convert: (NativeError) -> Failure, _ body: () throws(Failure) -> Value
+        path: FilePath, convert: (NativeError) -> Failure, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let lock: FileLock
         do throws(NativeError) {
@@ -34,7 +35,7 @@ package final class FileLock: Sendable {
     ///
     /// - Parameter milliseconds: 0 does not wait at all.
     /// - Returns: nil when somebody else held it all that time.
-    package static func take(_ path: String, milliseconds: Int) throws(NativeError) -> FileLock? {
+    package static func take(_ path: FilePath, milliseconds: Int) throws(NativeError) -> FileLock? {
         let handle = try open(path)
         while flock(handle.descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return milliseconds > 0 ? try queued(handle, milliseconds) : nil }
@@ -43,7 +44,7 @@ package final class FileLock: Sendable {
         return FileLock(handle)
     }
 
-    private static func open(_ path: String) throws(NativeError) -> FileHandle {
+    private static func open(_ path: FilePath) throws(NativeError) -> FileHandle {
         try FileHandle.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
     }
 

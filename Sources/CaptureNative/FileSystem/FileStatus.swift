@@ -1,4 +1,5 @@
 import Glibc
+package import SystemPackage
 
 /// What `stat` says of a file, as far as it is needed here.
 package struct FileStatus: Sendable, Hashable {
@@ -51,29 +52,27 @@ package struct FileStatus: Sendable, Hashable {
     package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
     /// Follows links; throws `ENOENT` when there is nothing.
-    package static func of(_ path: String) throws(NativeError) -> FileStatus {
+    package static func of(_ path: FilePath) throws(NativeError) -> FileStatus {
         var raw = stat()
-        guard unsafe stat(path, &raw) == 0 else { throw .system("stat") }
+        guard (unsafe path.native { unsafe stat($0, &raw) }) == 0 else { throw .system("stat") }
         return FileStatus(raw)
     }
 
     /// Of the name itself, be it a link; throws `ENOENT` when there is nothing.
-    package static func ofName(_ path: String) throws(NativeError) -> FileStatus {
+    package static func ofName(_ path: FilePath) throws(NativeError) -> FileStatus {
         var raw = stat()
-        guard unsafe lstat(path, &raw) == 0 else { throw .system("lstat") }
+        guard (unsafe path.native { unsafe lstat($0, &raw) }) == 0 else { throw .system("lstat") }
         return FileStatus(raw)
     }
 
     /// Others than the owner may change it.
     package var isWritableByOthers: Bool { mode & 0o022 != 0 }
 
-    package static func isLink(_ path: String) -> Bool {
-        var raw = stat()
-        return unsafe lstat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFLNK
+    package static func isLink(_ path: FilePath) -> Bool {
+        (try? ofName(path))?.kind == .link
     }
 
-    package static func exists(_ path: String) -> Bool {
-        var raw = stat()
-        return unsafe lstat(path, &raw) == 0
+    package static func exists(_ path: FilePath) -> Bool {
+        (try? ofName(path)) != nil
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+package import SystemPackage
 
 /// The process's environment variables.
 package enum ProcessEnvironment {
@@ -9,13 +10,20 @@ package enum ProcessEnvironment {
         return value.isEmpty ? nil : value
     }
 
+    /// The variable's value as a path, byte for byte; nil when it is not set or empty.
+    package static func path(_ name: String) -> FilePath? {
+        guard let raw = unsafe getenv(name) else { return nil }
+        let path = unsafe FilePath(platformString: raw)
+        return path.isEmpty ? nil : path
+    }
+
     /// `NAME=value` of all variables, with others put in place of those of the same name.
     package static func all(adding others: [String: String]) -> [String] {
         var lines = others.map { "\($0.key)=\($0.value)" }
         var next = unsafe environ
         while let line = unsafe next.pointee {
             let text = unsafe String(cString: line)
-            if others[String(text.prefix { $0 != "=" })] == nil { lines.append(text) }
+            if others[String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)] == nil { lines.append(text) }
             unsafe next += 1
         }
         return lines
@@ -33,14 +41,14 @@ package enum ProcessEnvironment {
     }
 
     /// The home folder: `HOME`, else what the user database says.
-    package static var home: String {
-        if let home = value("HOME") { return home }
+    package static var home: FilePath {
+        if let home = path("HOME") { return home }
         guard let record = unsafe getpwuid(geteuid()), let folder = unsafe record.pointee.pw_dir else { return "/" }
-        return unsafe String(cString: folder)
+        return unsafe FilePath(platformString: folder)
     }
 
     /// Whether a file could be made in the folder, as far as permissions tell beforehand.
-    package static func canWrite(folder: String) throws(NativeError) {
-        guard unsafe access(folder, W_OK | X_OK) == 0 else { throw .system("access") }
+    package static func canWrite(folder: FilePath) throws(NativeError) {
+        guard (unsafe folder.native { unsafe access($0, W_OK | X_OK) }) == 0 else { throw .system("access") }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// A process that can be told from a later one with the same number.
 package struct ProcessIdentity: Hashable, Sendable {
@@ -23,7 +24,7 @@ package struct ProcessIdentity: Hashable, Sendable {
     package var isAlive: Bool { boot == BootClock.identity && Self.startTime(of: number) == started }
 
     private static func startTime(of number: Int) -> Int? {
-        guard let file = try? FileHandle.reading("/proc/\(number)/stat"),
+        guard let file = try? FileHandle.reading(FilePath("/proc/\(number)/stat")),
             let bytes = try? file.readAll(limit: 1 << 14),
             // The name stands in brackets and may hold anything, brackets too.
             let end = bytes.lastIndex(of: UInt8(ascii: ")"))

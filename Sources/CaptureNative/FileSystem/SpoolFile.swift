@@ -1,4 +1,5 @@
 import Glibc
+package import SystemPackage
 
 /// A place for bytes that must not be seen yet.
 package enum SpoolFile {
@@ -15,12 +16,12 @@ package enum SpoolFile {
         return FileHandle(owning: descriptor)
     }
 
-    package static var folder: String { ProcessEnvironment.value("TMPDIR") ?? "/tmp" }
+    package static var folder: FilePath { ProcessEnvironment.path("TMPDIR") ?? "/tmp" }
 }
 
 /// A folder of our own below `TMPDIR` or `/tmp`, which nobody else can look into.
 package final class TemporaryDirectory: Sendable {
-    package let path: String
+    package let path: FilePath
 
     /// In `/dev/shm`, where the usual folder cannot be written.
     package convenience init() throws(NativeError) {
@@ -31,11 +32,11 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    private init(in folder: String) throws(NativeError) {
+    private init(in folder: FilePath) throws(NativeError) {
         var name = TemporaryName.template("capqueue", in: folder)
-        let made = unsafe name.withUnsafeMutableBufferPointer { buffer -> String? in
+        let made = unsafe name.withUnsafeMutableBufferPointer { buffer -> FilePath? in
             guard let template = buffer.baseAddress, let made = unsafe mkdtemp(template) else { return nil }
-            return unsafe String(cString: made)
+            return unsafe FilePath(platformString: made)
         }
         guard let made else { throw .system("mkdtemp") }
         path = made
@@ -43,14 +44,17 @@ package final class TemporaryDirectory: Sendable {
 
     /// Removes it and the files in it.
     package func remove() {
-        for name in (try? DirectoryHandle.names(in: path)) ?? [] { unsafe _ = unlink(FilePath.join(path, name)) }
-        unsafe _ = rmdir(path)
+        for name in (try? DirectoryHandle.names(in: path)) ?? [] {
+            unsafe path.appending(name).native { unsafe _ = unlink($0) }
+        }
+        unsafe path.native { unsafe _ = rmdir($0) }
     }
 }
 
 private enum TemporaryName {
     /// A path, as C has strings, that mkstemp(3) and mkdtemp(3) complete: they want six places for letters of their own.
-    static func template(_ prefix: String, in folder: String) -> [CChar] {
-        Array(FilePath.join(folder, "\(prefix)." + String(repeating: "X", count: 6)).utf8CString)
+    static func template(_ prefix: String, in folder: FilePath) -> [CChar] {
+        let path = folder.appending("\(prefix)." + String(repeating: "X", count: 6))
+        return unsafe path.native { unsafe Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1)) }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// The terminal that the process was started from, if there is one, wherever its streams go.
 package enum Terminal {

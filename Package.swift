@@ -65,21 +65,21 @@ let package = Package(
 
         .target(
             name: "CaptureTestSupport",
-            dependencies: ["CaptureBundle"],
+            dependencies: ["CaptureBundle", system],
             path: "Tests/CaptureTestSupport",
             swiftSettings: strict),
         .testTarget(
             name: "CaptureNativeTests",
-            dependencies: ["CaptureNative", "CaptureTestSupport"],
+            dependencies: ["CaptureNative", "CaptureTestSupport", system],
             swiftSettings: strict),
         .testTarget(
             name: "CaptureBundleTests",
-            dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive"],
+            dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive", system],
             swiftSettings: strict),
         .testTarget(
             name: "CaptureQueueTests",
             dependencies: [
-                "CaptureQueue", "CaptureBundle", "CaptureNative", "CaptureTestSupport",
+                "CaptureQueue", "CaptureBundle", "CaptureNative", "CaptureTestSupport", system,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Databases"],

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+public import SystemPackage
 
 /// The one error of the queue. Verdicts on a bundle are `BundleError`, as everywhere.
 ///
@@ -28,6 +29,11 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
         self.subject = subject
         self.hints = hints
+    }
+
+    /// The same, about the file at a path.
+    public init(_ code: Code, _ message: String, of path: FilePath, hints: [String] = []) {
+        self.init(code, message, of: path.string as String?, hints: hints)
     }
 
     public var description: String {
@@ -69,8 +75,10 @@ extension QueueError.Code {
 
 extension QueueError {
     /// A call on a file of the queue that failed.
-    static func file(_ path: String, _ error: NativeError) -> QueueError {
-        var failure = QueueError(.inputOutput, "\(error.call): \(error.text)", of: path)
+    static func file(_ path: FilePath, _ error: NativeError) -> QueueError { file(path.string, error) }
+
+    static func file(_ name: String, _ error: NativeError) -> QueueError {
+        var failure = QueueError(.inputOutput, "\(error.call): \(error.text)", of: name)
         failure.isDiskFull = error.isDiskFull
         return failure
     }
@@ -83,7 +91,7 @@ extension QueueError {
     static let salvageHint = "capqueue salvage builds the database anew from the spool"
 
     /// What SQLite says, in words for people.
-    static func database(_ error: DatabaseError, _ path: String) -> QueueError {
+    static func database(_ error: DatabaseError, _ path: FilePath) -> QueueError {
         var failure = kind(of: error, path)
         // What SQLite needs beside the database has no message of its own for a full disk.
         failure.isDiskFull = error.resultCode == .SQLITE_FULL || isOfSharedMemory(error)
@@ -94,7 +102,7 @@ extension QueueError {
         [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN].contains(error.extendedResultCode)
     }
 
-    private static func kind(of error: DatabaseError, _ path: String) -> QueueError {
+    private static func kind(of error: DatabaseError, _ path: FilePath) -> QueueError {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             QueueError(.busy, "another program holds the database", of: path)
@@ -123,6 +131,11 @@ extension QueueError {
 }
 
 /// Runs calls on the system and turns their failure into this library's error.
-func onFile<Value>(_ path: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
+func onFile<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
     do { return try body() } catch { throw .file(path, error) }
+}
+
+/// The same for what has a name and no path, such as the standard input.
+func onFile<Value>(named name: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
+    do { return try body() } catch { throw .file(name, error) }
 }

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+public import SystemPackage
 
 /// A queue of bundles on disk (Spec/queue.md): what it took stays until a destination has it and the retention has passed.
 ///
@@ -60,10 +61,10 @@ public final class UploadQueue: Sendable {
     }
 
     /// Where the bytes of a capture lie; nil where there are none.
-    public func path(of record: CaptureRecord) -> String? {
+    public func path(of record: CaptureRecord) -> FilePath? {
         switch record.holding {
         case .spool: folder.bundlePath(record.sha256)
-        case .reference: record.reference
+        case .reference: record.reference.map { FilePath($0) }
         case .removing, .removed, .quarantined, .missing: nil
         }
     }

@@ -1,22 +1,24 @@
 package import CaptureBundle
 import CaptureNative
+package import SystemPackage
 
 /// Where things are when the user does not say (Spec/command-line.md section 4).
 package enum Environment {
     /// `--key`, else `CAPBUNDLE_KEY`, else the usual place.
     package static func keyFile(_ option: String?) -> DeviceKeyFile {
-        DeviceKeyFile(path: option ?? ProcessEnvironment.value("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
+        DeviceKeyFile(
+            path: option.map { FilePath($0) } ?? ProcessEnvironment.path("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
     }
 
     /// `--trust`, else `CAPBUNDLE_TRUST`; nil when neither is given.
-    package static func explicitTrustPath(_ option: String?) -> String? {
-        option ?? ProcessEnvironment.value("CAPBUNDLE_TRUST")
+    package static func explicitTrustPath(_ option: String?) -> FilePath? {
+        option.map { FilePath($0) } ?? ProcessEnvironment.path("CAPBUNDLE_TRUST")
     }
 
     /// `$XDG_CONFIG_HOME/capbundle/trusted_devices`
-    package static var usualTrustPath: String {
-        let base = ProcessEnvironment.value("XDG_CONFIG_HOME") ?? FilePath.join(ProcessEnvironment.home, ".config")
-        return FilePath.join(base, "capbundle/trusted_devices")
+    package static var usualTrustPath: FilePath {
+        let base = ProcessEnvironment.path("XDG_CONFIG_HOME") ?? ProcessEnvironment.home.appending(".config")
+        return base.appending("capbundle/trusted_devices")
     }
 
     /// Unix time in milliseconds.

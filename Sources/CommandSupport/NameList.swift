@@ -1,6 +1,7 @@
 package import CaptureBundle
 import CaptureNative
 import Synchronization
+import SystemPackage
 
 /// File names from standard input, each ended by NUL (`find -print0`), read as they are asked for.
 package final class NameList: Sendable {

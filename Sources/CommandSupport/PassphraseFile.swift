@@ -1,5 +1,6 @@
 package import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// A passphrase that is kept in a file: its first line.
 package enum PassphraseFile {
@@ -8,7 +9,9 @@ package enum PassphraseFile {
     /// - Parameter path: nil for none; `CAPBUNDLE_PASSPHRASE_FILE` is looked at then.
     /// - Throws: `input.unreadable`, or `key.passphrase` when the first line is empty.
     package static func read(_ path: String?) throws(BundleError) -> [UInt8]? {
-        guard let path = path ?? ProcessEnvironment.value("CAPBUNDLE_PASSPHRASE_FILE") else { return nil }
+        guard let path = path.map({ FilePath($0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
+            return nil
+        }
         let bytes: [UInt8]
         do {
             bytes = try FileHandle.reading(path).readAll(limit: sizeLimit)

@@ -1,5 +1,6 @@
 package import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Text that the user hands in.
 package enum TextFile {
@@ -8,7 +9,7 @@ package enum TextFile {
     package static func read(_ path: String, limit: Int) throws(BundleError) -> String {
         let bytes: [UInt8]
         do {
-            let handle: FileHandle = path == "-" ? .standardInput : try .reading(path)
+            let handle: FileHandle = path == "-" ? .standardInput : try .reading(FilePath(path))
             bytes = try handle.readAll(limit: limit)
         } catch {
             if error.isTooLarge {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 /// Real captures, as far as they lie beside the checkout.
@@ -19,7 +20,7 @@ struct CaptureSampleTests {
         let key = DeviceKeyFile(path: folder.path("device.key"))
         var trust = TrustFile()
         try trust.add(TrustedDeviceLine(name: "rig", point: key.create(passphrase: nil).point))
-        _ = try Packer(key: key).pack(raw.path(), to: .file(folder.path("a")))
+        _ = try Packer(key: key).pack(FilePath(raw.path()), to: .file(folder.path("a")))
         let bytes = try folder.bytes("a")
         let verifier = Verifier(trust: trust)
         #expect(try verifier.verify(BundleSource(path: folder.path("a"))).verdict == .verified)

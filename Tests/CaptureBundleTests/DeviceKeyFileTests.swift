@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 struct DeviceKeyFileTests {
@@ -59,12 +60,12 @@ struct DeviceKeyFileTests {
         let state = try folder.bytes("k/device.key.state")
         for damage in [[], Array(state.dropLast()), state + [0x0a], state.map { $0 == 0x35 ? 0x36 : $0 }] {
             try folder.write(damage, to: "k/device.key.state")
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path + ".state")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: FilePath("\(file.path).state"))
             let error = #expect(throws: BundleError.self) { try file.reserveCounters(1, for: device) }
             #expect(error?.code == .keyState)
             #expect(error?.hints.contains { $0.contains("key recover --counter") } == true)
         }
-        try FileManager.default.removeItem(atPath: file.path + ".state")
+        try FileManager.default.removeItem(atPath: FilePath("\(file.path).state"))
         #expect(throws: BundleError.self) { try file.reserveCounters(1, for: device) }
         #expect(try file.recover(counter: 5))
         #expect(try file.reserveCounters(1, for: device) == 6)

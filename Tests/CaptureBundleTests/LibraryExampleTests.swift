@@ -1,12 +1,13 @@
 import CaptureBundle
 import CaptureTestSupport
+import SystemPackage
 import Testing
 
 /// The examples of CaptureBundle.docc: what stands between `docs:` and `end` is what the page of that name shows, letter for
 /// letter (Tests/Documents/library.py compares them).
 struct LibraryExampleTests {
     private let folder: TemporaryFolder
-    private let keyPath: String
+    private let keyPath: FilePath
 
     init() throws {
         folder = try TemporaryFolder()
@@ -14,7 +15,7 @@ struct LibraryExampleTests {
         try RawFolder.write(to: folder)
     }
 
-    private func pack(_ raw: String, to bundle: String) throws -> String {
+    private func pack(_ raw: FilePath, to bundle: FilePath) throws -> String {
         // docs: PackACapture
         let key = DeviceKeyFile(path: keyPath)
         if (try? key.publicKey()) == nil { _ = try key.create(passphrase: nil) }
@@ -28,9 +29,9 @@ struct LibraryExampleTests {
     }
 
     @Test func packsAndReadsABundle() throws {
-        let bundle = folder.path("cap.bundle")
+        let bundle: FilePath = folder.path("cap.bundle")
         let id = try pack(folder.path("raw"), to: bundle)
-        let opened = folder.path("opened")
+        let opened: FilePath = folder.path("opened")
         // docs: ReadABundle
         let inspection = try Inspection(BundleSource(path: bundle))
         guard inspection.report.faults.isEmpty, let manifest = inspection.report.manifest else {
@@ -48,7 +49,7 @@ struct LibraryExampleTests {
     }
 
     @Test func verifiesOneBundleAndMany() throws {
-        let bundle = folder.path("cap.bundle")
+        let bundle: FilePath = folder.path("cap.bundle")
         _ = try pack(folder.path("raw"), to: bundle)
         // docs: VerifyBundles
         var trust = TrustFile()
@@ -66,10 +67,10 @@ struct LibraryExampleTests {
     }
 
     @Test func sendsAndReceives() throws {
-        let bundle = folder.path("cap.bundle")
+        let bundle: FilePath = folder.path("cap.bundle")
         _ = try pack(folder.path("raw"), to: bundle)
-        let bodyPath = folder.path("body")
-        let received = folder.path("received.bundle")
+        let bodyPath: FilePath = folder.path("body")
+        let received: FilePath = folder.path("received.bundle")
         var trust = TrustFile()
         try trust.add(TrustedDeviceLine(name: "my-rig", point: DeviceKeyFile(path: keyPath).publicKey()))
         let now = 1_700_000_000_000

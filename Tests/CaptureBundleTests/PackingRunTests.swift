@@ -1,13 +1,14 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 /// Many captures with one key.
 struct PackingRunTests {
     private let folder: TemporaryFolder
     private let packer: Packer
-    private let raws: [String]
+    private let raws: [FilePath]
 
     init() throws {
         let folder = try TemporaryFolder()
@@ -25,7 +26,7 @@ struct PackingRunTests {
     @Test(arguments: [1, 2, 5])
     func givesEachCaptureTheCounterOfItsPlaceAndLeavesOutTheBadOne(_ threads: Int) throws {
         let run = try PackingRun(raws, into: folder.path("out"), packer: packer)
-        var told: [String] = []
+        var told: [FilePath] = []
         try run.pack(threads: threads) { item, result in
             told.append(item.raw)
             switch result {
@@ -52,7 +53,7 @@ struct PackingRunTests {
     }
 
     @Test func refusesClashesBeforeAnyWork() throws {
-        let twice = raws.prefix(3) + [raws[1] + "/"]
+        let twice = raws.prefix(3) + [FilePath("\(raws[1])/")]
         let error = #expect(throws: BundleError.self) {
             try PackingRun(Array(twice), into: folder.path("out"), packer: packer)
         }

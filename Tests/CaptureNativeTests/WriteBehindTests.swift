@@ -1,6 +1,7 @@
 import CaptureNative
 import CaptureTestSupport
 import Glibc
+import SystemPackage
 import Testing
 
 /// Bytes that a thread writes, and bytes that are looked for.

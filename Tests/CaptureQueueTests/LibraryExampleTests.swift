@@ -3,6 +3,7 @@ import CaptureQueue
 import CaptureTestSupport
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
 
 /// The examples of CaptureQueue.docc: what stands between `docs:` and `end` is what the page of that name shows, letter for
@@ -13,7 +14,7 @@ struct LibraryExampleTests {
     init() throws { room = try BundleRoom() }
 
     @Test func pushesOneBundleAndMany() throws {
-        let queuePath = room.path("queue")
+        let queuePath: FilePath = room.path("queue")
         let bundle = try room.bundle("a")
         let bundles = try ["b", "c"].map { try room.bundle($0) }
         // docs: Pushing
@@ -50,7 +51,7 @@ struct LibraryExampleTests {
         let disk = room.path("disk")
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
         // The name of a file in the spool is its SHA-256.
-        let send = { (path: String) in "kept \(path)" }
+        let send = { (path: FilePath) in "kept \(path)" }
         // docs: Sending
         // To a folder on a mounted disk. What is not there now waits.
         try queue.addFolder("nas", path: disk)

@@ -3,6 +3,7 @@ import CaptureQueue
 import CaptureTestSupport
 import Foundation
 import GRDB
+import SystemPackage
 import Testing
 
 /// Databases of every version, saved when that version was written, open and keep what they held.
@@ -43,7 +44,7 @@ struct MigrationTests {
     @Test func bringsTheFirstVersionToTheSecond() throws {
         let folder = try folder("v1.sqlite")
         try UploadQueue(at: folder).close()
-        let database = try DatabaseQueue(path: folder.database)
+        let database = try DatabaseQueue(path: folder.database.string)
         try database.read { (db: Database) throws in
             #expect(try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
             let strange = """
@@ -61,7 +62,7 @@ struct MigrationTests {
 
     @Test func refusesAVersionThatItDoesNotKnowAndChangesNothing() throws {
         let folder = try folder("v1.sqlite")
-        let database = try DatabaseQueue(path: folder.database)
+        let database = try DatabaseQueue(path: folder.database.string)
         try database.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('v99')") }
         try database.close()
         let before = try URL(filePath: folder.database).bytes
@@ -73,7 +74,7 @@ struct MigrationTests {
     @Test func refusesADatabaseOfSomebodyElse() throws {
         let folder = try folder("v1.sqlite")
         try FileManager.default.removeItem(atPath: folder.database)
-        let database = try DatabaseQueue(path: folder.database)
+        let database = try DatabaseQueue(path: folder.database.string)
         try database.write { try $0.execute(sql: "CREATE TABLE mine (a)") }
         try database.close()
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.database)

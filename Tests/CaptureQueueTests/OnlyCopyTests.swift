@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 /// Ways in which the only copy could have been lost, each found once and forbidden since.
@@ -23,17 +24,17 @@ struct OnlyCopyTests {
         return options
     }()
 
-    private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+    private func exists(_ path: FilePath) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    private func spoolPath(_ id: String) throws -> String { try queue.folder.bundlePath(queue.capture(id).sha256) }
+    private func spoolPath(_ id: String) throws -> FilePath { try queue.folder.bundlePath(queue.capture(id).sha256) }
 
-    private func damage(_ path: String) throws {
+    private func damage(_ path: FilePath) throws {
         var bytes = try URL(filePath: path).bytes
         bytes[bytes.count / 2] ^= 1
         try Data(bytes).write(to: URL(filePath: path))
     }
 
-    private func all(_ paths: [String], _ options: PushOptions) throws -> [Result<Pushed, any Error>] {
+    private func all(_ paths: [FilePath], _ options: PushOptions) throws -> [Result<Pushed, any Error>] {
         let feed = Feed(paths.map { .success(.file($0)) })
         var results: [Result<Pushed, any Error>] = []
         try queue.push(next: { feed.next() }, options: options) { results.append($1) }
@@ -50,7 +51,7 @@ struct OnlyCopyTests {
     @Test func neverMovesADeliveredCopy() throws {
         let id = try queue.push(room.bundle("a")).id
         _ = try queue.run()
-        let copy = room.path("disk/\(id).bundle")
+        let copy: FilePath = room.path("disk/\(id).bundle")
         _ = try queue.push(copy, Self.moving)
         #expect(exists(copy))
     }
@@ -122,10 +123,10 @@ struct OnlyCopyTests {
     @Test func takesNoLinkToItsOwnFileForACopy() throws {
         let id = try queue.push(room.bundle("a")).id
         try FileManager.default.createSymbolicLink(
-            atPath: room.path("disk/\(id).bundle"), withDestinationPath: spoolPath(id))
+            atPath: room.path("disk/\(id).bundle"), withDestinationPath: spoolPath(id).string)
         _ = try queue.run()
         #expect(try queue.capture(id).state == .conflict)
-        let error = #expect(throws: BundleError.self) { try queue.addFolder("self", path: queue.folder.spool) }
+        let error = #expect(throws: BundleError.self) { try queue.addFolder("self", path: queue.folder.spool.string) }
         #expect(error?.code == .outputUnusable)
     }
 
@@ -183,7 +184,7 @@ struct OnlyCopyTests {
         _ = try queue.run()
         let (path, otherPath) = try (spoolPath(stuck), spoolPath(other))
         try FileManager.default.removeItem(atPath: path)
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
         manual.pass(8 * 86_400_000)
         #expect(try queue.prune().failures.count == 1)
         #expect(!exists(otherPath))

@@ -3,6 +3,7 @@ import CaptureQueue
 import CaptureTestSupport
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
 
 /// What push takes, what it recognises, and what it gives back.
@@ -74,13 +75,13 @@ struct PushTests {
     @Test func sharesATransactionAmongManyAndKeepsTheirOrder() throws {
         let paths = try (0..<20).map { try room.bundle("m\($0)") }
         var ids: [String] = []
-        let names = paths + [paths[3], room.path("none")]
+        let names: [FilePath] = paths + [paths[3], room.path("none")]
         var left = names.makeIterator()
         let next: [Result<BundleSource.Place, BundleError>] = names.map { .success(.file($0)) }
         let feed = Feed(next)
         var failures = 0
         try queue.push(next: { feed.next() }) { file, result in
-            #expect(file == left.next())
+            #expect(file == left.next()?.string)
             if let pushed = try? result.get() { ids.append(pushed.id) } else { failures += 1 }
         }
         #expect(ids.count == 21 && Set(ids).count == 20 && ids[20] == ids[3] && failures == 1)

@@ -1,4 +1,5 @@
 public import Foundation
+public import SystemPackage
 
 /// A folder of its own for a test, removed with the value.
 public final class TemporaryFolder: Sendable {
@@ -14,7 +15,11 @@ public final class TemporaryFolder: Sendable {
     /// Without a slash at the end.
     public var path: String { String(url.path().dropLast(url.path().hasSuffix("/") ? 1 : 0)) }
 
-    public func path(_ name: String) -> String { url.appending(path: name).path() }
+    public func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The same for our libraries, where the context asks for it.
+    @_disfavoredOverload
+    public func path(_ name: String) -> FilePath { FilePath(path(name) as String) }
 
     public func write(_ bytes: [UInt8], to name: String) throws {
         let file = url.appending(path: name)

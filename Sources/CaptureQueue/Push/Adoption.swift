@@ -1,6 +1,7 @@
 public import CaptureBundle
 import CaptureNative
 import Synchronization
+public import SystemPackage
 
 extension UploadQueue {
     /// Looks through a folder and all below it for bundles that the queue does not hold, and takes them in.
@@ -13,7 +14,7 @@ extension UploadQueue {
     ///   - deliver: gets what came of each that was not held.
     /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
     public func adopt(
-        _ path: String, options: PushOptions = PushOptions(), packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
+        _ path: FilePath, options: PushOptions = PushOptions(), packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws {
         do throws(NativeError) {
@@ -25,7 +26,7 @@ extension UploadQueue {
         }
         let walk = FolderWalk(path, leavesOut: folder.path)
         let unreadable = Mutex<[BundleError]>([])
-        let rawFolders = Mutex<[String]>([])
+        let rawFolders = Mutex<[FilePath]>([])
         let isHeld = { @Sendable (identity: Digest) throws -> Bool in
             guard let record = try self.store.read({ try CaptureRecord.one($0, identity: identity) }) else {
                 return false
@@ -45,11 +46,11 @@ extension UploadQueue {
                 }
                 return nil
             }, options: options, deliver: deliver)
-        for error in unreadable.withLock(\.self) { try deliver(error.file ?? path, .failure(error)) }
+        for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
         guard let packing else { return }
         for raw in rawFolders.withLock(\.self) {
             guard let result = adopt(raw: raw, options, packing, isHeld: isHeld) else { continue }
-            try deliver(raw, result)
+            try deliver(raw.string, result)
         }
     }
 
@@ -66,7 +67,7 @@ extension UploadQueue {
 
     /// - Returns: nil for what is held.
     private func adopt(
-        raw: String, _ options: PushOptions, _ packing: (packer: Packer, raw: RawCaptureOptions),
+        raw: FilePath, _ options: PushOptions, _ packing: (packer: Packer, raw: RawCaptureOptions),
         isHeld: (Digest) throws -> Bool
     ) -> Result<Pushed, any Error>? {
         do {
@@ -77,7 +78,7 @@ extension UploadQueue {
             if try isHeld(identity) { return nil }
             let room = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
             defer { room.remove() }
-            let bundle = FilePath.join(room.path, "packed.bundle")
+            let bundle = room.path.appending("packed.bundle")
             _ = try packing.packer.pack(raw, to: .file(bundle), options: packing.raw)
             return .success(try push(bundle, options))
         } catch {
@@ -89,18 +90,18 @@ extension UploadQueue {
 /// Files and raw captures below a folder, in bytewise order of their paths.
 final class FolderWalk: Sendable {
     enum Found: Sendable {
-        case file(String)
+        case file(FilePath)
         /// A folder with a photo and metadata.
-        case rawCapture(String)
+        case rawCapture(FilePath)
     }
 
-    private let waiting: Mutex<[String]>
-    private let leftOut: String
+    private let waiting: Mutex<[FilePath]>
+    private let leftOut: FilePath
 
     /// - Parameter leavesOut: a folder that is not looked into.
-    init(_ path: String, leavesOut: String) {
+    init(_ path: FilePath, leavesOut: FilePath) {
         waiting = Mutex([path])
-        leftOut = FilePath.resolved(leavesOut)
+        leftOut = leavesOut.resolved
     }
 
     /// nil at the end. A folder that cannot be read is a failure, and the walk goes on.
@@ -112,9 +113,9 @@ final class FolderWalk: Sendable {
                     if status.kind == .file { return .success(.file(path)) }
                     // The folder that the user named may be a link.
                     guard status.kind == .folder || waiting.isEmpty && status.kind == .link else { continue }
-                    guard FilePath.resolved(path) != leftOut else { continue }
+                    guard path.resolved != leftOut else { continue }
                     let names = try DirectoryHandle.names(in: path)
-                    waiting += names.reversed().map { FilePath.join(path, $0) }
+                    waiting += names.reversed().map { path.appending($0) }
                     if names.contains("photo.jpg") && names.contains("metadata.json") {
                         return .success(.rawCapture(path))
                     }

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Takes bundles in, one at a time and by several threads: verified, hashed, and on the disk, but without a name yet.
 struct Intake: Sendable {
@@ -22,9 +23,9 @@ struct Intake: Sendable {
     /// - Throws: the verdict on a bad bundle; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
     func take(_ place: BundleSource.Place) throws -> Arrival {
         let (handle, name) = try open(place)
-        let status = try onFile(name) { () throws(NativeError) in try handle.status() }
+        let status = try onFile(named: name) { () throws(NativeError) in try handle.status() }
         let size = status.kind == .file ? status.size : 0
-        let reserved = try limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(name) }
+        let reserved = try limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
         do {
             return try take(handle, name, status, place)
         } catch {
@@ -44,8 +45,7 @@ struct Intake: Sendable {
         if case .file(let path) = place {
             arrival.source = .init(path: path, status: status)
             if options.isByReference {
-                let whole = FilePath.resolved(path)
-                guard whole.hasPrefix("/") else {
+                guard let whole = String(validating: path.resolved.absolute) else {
                     throw BundleError(.inputUnreadable, "the name of its folder is not UTF-8", file: path)
                 }
                 arrival.reference = whole
@@ -92,7 +92,7 @@ struct Intake: Sendable {
             guard let handle = try FileHandle.readingPlainFile(path) else {
                 throw BundleError(.inputUnreadable, "is no plain file", file: path)
             }
-            return (handle, path)
+            return (handle, path.string)
         } catch let error as BundleError {
             throw error
         } catch let error as NativeError {
@@ -127,8 +127,8 @@ struct Intake: Sendable {
         "--reference keeps the bundle where it is and stores its hash alone",
     ]
 
-    private func isHeld(_ path: String) throws -> Bool {
-        guard let identity = BundlePeek.identity(of: path) else { return false }
+    private func isHeld(_ place: BundleSource.Place) throws -> Bool {
+        guard case .file(let path) = place, let identity = BundlePeek.identity(of: path) else { return false }
         return try queue.store.read { try CaptureRecord.one($0, identity: identity)?.holding.hasBytes ?? false }
     }
 
@@ -142,7 +142,7 @@ struct Intake: Sendable {
         }
         let from = isCloned ? file?.handle ?? handle : handle
         from.expectReading()
-        let hasher = try onFile(name) { () throws(NativeError) in try SHA256Hasher() }
+        let hasher = try onFile(named: name) { () throws(NativeError) in try SHA256Hasher() }
         var written = 0
         let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
             do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
@@ -160,7 +160,7 @@ struct Intake: Sendable {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
-        return (report, Digest(bytes: try onFile(name) { () throws(NativeError) in try hasher.finish() }))
+        return (report, Digest(bytes: try onFile(named: name) { () throws(NativeError) in try hasher.finish() }))
     }
 }
 
@@ -200,7 +200,7 @@ extension BundleFacts {
 struct Arrival: Sendable {
     /// The user's own file.
     struct Source: Sendable {
-        let path: String
+        let path: FilePath
         /// When it was opened.
         let status: FileStatus
     }

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import SystemPackage
 
 /// Gives bundles that have arrived their names and their rows, all in one turn and one transaction
 /// (Spec/queue.md section 7).
@@ -124,7 +125,7 @@ struct PushGroup {
 
     /// - Returns: hashes of the files that got their names now.
     private func giveNames(_ plans: inout [Plan]) throws -> [Digest] {
-        var files: [(file: IncomingFile, name: String)] = []
+        var files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)] = []
         var given: [Digest] = []
         var used: [Digest] = []
         for index in plans.indices {
@@ -138,13 +139,13 @@ struct PushGroup {
                 }
                 // Before the bundle: a bundle alone would be a stray that knows less.
                 if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) {
-                    files.append((sidecar, "\(sha256).json"))
+                    files.append((sidecar, QueueFolder.shard(sha256), QueueFolder.sidecarName(sha256)))
                 }
                 guard let file = arrival.file else { continue }
                 if try usesStray(arrival) {
                     used.append(sha256)
                 } else {
-                    files.append((file, "\(sha256).bundle"))
+                    files.append((file, QueueFolder.shard(sha256), QueueFolder.bundleName(sha256)))
                     given.append(sha256)
                 }
             } catch {

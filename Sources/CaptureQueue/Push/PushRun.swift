@@ -1,6 +1,7 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
+public import SystemPackage
 
 extension UploadQueue {
     /// Pushes one bundle.
@@ -9,7 +10,7 @@ extension UploadQueue {
     /// - Returns: once bytes, folders and row are on the disk.
     /// - Throws: the verdict on a bad bundle, and what `push(threads:next:options:deliver:)` says.
     @discardableResult
-    public func push(_ path: String, _ options: PushOptions = PushOptions()) throws -> Pushed {
+    public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) throws -> Pushed {
         let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
         let run = try startPush(options)
         let group = PushGroup(self, options, run.limits)

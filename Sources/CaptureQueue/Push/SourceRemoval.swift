@@ -1,22 +1,23 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// `push --move`: the user's file goes once the queue holds its very bytes, and only if it is still the file that was read.
 struct SourceRemoval {
     private let queue: UploadQueue
     /// Folders in which nothing is removed: the queue's own, and those that captures were delivered to.
-    private let kept: [String]
+    private let kept: [FilePath]
 
     init(_ queue: UploadQueue) throws {
         self.queue = queue
-        kept = try ([queue.folder.path] + queue.destinations().compactMap { $0.settings["path"] }).map(
-            FilePath.resolved)
+        let folders = try queue.destinations().compactMap { $0.settings["path"].map { FilePath($0) } }
+        kept = ([queue.folder.path] + folders).map(\.resolved)
     }
 
     func remove(_ arrival: Arrival, _ pushed: Pushed) -> Pushed {
         guard let source = arrival.source, arrival.reference == nil else { return pushed }
-        let folder = FilePath.resolved(FilePath.folder(of: source.path))
-        if let kept = kept.first(where: { folder == $0 || folder.hasPrefix($0 + "/") }) {
+        let folder = source.path.folder.resolved
+        if let kept = kept.first(where: { folder.starts(with: $0) }) {
             return pushed.adding(note: "\(source.path) stays: it is in \(kept), which the queue answers for")
         }
         guard pushed.sha256 == arrival.facts.sha256, holdsBytes(pushed, besides: source.status) else {
@@ -28,7 +29,7 @@ struct SourceRemoval {
             guard now == source.status else {
                 return pushed.adding(note: "\(source.path) stays: it was changed or replaced while it was read")
             }
-            _ = try FolderHandle(FilePath.folder(of: source.path)).removeFile(FilePath.name(of: source.path))
+            if let name = source.path.name { _ = try FolderHandle(source.path.folder).removeFile(name) }
             return pushed
         } catch {
             return pushed.adding(note: "\(source.path) stays: it cannot be removed: \(error.text)")

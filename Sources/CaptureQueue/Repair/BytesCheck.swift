@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Looks at the bytes of one capture.
 struct BytesCheck: Sendable {
@@ -64,7 +65,7 @@ struct BytesCheck: Sendable {
 
     private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault?
     {
-        guard let path = record.reference else { return nil }
+        guard let path = record.reference.map({ FilePath($0) }) else { return nil }
         guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is gone") }
         guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file is another one now") }
         guard reads else { return nil }

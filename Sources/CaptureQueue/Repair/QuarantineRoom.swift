@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import SystemPackage
 
 /// Sets damage aside: the file by a rename, the row by a note, what waits by the state `quarantined`.
 struct QuarantineRoom {
@@ -10,7 +11,7 @@ struct QuarantineRoom {
     /// - Returns: where the bytes are now; nil where there are none, or they are the user's.
     func setAside(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ turn: QueueStore.WriterTurn
-    ) throws -> String? {
+    ) throws -> FilePath? {
         let place = kind == .damaged ? try queue.spool.quarantine(record.sha256) : nil
         try turn.write { db in
             let now = try queue.clock.stamp(db)

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 import Synchronization
+import SystemPackage
 
 /// How a queue is checked.
 public struct CheckOptions: Sendable {
@@ -99,7 +100,7 @@ struct QueueCheck {
     mutating func examineIncoming(_ deliver: (CheckFinding) throws -> Void) throws {
         for name in try queue.spool.sweepIncoming(isDryRun: options.isDryRun) {
             try tell(
-                .leftover, nil, FilePath.join(queue.folder.incoming, name), "left by a push that was killed",
+                .leftover, nil, queue.folder.incoming.appending(name), "left by a push that was killed",
                 isRepaired: !options.isDryRun, deliver)
         }
         if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue).refresh() } }
@@ -191,7 +192,7 @@ struct QueueCheck {
             else { return }
             return try tell(kind, record.id, path, message, isRepaired: false, deliver)
         }
-        let aside = try queue.store.turn { turn -> String?? in
+        let aside = try queue.store.turn { turn -> FilePath?? in
             let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
             guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
             // A push may have brought the bytes back before it was our turn.
@@ -212,20 +213,20 @@ struct QueueCheck {
         }
     }
 
-    private mutating func examine(_ name: String, in shard: String, _ deliver: (CheckFinding) throws -> Void) throws {
+    private mutating func examine(
+        _ name: FilePath.Component, in shard: FilePath.Component, _ deliver: (CheckFinding) throws -> Void) throws {
         result.files += 1
-        let path = FilePath.join(FilePath.join(queue.folder.spool, shard), name)
-        let stem = String(name.prefix { $0 != "." })
-        guard let sha256 = Digest(hex: stem), QueueFolder.shard(sha256) == shard,
-            name == "\(stem).bundle" || name == "\(stem).json"
+        let path = queue.folder.spool.appending(shard).appending(name)
+        guard let sha256 = Digest(hex: name.stem), QueueFolder.shard(sha256) == shard,
+            name == QueueFolder.bundleName(sha256) || name == QueueFolder.sidecarName(sha256)
         else {
             return try tell(.stray, nil, path, "is no name that the queue gives", isRepaired: false, deliver)
         }
-        if try isNamed(sha256, isBundle: name.hasSuffix(".bundle")) { return }
+        if try isNamed(sha256, isBundle: name == QueueFolder.bundleName(sha256)) { return }
         let stray = StrayFile(queue, sha256)
         let isRepaired: Bool
         let message: String
-        if name.hasSuffix(".json") {
+        if name == QueueFolder.sidecarName(sha256) {
             guard !FileStatus.exists(queue.folder.bundlePath(sha256)) else { return }
             (isRepaired, message) = (try isRepairing && stray.removeSidecar(), "a sidecar without a bundle")
         } else {
@@ -249,10 +250,10 @@ struct QueueCheck {
     }
 
     private mutating func tell(
-        _ kind: CheckFinding.Kind, _ id: String?, _ path: String, _ message: String, isRepaired: Bool,
+        _ kind: CheckFinding.Kind, _ id: String?, _ path: FilePath, _ message: String, isRepaired: Bool,
         _ deliver: (CheckFinding) throws -> Void
     ) throws {
         if !isRepaired { result.open[kind, default: 0] += 1 }
-        try deliver(CheckFinding(kind: kind, id: id, path: path, message: message, isRepaired: isRepaired))
+        try deliver(CheckFinding(kind: kind, id: id, path: path.string, message: message, isRepaired: isRepaired))
     }
 }

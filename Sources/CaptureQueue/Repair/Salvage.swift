@@ -2,18 +2,19 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 import Synchronization
+public import SystemPackage
 
 /// What a salvage found.
 public struct SalvageResult: Hashable, Sendable {
     public internal(set) var captures = 0
     /// Files that are no sound bundle, or not the one of their name; they were set aside.
-    public internal(set) var damaged: [String] = []
+    public internal(set) var damaged: [FilePath] = []
     /// Files that the disk does not give; they stay where they are.
-    public internal(set) var unreadable: [String] = []
+    public internal(set) var unreadable: [FilePath] = []
     /// Ids of captures whose sidecar is there and whose bytes are not.
     public internal(set) var missing: [String] = []
     /// Where the old database is now; nil where there was none.
-    public internal(set) var oldDatabase: String?
+    public internal(set) var oldDatabase: FilePath?
 }
 
 extension UploadQueue {
@@ -77,7 +78,7 @@ struct Salvage {
         spool = Spool(folder: folder)
     }
 
-    private var newDatabase: String { folder.database + ".new" }
+    private var newDatabase: FilePath { folder.database.adding(".new") }
 
     /// One capture that the spool knows of.
     private struct Found: Sendable {
@@ -145,10 +146,10 @@ struct Salvage {
         var found: [Found] = []
         for shard in try spool.shards() {
             let names = Set(try spool.names(inShard: shard))
-            for stem in Set(names.compactMap { $0.split(separator: ".").first.map(String.init) }) {
-                guard let sha256 = Digest(hex: stem), QueueFolder.shard(sha256) == shard else { continue }
-                let sidecar = names.contains("\(stem).json") ? StoredBundle.sidecar(sha256, folder) : nil
-                let hasBundle = names.contains("\(stem).bundle")
+            for sha256 in Set(names.compactMap { Digest(hex: $0.stem) }) where QueueFolder.shard(sha256) == shard {
+                let hasSidecar = names.contains(QueueFolder.sidecarName(sha256))
+                let sidecar = hasSidecar ? StoredBundle.sidecar(sha256, folder) : nil
+                let hasBundle = names.contains(QueueFolder.bundleName(sha256))
                 if hasBundle || sidecar != nil {
                     found.append(Found(sha256: sha256, sidecar: sidecar, hasBundle: hasBundle))
                 }
@@ -167,7 +168,7 @@ struct Salvage {
             }
             guard let sidecar = found.sidecar else { return .damaged }
             // By reference: the user's own file, if it still is the one that was pushed.
-            guard let path = sidecar.reference, let handle = try? FileHandle.readingPlainFile(path),
+            guard let path = sidecar.reference.map({ FilePath($0) }), let handle = try? FileHandle.readingPlainFile(path),
                 try SpoolReader.hash(handle, path) == found.sha256
             else { return .absent(sidecar.facts) }
             return .sound(sidecar.facts)
@@ -217,26 +218,28 @@ struct Salvage {
     private func removeLeftovers() throws {
         try onFile(newDatabase) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
-            for end in ["", "-wal", "-shm", "-journal"] { _ = try home.removeFile("queue.sqlite.new" + end) }
+            for end in ["", "-wal", "-shm", "-journal"] { _ = try home.removeFile(FilePath.Component("queue.sqlite.new").adding(end)) }
         }
     }
 
     /// The old one gets another name, and the new one its place. After a kill in between, the queue says that its database is
     /// gone, and salvage can be run again.
-    private func replaceDatabase() throws -> String? {
+    private func replaceDatabase() throws -> FilePath? {
         try onFile(folder.database) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
             var number = 1
-            while try home.status(of: "queue.sqlite.damaged-\(number)") != nil { number += 1 }
+            func damaged(_ number: Int) -> FilePath.Component { FilePath.Component("queue.sqlite.damaged").adding("-\(number)") }
+            while try home.status(of: damaged(number)) != nil { number += 1 }
+            let name: FilePath.Component = "queue.sqlite"
             var isThere = false
             // The database first: without it nobody takes the log for another one's.
-            for end in ["", "-wal", "-shm"] where try home.status(of: "queue.sqlite" + end) != nil {
-                try home.move("queue.sqlite" + end, to: home, as: "queue.sqlite.damaged-\(number)" + end)
+            for end in ["", "-wal", "-shm"] where try home.status(of: name.adding(end)) != nil {
+                try home.move(name.adding(end), to: home, as: damaged(number).adding(end))
                 isThere = true
             }
-            try home.move("queue.sqlite.new", to: home, as: "queue.sqlite")
+            try home.move("queue.sqlite.new", to: home, as: name)
             try home.synchronize()
-            return isThere ? FilePath.join(folder.path, "queue.sqlite.damaged-\(number)") : nil
+            return isThere ? folder.path.appending(damaged(number)) : nil
         }
     }
 }

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+import SystemPackage
 
 /// A bundle in the spool that no row names.
 struct StrayFile {
@@ -97,8 +98,8 @@ enum StoredBundle {
         let path = spool.folder.bundlePath(sha256)
         guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
         try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
-        let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path))
-        guard let facts = try? BundleFacts(report, sha256, path) else { return nil }
+        let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path.string))
+        guard let facts = try? BundleFacts(report, sha256, path.string) else { return nil }
         return facts
     }
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Sends to one destination, one thing at a time. Several side by side share its gate.
 package final class DestinationWorker {

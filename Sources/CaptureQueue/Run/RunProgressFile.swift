@@ -1,5 +1,6 @@
 package import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// What a run is sending at the moment, for `status`: whole, at most once a second, not synced.
 struct RunProgressFile {
@@ -34,7 +35,7 @@ struct RunProgressFile {
 
     static func remove(_ folder: QueueFolder) {
         guard let home = try? FolderHandle(folder.path) else { return }
-        _ = try? home.removeFile(FilePath.name(of: folder.runProgress))
+        _ = try? home.removeFile("run.json")
     }
 }
 

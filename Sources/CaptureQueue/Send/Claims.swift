@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import SystemPackage
 
 /// A delivery that this process may send, until the lease is over. What came of it is written only with this claim.
 public struct Claim: Hashable, Sendable {

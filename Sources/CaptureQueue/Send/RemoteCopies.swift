@@ -1,6 +1,7 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
+import SystemPackage
 
 /// What destinations still have (Spec/capqueue.md, `get`, `check --remote`, `dest test`).
 extension UploadQueue {
@@ -39,7 +40,7 @@ extension UploadQueue {
                 continue
             }
             // The copy has no name any more; this is one that leads to it.
-            try FileCopy.copy("/proc/self/fd/\(copy.descriptor)", to: place, sha256: record.sha256)
+            try FileCopy.copy(FilePath("/proc/self/fd/\(copy.descriptor)"), to: place, sha256: record.sha256)
             withExtendedLifetime(copy) {}
             return name
         }

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import SystemPackage
 
 /// Captures that share a photo: a redacted copy and a full one, links of a chain, the same photo with other metadata. A
 /// server that is asked for a photo may tell of any of them.
@@ -36,7 +37,8 @@ extension UploadQueue {
         let numbers = captures.map(String.init).joined(separator: ",")
         let condition = "WHERE seq IN (\(numbers)) AND photo IS NULL AND \(Self.isUntold)"
         for capture in try CaptureRecord.all(db, condition, []) {
-            guard let photo = photoHash(in: capture.reference ?? folder.bundlePath(capture.sha256)) else { continue }
+            guard let photo = photoHash(
+                in: capture.reference.map { FilePath($0) } ?? folder.bundlePath(capture.sha256)) else { continue }
             try db.run("UPDATE captures SET photo = ? WHERE seq = ?", [Data(photo.bytes), capture.sequence])
         }
     }
@@ -50,9 +52,9 @@ extension UploadQueue {
 
     private func photoHash(of capture: CaptureRecord) -> Digest? { path(of: capture).flatMap { photoHash(in: $0) } }
 
-    private func photoHash(in path: String) -> Digest? {
+    private func photoHash(in path: FilePath) -> Digest? {
         guard let handle = try? FileHandle.readingPlainFile(path),
-            let head = try? UnverifiedHead(BundleSource(handle: handle, name: path))
+            let head = try? UnverifiedHead(BundleSource(handle: handle, name: path.string))
         else { return nil }
         return head.manifest.entry(.photo)?.sha256 ?? (try? Digest.of([]))
     }

@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// Room on the disk that nothing uses, so that `prune` can write when the disk is full: deleting has to be recorded before it
 /// is done, and that needs a little space.
@@ -22,6 +23,6 @@ struct Reserve: Sendable {
     /// Gives the room back; false where there was none.
     func release() -> Bool {
         guard let home = try? FolderHandle(folder.path) else { return false }
-        return (try? home.removeFile(FilePath.name(of: folder.reserve))) ?? false
+        return (try? home.removeFile("reserve")) ?? false
     }
 }

@@ -1,11 +1,12 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// The folders that hold the bytes (Spec/queue.md section 2).
 struct Spool: Sendable {
     let folder: QueueFolder
 
-    private func handle(_ path: String) throws(QueueError) -> FolderHandle {
+    private func handle(_ path: FilePath) throws(QueueError) -> FolderHandle {
         try onFile(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
     }
 
@@ -20,18 +21,18 @@ struct Spool: Sendable {
     /// the disk and the others find their work done.
     ///
     /// - Throws: for all; names that were given stay, and are good: their bytes were synced before.
-    func publish(_ files: [(file: IncomingFile, name: String)]) throws(QueueError) {
+    func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)]) throws(QueueError) {
         guard !files.isEmpty else { return }
-        let byShard = Dictionary(grouping: files) { String($0.name.prefix(2)) }
+        let byShard = Dictionary(grouping: files, by: \.shard)
         let spool = try handle(folder.spool)
         for (shard, files) in byShard {
-            let path = FilePath.join(folder.spool, shard)
+            let path = folder.spool.appending(shard)
             let target = try onFile(path) { () throws(NativeError) in
                 try spool.subfolderUnsynced(shard, mode: 0o700).folder
             }
             try QueueFolder.requirePrivate(path, onFile(path) { () throws(NativeError) in try target.status() })
             try onFile(path) { () throws(NativeError) in
-                for (file, name) in files { try file.publish(in: target, as: name) }
+                for (file, _, name) in files { try file.publish(in: target, as: name) }
             }
         }
         // Also where the shard was there: whoever made it may have been killed before this.
@@ -54,8 +55,8 @@ struct Spool: Sendable {
         for shard in Set(bundles.map(QueueFolder.shard)) { try synchronize(shard: shard) }
     }
 
-    func synchronize(shard: String) throws(QueueError) {
-        let path = FilePath.join(folder.spool, shard)
+    func synchronize(shard: FilePath.Component) throws(QueueError) {
+        let path = folder.spool.appending(shard)
         try onFile(path) { () throws(NativeError) in
             do throws(NativeError) {
                 try FolderHandle(path, followsLinks: false).synchronize()
@@ -79,16 +80,16 @@ struct Spool: Sendable {
     }
 
     /// The shard folders that are there, in order.
-    func shards() throws(QueueError) -> [String] {
-        try names(in: folder.spool).filter { $0.utf8.count == 2 }
+    func shards() throws(QueueError) -> [FilePath.Component] {
+        try names(in: folder.spool).filter { $0.bytes.count == 2 }
     }
 
     /// Names in a shard, in order.
-    func names(inShard shard: String) throws(QueueError) -> [String] {
-        try names(in: FilePath.join(folder.spool, shard))
+    func names(inShard shard: FilePath.Component) throws(QueueError) -> [FilePath.Component] {
+        try names(in: folder.spool.appending(shard))
     }
 
-    private func names(in path: String) throws(QueueError) -> [String] {
+    private func names(in path: FilePath) throws(QueueError) -> [FilePath.Component] {
         try onFile(path) { () throws(NativeError) in
             do throws(NativeError) { return try DirectoryHandle.names(in: path) } catch  where error.isMissing {
                 return []
@@ -99,14 +100,14 @@ struct Spool: Sendable {
     /// Bytes in `quarantine/`, which only the user empties.
     func quarantinedBytes() throws(QueueError) -> Int {
         try names(in: folder.quarantine).reduce(0) { sum, name in
-            sum + ((try? FileStatus.ofName(FilePath.join(folder.quarantine, name)).size) ?? 0)
+            sum + ((try? FileStatus.ofName(folder.quarantine.appending(name)).size) ?? 0)
         }
     }
 
     /// Bundles, or sidecars of those that are held by reference.
     func holdsBundles() throws(QueueError) -> Bool {
         for shard in try shards()
-        where try names(inShard: shard).contains(where: { $0.hasSuffix(".bundle") || $0.hasSuffix(".json") }) {
+        where try names(inShard: shard).contains(where: { $0.extension == "bundle" || $0.extension == "json" }) {
             return true
         }
         return false
@@ -115,12 +116,12 @@ struct Spool: Sendable {
     /// Removes what killed pushes left in `incoming/`; what a push still has open stays.
     ///
     /// - Returns: names that were removed, or would be.
-    func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [String] {
+    func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [FilePath.Component] {
         let names = try names(in: folder.incoming)
         guard !names.isEmpty else { return [] }
         return try onFile(folder.incoming) { () throws(NativeError) in
             let incoming = try FolderHandle(folder.incoming, followsLinks: false)
-            var swept: [String] = []
+            var swept: [FilePath.Component] = []
             for name in names where try IncomingFile.isAbandoned(name, in: incoming) {
                 guard !isDryRun else {
                     swept.append(name)
@@ -150,15 +151,15 @@ struct Spool: Sendable {
 
     /// Whether damaged bytes of that name were set aside.
     func isSetAside(_ sha256: Digest) throws(QueueError) -> Bool {
-        try names(in: folder.quarantine).contains { $0.hasPrefix("\(sha256).") }
+        try names(in: folder.quarantine).contains { $0.bytes.starts(with: "\(sha256).".utf8) }
     }
 
     /// Sets damaged bytes aside. They are never deleted.
     ///
     /// - Returns: where they are now; nil when there was nothing.
-    func quarantine(_ sha256: Digest) throws(QueueError) -> String? {
-        let name = "\(sha256).bundle"
-        let shard = FilePath.join(folder.spool, QueueFolder.shard(sha256))
+    func quarantine(_ sha256: Digest) throws(QueueError) -> FilePath? {
+        let name = QueueFolder.bundleName(sha256)
+        let shard = folder.shardPath(sha256)
         return try onFile(folder.bundlePath(sha256)) { () throws(NativeError) in
             let source: FolderHandle
             do throws(NativeError) { source = try FolderHandle(shard, followsLinks: false) } catch
@@ -168,12 +169,12 @@ struct Spool: Sendable {
             guard try source.status(of: name) != nil else { return nil }
             var number = 1
             while true {
-                let other = "\(sha256).\(number).bundle"
+                let other = FilePath.Component(digits: sha256.bytes).adding(".\(number).bundle")
                 do throws(NativeError) {
                     try source.move(name, to: target, as: other)
                     try target.synchronize()
                     try source.synchronize()
-                    return FilePath.join(folder.quarantine, other)
+                    return folder.quarantine.appending(other)
                 } catch  where error.isExisting {
                     number += 1
                 }
@@ -183,14 +184,14 @@ struct Spool: Sendable {
 
     /// Unlinks what a permit names; the folder is not synced yet. The only call of the program that unlinks a spool file.
     func remove(_ permit: RemovalPermit) throws(QueueError) {
-        let path = FilePath.join(folder.spool, QueueFolder.shard(permit.sha256))
+        let path = folder.shardPath(permit.sha256)
         try onFile(path) { () throws(NativeError) in
             let shard: FolderHandle
             do throws(NativeError) { shard = try FolderHandle(path, followsLinks: false) } catch  where error.isMissing
             { return }
             // The bundle first: a sidecar alone is nothing, a bundle alone looks like a stray.
-            if permit.includesBundle { _ = try shard.removeFile("\(permit.sha256).bundle") }
-            _ = try shard.removeFile("\(permit.sha256).json")
+            if permit.includesBundle { _ = try shard.removeFile(QueueFolder.bundleName(permit.sha256)) }
+            _ = try shard.removeFile(QueueFolder.sidecarName(permit.sha256))
         }
     }
 }

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Reads bytes and compares them with the hash under which they were pushed.
 struct SpoolReader: Sendable {
@@ -13,8 +14,8 @@ struct SpoolReader: Sendable {
         return try Self.hash(handle, spool.folder.bundlePath(sha256)) == sha256
     }
 
-    static func hash(_ handle: FileHandle, _ name: String) throws(QueueError) -> Digest {
-        try onFile(name) { () throws(NativeError) in
+    static func hash(_ handle: FileHandle, _ path: FilePath) throws(QueueError) -> Digest {
+        try onFile(path) { () throws(NativeError) in
             let hasher = try SHA256Hasher()
             handle.expectReading()
             var buffer = [UInt8](repeating: 0, count: 1 << 18)
@@ -31,7 +32,7 @@ struct SpoolReader: Sendable {
 enum SourceCheck {
     /// Whether a plain file of the right size is still there. Its bytes are compared when they are used.
     static func isThere(_ record: CaptureRecord) -> Bool {
-        guard let path = record.reference, let status = try? FileStatus.of(path) else { return false }
+        guard let path = record.reference, let status = try? FileStatus.of(FilePath(path)) else { return false }
         return status.kind == .file && status.size == record.byteCount
     }
 }

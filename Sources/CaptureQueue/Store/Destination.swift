@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import SystemPackage
 
 /// Where captures go.
 public struct Destination: Hashable, Sendable {
@@ -108,8 +109,8 @@ extension UploadQueue {
         }
         var settings = try DestinationSettings.examined(settings, kind, of: name)
         if kind == .folder {
-            let (path, marker) = try FolderTransport.mark(settings["path"] ?? "", queue: folder)
-            settings = ["path": path, "marker": marker]
+            let (path, marker) = try FolderTransport.mark(FilePath(settings["path"] ?? ""), queue: folder)
+            settings = ["path": path.string, "marker": marker]
         }
         let text = Destination.settingsText(settings)
         try store.turn { turn in

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlTransport
+import SystemPackage
 
 /// Says which settings a kind of destination takes, and what they may be (Spec/queue.md section 12).
 enum DestinationSettings {
@@ -33,8 +34,8 @@ enum DestinationSettings {
         }
         var settings = settings
         for key in files.sorted() {
-            guard let path = settings[key].map(FilePath.absolute) else { continue }
-            settings[key] = path
+            guard let path = settings[key].map({ FilePath($0).absolute }) else { continue }
+            settings[key] = path.string
             do throws(NativeError) { _ = try FileHandle.reading(path) } catch {
                 throw fail("\(key): \(path) cannot be read: \(error.text)")
             }

@@ -1,45 +1,47 @@
 public import CaptureBundle
 import CaptureNative
+public import SystemPackage
 
 /// The folder of a queue and the names in it (Spec/queue.md section 2).
 public struct QueueFolder: Hashable, Sendable {
-    public let path: String
+    public let path: FilePath
 
     /// - Parameter path: where the queue is, or will be made.
-    public init(path: String) {
-        var path = path
-        while path.hasSuffix("/") && path != "/" { path.removeLast() }
-        self.path = path
-    }
+    public init(path: FilePath) { self.path = path }
 
     /// `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
     public static var usual: QueueFolder {
-        if let path = ProcessEnvironment.value("CAPQUEUE_DIR") { return QueueFolder(path: path) }
-        let base = ProcessEnvironment.value("XDG_DATA_HOME") ?? FilePath.join(ProcessEnvironment.home, ".local/share")
-        return QueueFolder(path: FilePath.join(base, "capqueue"))
+        if let path = ProcessEnvironment.path("CAPQUEUE_DIR") { return QueueFolder(path: path) }
+        let base = ProcessEnvironment.path("XDG_DATA_HOME") ?? ProcessEnvironment.home.appending(".local/share")
+        return QueueFolder(path: base.appending("capqueue"))
     }
 
-    package var database: String { FilePath.join(path, "queue.sqlite") }
-    var lock: String { FilePath.join(path, "queue.lock") }
-    var bell: String { FilePath.join(path, "run.bell") }
-    var runProgress: String { FilePath.join(path, "run.json") }
-    var runLock: String { FilePath.join(path, "run.lock") }
-    var settingsCopy: String { FilePath.join(path, "settings.json") }
-    var reserve: String { FilePath.join(path, "reserve") }
-    package var spool: String { FilePath.join(path, "spool") }
-    var incoming: String { FilePath.join(path, "incoming") }
-    var quarantine: String { FilePath.join(path, "quarantine") }
+    package var database: FilePath { path.appending("queue.sqlite") }
+    var lock: FilePath { path.appending("queue.lock") }
+    var bell: FilePath { path.appending("run.bell") }
+    var runProgress: FilePath { path.appending("run.json") }
+    var runLock: FilePath { path.appending("run.lock") }
+    var settingsCopy: FilePath { path.appending("settings.json") }
+    var reserve: FilePath { path.appending("reserve") }
+    package var spool: FilePath { path.appending("spool") }
+    var incoming: FilePath { path.appending("incoming") }
+    var quarantine: FilePath { path.appending("quarantine") }
 
-    private var folders: [String] { [spool, incoming, quarantine] }
+    private var folders: [FilePath] { [spool, incoming, quarantine] }
 
     /// The file of a bundle in the spool.
-    public func bundlePath(_ sha256: Digest) -> String {
-        FilePath.join(spool, Self.shard(sha256) + "/\(sha256).bundle")
-    }
+    public func bundlePath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.bundleName(sha256)) }
 
-    func sidecarPath(_ sha256: Digest) -> String { FilePath.join(spool, Self.shard(sha256) + "/\(sha256).json") }
+    func sidecarPath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.sidecarName(sha256)) }
 
-    static func shard(_ sha256: Digest) -> String { String(sha256.description.prefix(2)) }
+    func shardPath(_ sha256: Digest) -> FilePath { spool.appending(Self.shard(sha256)) }
+
+    /// The first two hex digits name the folder.
+    static func shard(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes.prefix(1)) }
+
+    static func bundleName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".bundle") }
+
+    static func sidecarName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".json") }
 
     /// Whether there is a database; an empty file is none.
     var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
@@ -75,7 +77,7 @@ public struct QueueFolder: Hashable, Sendable {
         guard whole.kind == .folder else { throw QueueError(.unusable, "is no folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
-        for file in [database, database + "-wal", database + "-shm", lock, runLock, settingsCopy, reserve] {
+        for file in [database, database.adding("-wal"), database.adding("-shm"), lock, runLock, settingsCopy, reserve] {
             try examine(file, .file)
         }
     }
@@ -84,7 +86,7 @@ public struct QueueFolder: Hashable, Sendable {
         QueueError(.missing, "there is no queue", of: path, hints: ["capqueue push makes one"])
     }
 
-    private func examine(_ path: String, _ kind: FileStatus.Kind) throws(QueueError) {
+    private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {
         let status: FileStatus
         do throws(NativeError) {
             status = try FileStatus.ofName(path)
@@ -103,7 +105,7 @@ public struct QueueFolder: Hashable, Sendable {
     }
 
     /// - Throws: `queue.open`.
-    static func requirePrivate(_ path: String, _ status: FileStatus) throws(QueueError) {
+    static func requirePrivate(_ path: FilePath, _ status: FileStatus) throws(QueueError) {
         guard status.isThisUsers else {
             throw QueueError(.openToOthers, "belongs to another user", of: path)
         }
@@ -112,5 +114,12 @@ public struct QueueFolder: Hashable, Sendable {
                 .openToOthers, "can be changed by other users", of: path,
                 hints: ["chmod go-w \(ShellWord.quote(path)), and look at what is in it"])
         }
+    }
+}
+
+extension FilePath.Component {
+    /// Bytes as lower-case hex digits.
+    init(digits bytes: some Collection<UInt8>) {
+        self = FilePath(Hex.encode(Array(bytes))).lastComponent ?? "_"
     }
 }

@@ -1,6 +1,7 @@
 import CaptureNative
 import GRDB
 import Synchronization
+import SystemPackage
 
 /// The database of a queue: one connection, opened again after a failure of the disk.
 ///
@@ -216,7 +217,7 @@ final class QueueStore: Sendable {
 
     // MARK: - Opening
 
-    static func connect(_ path: String) throws -> DatabaseQueue {
+    static func connect(_ path: FilePath) throws -> DatabaseQueue {
         // SQLite would make it readable for others; the files beside it follow its mode.
         let isNew = try onFile(path) { () throws(NativeError) in
             try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600).status().size == 0
@@ -237,7 +238,7 @@ final class QueueStore: Sendable {
                     PRAGMA temp_store = MEMORY;
                     """)
         }
-        return try DatabaseQueue(path: path, configuration: configuration)
+        return try DatabaseQueue(path: path.string, configuration: configuration)
     }
 
     private static func makeNew(_ folder: QueueFolder) throws -> DatabaseQueue {
@@ -254,7 +255,7 @@ final class QueueStore: Sendable {
         // The names of the database and of what stands beside it are on the disk before anything is promised.
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
         // Of the folder itself, too; where another user owns what is above it, it was there before.
-        try? FolderHandle(FilePath.folder(of: folder.path)).synchronize()
+        try? FolderHandle(folder.path.folder).synchronize()
     }
 
     static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {

@@ -1,5 +1,6 @@
 import CaptureNative
 import GRDB
+import SystemPackage
 
 /// Reads a queue on a disk that cannot be written, or is full.
 ///
@@ -20,13 +21,13 @@ enum ReadOnlyDatabase {
     static func open(_ folder: QueueFolder) throws -> DatabaseQueue {
         let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
         defer { copy.remove() }
-        for end in ["", "-wal"] where FileStatus.exists(folder.database + end) {
-            try copyFile(folder.database + end, to: FilePath.join(copy.path, "queue.sqlite" + end))
+        for end in ["", "-wal"] where FileStatus.exists(folder.database.adding(end)) {
+            try copyFile(folder.database.adding(end), to: copy.path.appending("queue.sqlite" + end))
         }
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY") }
         let queue = try DatabaseQueue(
-            path: FilePath.join(copy.path, "queue.sqlite"), configuration: configuration)
+            path: copy.path.appending("queue.sqlite").string, configuration: configuration)
         // The log's files are opened by the first reading; after it nothing needs a name.
         try queue.read { try Schema.requireOurs($0, in: folder) }
         guard try queue.read({ try Schema.isCurrent($0) }) else {
@@ -35,7 +36,7 @@ enum ReadOnlyDatabase {
         return queue
     }
 
-    private static func copyFile(_ source: String, to target: String) throws(QueueError) {
+    private static func copyFile(_ source: FilePath, to target: FilePath) throws(QueueError) {
         let from = try onFile(source) { () throws(NativeError) in try FileHandle.reading(source) }
         try onFile(target) { () throws(NativeError) in
             let to = try FileHandle.open(target, FileHandle.newFile, mode: 0o600)

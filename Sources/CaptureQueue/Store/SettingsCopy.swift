@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+import SystemPackage
 
 /// A copy of settings and destinations beside the database, for `salvage` alone.
 struct SettingsCopy {
@@ -47,11 +48,13 @@ struct SettingsCopy {
     }
 
     /// What a kill between writing the copy and naming it leaves.
-    static func leftover(in folder: QueueFolder) -> String { FilePath.join(folder.path, ".settings.json.new.tmp") }
+    static func leftover(in folder: QueueFolder) -> FilePath { folder.path.appending(leftoverName) }
+
+    private static let leftoverName: FilePath.Component = ".settings.json.new.tmp"
 
     static func sweep(_ folder: QueueFolder) -> Bool {
         guard let home = try? FolderHandle(folder.path) else { return false }
-        return (try? home.removeFile(FilePath.name(of: leftover(in: folder)))) ?? false
+        return (try? home.removeFile(leftoverName)) ?? false
     }
 
     /// Puts back what the copy says into a new database. A copy that is missing or damaged is passed over.

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import Synchronization
+import SystemPackage
 
 /// What transfers to one server of the capture API share.
 final class CaptureAPIShared: Sendable {
@@ -15,9 +16,9 @@ final class CaptureAPIShared: Sendable {
     func device(_ destination: Destination) throws(SendTrouble) -> (key: DeviceKey, id: String)? {
         guard let id = destination.settings["device-id"] else { return nil }
         if let known = device.withLock(\.self) { return (known, id) }
-        let path = destination.settings["key"] ?? DeviceKeyFile.usualPath
+        let path = destination.settings["key"].map { FilePath($0) } ?? DeviceKeyFile.usualPath
         let passphrase = try destination.settings["passphrase-file"].map { file throws(SendTrouble) in
-            try SecretFile.firstLine(file)
+            try SecretFile.firstLine(FilePath(file))
         }
         do throws(BundleError) {
             let key = try DeviceKeyFile(path: path).load(passphrase: passphrase)

@@ -1,10 +1,11 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Delivers to a folder on a mounted disk: a durable copy that was read back (Spec/queue.md section 12).
 final class FolderTransport: UploadTransport {
-    static let markerName = ".capqueue-destination"
-    private let path: String
+    static let markerName: FilePath.Component = ".capqueue-destination"
+    private let path: FilePath
     private let marker: String
 
     /// - Throws: `queue.record` when the settings are not those of a folder.
@@ -12,7 +13,7 @@ final class FolderTransport: UploadTransport {
         guard let path = destination.settings["path"], let marker = destination.settings["marker"] else {
             throw QueueError.corruptRecord("no folder in the settings of \(destination.name)")
         }
-        self.path = path
+        self.path = FilePath(path)
         self.marker = marker
     }
 
@@ -20,10 +21,9 @@ final class FolderTransport: UploadTransport {
     ///
     /// - Returns: the path without links, and what the marker says.
     /// - Throws: `output.unusable`.
-    static func mark(_ path: String, queue: QueueFolder) throws(BundleError) -> (path: String, marker: String) {
-        let resolved = FilePath.resolved(path)
-        let own = FilePath.resolved(queue.path)
-        guard resolved != own, !resolved.hasPrefix(own + "/") else {
+    static func mark(_ path: FilePath, queue: QueueFolder) throws(BundleError) -> (path: FilePath, marker: String) {
+        let resolved = path.resolved
+        guard !resolved.starts(with: queue.path.resolved) else {
             throw BundleError(.outputUnusable, "is in the queue itself, so nothing in it would be a copy", file: path)
         }
         guard (try? FileStatus.of(resolved))?.kind == .folder else {
@@ -34,15 +34,15 @@ final class FolderTransport: UploadTransport {
         do throws(NativeError) {
             let marker = Digest(bytes: try RandomBytes.make(32)).description
             try AtomicFile.write(
-                Array((marker + "\n").utf8), to: FilePath.join(resolved, markerName), mode: 0o644, existing: .refuse)
+                Array((marker + "\n").utf8), to: resolved.appending(markerName), mode: 0o644, existing: .refuse)
             return (resolved, marker)
         } catch {
-            throw .writing(FilePath.join(path, markerName), error)
+            throw .writing(path.appending(markerName), error)
         }
     }
 
-    private static func readMarker(_ path: String) -> String? {
-        guard let file = try? FileHandle.reading(FilePath.join(path, markerName), followsLinks: false),
+    private static func readMarker(_ path: FilePath) -> String? {
+        guard let file = try? FileHandle.reading(path.appending(markerName), followsLinks: false),
             let bytes = try? file.readAll(limit: 256)
         else { return nil }
         return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
@@ -72,7 +72,7 @@ final class FolderTransport: UploadTransport {
 
     private func send(_ job: SendJob, from source: FileHandle, _ control: SendControl) -> SendOutcome {
         let name = Self.name(of: job)
-        let target = FilePath.join(path, name)
+        let target = path.appending(name)
         do throws(NativeError) {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil { return try compare(job, target, folder, source) }
@@ -106,9 +106,9 @@ final class FolderTransport: UploadTransport {
     }
 
     private func compare(
-        _ job: SendJob, _ target: String, _ folder: FolderHandle, _ source: FileHandle
+        _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle
     ) throws(NativeError) -> SendOutcome {
-        let name = FilePath.name(of: target)
+        let name = Self.name(of: job)
         // A link to somewhere else is no copy.
         guard try folder.status(of: name)?.kind == .file else {
             return .conflict(message: "\(target) is there and no plain file")
@@ -126,15 +126,17 @@ final class FolderTransport: UploadTransport {
         return completed(job, target)
     }
 
-    private func completed(_ job: SendJob, _ target: String) -> SendOutcome {
-        .completed(receipt: job.receipt(.folder, ["path": .string(target)]), remoteID: nil, remoteURL: nil)
+    private func completed(_ job: SendJob, _ target: FilePath) -> SendOutcome {
+        .completed(receipt: job.receipt(.folder, ["path": .string(target.string)]), remoteID: nil, remoteURL: nil)
     }
 
-    private static func name(of job: SendJob) -> String { "\(job.capture.id).bundle" }
+    private static func name(of job: SendJob) -> FilePath.Component {
+        FilePath(job.capture.id).lastComponent?.adding(".bundle") ?? "_.bundle"
+    }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard isThere else { return .unknown("\(path) is not mounted") }
-        let target = FilePath.join(path, Self.name(of: job))
+        let target = path.appending(Self.name(of: job))
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(target) else { return .lost("\(target) is no plain file") }
             return try copy(file, to: nil) == job.capture.sha256 ? .there : .lost("\(target) holds something else")
@@ -146,7 +148,7 @@ final class FolderTransport: UploadTransport {
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
-        let source = FilePath.join(path, Self.name(of: job))
+        let source = path.appending(Self.name(of: job))
         guard isThere else { return "\(path) is not mounted" }
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is no plain file" }

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// UUIDs of chance (RFC 9562 version 4).
 enum RandomUUID {

@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// Credentials and region as AWS's own tools find them (Spec/queue.md section 12).
 package struct S3Credentials {
@@ -22,8 +23,8 @@ package struct S3Credentials {
             ).examined()
         }
         let path =
-            ProcessEnvironment.value("AWS_SHARED_CREDENTIALS_FILE")
-            ?? FilePath.join(ProcessEnvironment.home, ".aws/credentials")
+            ProcessEnvironment.path("AWS_SHARED_CREDENTIALS_FILE")
+            ?? ProcessEnvironment.home.appending(".aws/credentials")
         let profile = profile(destination)
         let section = sections(path)[profile] ?? [:]
         guard let key = section["aws_access_key_id"], let secret = section["aws_secret_access_key"] else {
@@ -48,7 +49,7 @@ package struct S3Credentials {
             return region
         }
         let path =
-            ProcessEnvironment.value("AWS_CONFIG_FILE") ?? FilePath.join(ProcessEnvironment.home, ".aws/config")
+            ProcessEnvironment.path("AWS_CONFIG_FILE") ?? ProcessEnvironment.home.appending(".aws/config")
         let profile = profile(destination)
         let sections = sections(path)
         let section = sections[profile == "default" ? profile : "profile \(profile)"] ?? sections[profile]
@@ -59,7 +60,7 @@ package struct S3Credentials {
         destination.settings["profile"] ?? ProcessEnvironment.value("AWS_PROFILE") ?? "default"
     }
 
-    private static func sections(_ path: String) -> [String: [String: String]] {
+    private static func sections(_ path: FilePath) -> [String: [String: String]] {
         let bytes = (try? FileHandle.reading(path).readAll(limit: 1 << 20)) ?? []
         var sections: [String: [String: String]] = [:]
         var name = ""

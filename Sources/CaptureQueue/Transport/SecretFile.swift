@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// The first line of a file: a token, a passphrase.
 enum SecretFile {
@@ -8,7 +9,7 @@ enum SecretFile {
     static let longest = 8192
 
     /// - Throws: what to say of a file that cannot be read or is empty.
-    static func firstLine(_ path: String) throws(SendTrouble) -> [UInt8] {
+    static func firstLine(_ path: FilePath) throws(SendTrouble) -> [UInt8] {
         do throws(NativeError) {
             let bytes = try FileHandle.reading(path).readAll(limit: limit)
             let line = Self.line(bytes)

@@ -1,9 +1,10 @@
 import Synchronization
+import SystemPackage
 
 /// The bearer token of a destination, read once a run and once more for each time that the server refuses it.
 final class TokenSource: Sendable {
     private enum Origin: Sendable {
-        case file(String)
+        case file(FilePath)
         case command(String)
     }
 
@@ -14,7 +15,7 @@ final class TokenSource: Sendable {
     /// nil where the destination has none.
     init?(_ destination: Destination) {
         if let path = destination.settings["token-file"] {
-            origin = .file(path)
+            origin = .file(FilePath(path))
         } else if let command = destination.settings["token-command"] {
             origin = .command(command)
         } else {

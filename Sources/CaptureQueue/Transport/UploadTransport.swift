@@ -1,6 +1,7 @@
 package import CaptureBundle
 package import CaptureNative
 import Synchronization
+import SystemPackage
 
 /// One way to a destination. Calls block; one transport is used by one thread at a time.
 ///
@@ -92,13 +93,14 @@ package struct SendJob {
 
     /// The bundle's bytes, and as what messages name them.
     func open() -> Result<(handle: FileHandle, name: String), SourceTrouble> {
-        let path = capture.holding == .reference ? capture.reference ?? "" : folder.bundlePath(capture.sha256)
+        let path =
+            capture.holding == .reference ? FilePath(capture.reference ?? "") : folder.bundlePath(capture.sha256)
         do throws(NativeError) {
             let handle =
                 capture.holding == .reference
                 ? try FileHandle.readingPlainFile(path) : try FileHandle.reading(path, followsLinks: false)
             guard let handle else { return .failure(.gone) }
-            return .success((handle, path))
+            return .success((handle, path.string))
         } catch  where error.isMissing {
             return .failure(.gone)
         } catch {

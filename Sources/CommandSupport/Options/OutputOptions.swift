@@ -1,5 +1,7 @@
 import ArgumentParser
 package import CaptureBundle
+import CaptureNative
+package import SystemPackage
 
 /// `--force`, and where a file goes.
 package struct ForceOption: ParsableArguments {
@@ -9,9 +11,16 @@ package struct ForceOption: ParsableArguments {
     package var force = false
 
     /// - Parameter path: `-` is the standard output.
-    package func place(_ path: String) -> OutputPlace {
-        path == "-" ? .standardOutput : force ? .replacing(path) : .file(path)
+    /// - Throws: `output.unusable`.
+    package func place(_ path: String) throws(BundleError) -> OutputPlace {
+        path == "-" ? .standardOutput : try .named(path, replaces: force)
     }
+}
+
+/// A folder that a user named. With a slash at its end, a symbolic link stands for the folder that it leads to.
+package func folder(named text: String) -> FilePath {
+    let path = FilePath(text)
+    return text.utf8.last == UInt8(ascii: "/") && FileStatus.isLink(path) ? path.resolved : path
 }
 
 /// Refuses to print bytes that are not for people.

@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import SystemPackage
 
 /// `--trust`.
 package struct TrustOptions: ParsableArguments {
@@ -14,5 +15,5 @@ package struct TrustOptions: ParsableArguments {
     package var path: String?
 
     /// The file to change, made where it is missing.
-    package var pathToChange: String { Environment.explicitTrustPath(path) ?? Environment.usualTrustPath }
+    package var pathToChange: FilePath { Environment.explicitTrustPath(path) ?? Environment.usualTrustPath }
 }

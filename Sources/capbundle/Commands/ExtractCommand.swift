@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct ExtractCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,12 +63,13 @@ struct ExtractCommand: ParsableCommand {
 
     func run() throws {
         let extractor = Extractor(entries: entries, asFloats: floats)
-        let folder = output ?? "-"
+        let name = output ?? "-"
+        let folder = folder(named: name)
         let destination: Extractor.Destination =
             goesToStandardOutput ? .standardOutput : force.force ? .replacing(folder) : .folder(folder)
-        let names = try extractor.extract(BundleSource(path: file), to: destination)
+        let names = try extractor.extract(BundleSource(path: FilePath(file)), to: destination)
         if !goesToStandardOutput {
-            diagnostic.note("wrote \(names.joined(separator: ", ")) to \(folder)")
+            diagnostic.note("wrote \(names.joined(separator: ", ")) to \(name)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct FromBodyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +35,7 @@ struct FromBodyCommand: ParsableCommand {
         let receiver = BundleReceiver(trust: try Environment.trustFile(trust.path), policy: demands.policy)
         let received: BundleReceiver.Received
         do {
-            received = try receiver.receive(BundleSource(path: body), to: force.place(output))
+            received = try receiver.receive(BundleSource(path: FilePath(body)), to: force.place(output))
         } catch {
             if format.json && !demands.quiet { try tell([Output.jsonText(failure(error))]) }
             throw error

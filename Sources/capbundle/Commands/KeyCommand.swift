@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,7 +45,7 @@ struct KeyCommand: ParsableCommand {
             let device = try file.create(passphrase: sealing)
             try Output.line(device.point.keyID.description)
             diagnostic.note("the key is in \(file.path)")
-            diagnostic.note("to trust it here: capbundle trust add NAME \(ShellWord.quote(file.path + ".pub"))")
+            diagnostic.note("to trust it here: capbundle trust add NAME \(ShellWord.quote(FilePath("\(file.path).pub")))")
         }
     }
 
@@ -68,12 +69,12 @@ struct KeyCommand: ParsableCommand {
                 try Output.json(
                     .members([
                         "counter": .integer(Int(state.counter)), "key_id": .string(state.keyID.description),
-                        "path": .string(key.file.path),
+                        "path": .string(key.file.path.string),
                     ]))
                 return
             }
             var table = TextTable()
-            table.add("key", Visible.text(key.file.path))
+            table.add("key", Visible.text(key.file.path.string))
             table.add("key id", state.keyID.description)
             table.add("counter", state.counter == 0 ? "0 (nothing signed yet)" : String(state.counter))
             for line in table.lines { try Output.line(line) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct MultipartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,7 +37,7 @@ struct MultipartCommand: ParsableCommand {
 
     func run() throws {
         let body = try MultipartBody.write(
-            bundle: file, to: force.place(output), headers: headers.path.map(force.place))
+            bundle: FilePath(file), to: force.place(output), headers: headers.path.map(force.place))
         BodyRendering.remarks(output, body)
         if format.json {
             let json = BodyRendering.json(output, body, headers: headers.path)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct PackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -95,10 +96,12 @@ struct PackCommand: ParsableCommand {
     }
 
     private func packOne(_ raw: String, _ packer: Packer) throws {
-        let body = multipart.map { Packer.BodyPlaces(body: force.place($0), headers: headers.path.map(force.place)) }
         do throws(BundleError) {
+            let body = try multipart.map { path throws(BundleError) in
+                Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))
+            }
             let packed = try packer.pack(
-                raw, to: output.map(force.place) ?? .standardOutput, body: body, options: options, isDryRun: dryRun
+                FilePath(raw), to: output.map(force.place) ?? .standardOutput, body: body, options: options, isDryRun: dryRun
             ) { diagnostic.remark($0) }
             try report(raw, packed)
         } catch {
@@ -139,7 +142,7 @@ struct PackCommand: ParsableCommand {
 
 extension PackCommand {
     private func packMany(into folder: String, _ packer: Packer) throws {
-        let run = try PackingRun(allNames(), into: folder, replaces: force.force, packer: packer)
+        let run = try PackingRun(allNames(), into: FilePath(folder), replaces: force.force, packer: packer)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
@@ -169,11 +172,11 @@ extension PackCommand {
     }
 
     /// All of them: clashes are looked for before any work.
-    private func allNames() throws(BundleError) -> [Result<String, BundleError>] {
-        guard many.from0 else { return raws.map { .success($0) } }
+    private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
+        guard many.from0 else { return raws.map { .success(FilePath($0)) } }
         let list = NameList()
-        var names: [Result<String, BundleError>] = []
-        while let name = list.next() { names.append(name) }
+        var names: [Result<FilePath, BundleError>] = []
+        while let name = list.next() { names.append(name.map { FilePath($0) }) }
         if names.isEmpty { throw ManyOptions.noNames }
         return names
     }
@@ -184,11 +187,11 @@ extension PackCommand {
         switch result {
         case .success(let packed):
             packed.remarks.forEach(diagnostic.remark)
-            if format.json { try Output.json(PackRendering.json(item.raw, packed, output: item.output.name)) }
+            if format.json { try Output.json(PackRendering.json(item.raw.string, packed, output: item.output.name)) }
             return .success
         case .failure(let error):
             diagnostic.error(error)
-            if format.json { try Output.json(PackRendering.json(item.raw, error)) }
+            if format.json { try Output.json(PackRendering.json(item.raw.string, error)) }
             return ExitStatus(error)
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +23,7 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let inspection: Inspection
         do {
-            inspection = try Inspection(BundleSource(path: file))
+            inspection = try Inspection(BundleSource(path: FilePath(file)))
         } catch {
             if format.json {
                 let report = "capture-bundle/show/1"

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 struct SignRequestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,7 +38,7 @@ struct SignRequestCommand: ParsableCommand {
 
     func run() throws {
         let device = try key.file.load(passphrase.passphrase())
-        let source = try BundleSource(path: body)
+        let source = try BundleSource(path: FilePath(body))
         let hash = try RequestSignature.hash(source)
         // A pipeline whose first part failed must not end with a good signature over nothing.
         if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, which no upload body is", file: body) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CommandSupport
 import Synchronization
+import SystemPackage
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,7 +49,7 @@ struct VerifyCommand: ParsableCommand {
     private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let report: VerificationReport
         do {
-            report = try verifier.verify(BundleSource(path: file))
+            report = try verifier.verify(BundleSource(path: FilePath(file)))
         } catch {
             return try tell(.failure(error), of: file)
         }
@@ -100,10 +101,10 @@ struct VerifyCommand: ParsableCommand {
     private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
         if many.from0 {
             let list = NameList()
-            return { list.next()?.map { .file($0) } }
+            return { list.next()?.map { .file(FilePath($0)) } }
         }
         let queue = Mutex(files.makeIterator())
-        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file($0)) } }
+        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath($0))) } }
     }
 
     private static func summary(_ counts: [ExitStatus: Int]) -> String {

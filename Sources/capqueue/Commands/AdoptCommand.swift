@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 
 struct AdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +42,7 @@ struct AdoptCommand: ParsableCommand {
         let options = try push.options()
         var count = 0
         try queue.with(isMade: true) { queue in
-            try queue.adopt(path, options: options, packing: packer.map { ($0, raw) }) { file, result in
+            try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) { file, result in
                 // Twice in the folder is once in the queue.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success = result { count += 1 }

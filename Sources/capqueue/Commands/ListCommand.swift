@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,7 +45,7 @@ struct ListCommand: ParsableCommand {
         try queue.with { queue in
             try queue.list(chosen, after: after, limit: limit) { record in
                 if format.json {
-                    try output.line(Output.jsonText(record.json(path: queue.path(of: record))))
+                    try output.line(Output.jsonText(record.json(path: queue.path(of: record)?.string)))
                 } else {
                     if count == 0, let header = columns.header { try output.line(header) }
                     try output.line(columns.line(record))

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 import Synchronization
 
 struct PushCommand: ParsableCommand {
@@ -69,10 +70,10 @@ struct PushCommand: ParsableCommand {
     private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
         if from0 {
             let list = NameList()
-            return { list.next()?.map { .file($0) } }
+            return { list.next()?.map { .file(FilePath($0)) } }
         }
         let names = Mutex(files.makeIterator())
-        return { names.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file($0)) } }
+        return { names.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath($0))) } }
     }
 }
 

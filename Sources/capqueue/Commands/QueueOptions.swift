@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 
 /// `--queue`, and the queue itself.
 struct QueueOptions: ParsableArguments {
@@ -13,7 +14,7 @@ struct QueueOptions: ParsableArguments {
         completion: .directory)
     var path: String?
 
-    var folder: QueueFolder { path.map { QueueFolder(path: $0) } ?? .usual }
+    var folder: QueueFolder { path.map { QueueFolder(path: FilePath($0)) } ?? .usual }
 
     func validate() throws {
         if path == "" { throw ValidationError("--queue is empty, expected the name of a folder") }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         try queue.with { queue in
             let record = try queue.capture(id)
-            let path = queue.path(of: record)
+            let path = queue.path(of: record)?.string
             if format.json { return try Output.json(record.json(path: path)) }
             for line in record.page(path: path) { try Output.line(line) }
         }

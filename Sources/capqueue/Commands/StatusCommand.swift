@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +41,7 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let (status, running) = try queue.with { (try $0.status(), $0.runProgress()) }
-        let path = queue.folder.path
+        let path = queue.folder.path.string
         if check { return try examine(status) }
         if format.json { return try Output.json(status.json(queue: path, run: running)) }
         let metrics = { status.metrics + StatusMetrics.running(running != nil) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import SystemPackage
 
 struct MarkUploadedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -66,22 +67,23 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let target = try TextOutput(force.place(manifest))
         try queue.with { queue in
-            let spool = queue.folder.path + "/spool/"
+            let spool = queue.folder.spool
             try queue.export(filter.filter) { record in
                 guard let path = queue.path(of: record) else { return }
-                let relative = path.hasPrefix(spool) ? String(path.dropFirst(spool.count)) : path
+                var relative = path
+                _ = relative.removePrefix(spool)
                 if record.holding == .reference && listFormat != .json {
                     return diagnostic.note("\(record.id) is left out: it is held by reference, in \(path)")
                 }
                 switch listFormat {
-                case .paths: try target.line(relative)
+                case .paths: try target.line(relative.string)
                 case .sha256sum: try target.line("\(record.sha256)  \(relative)")
                 case .json:
                     try target.line(
                         Output.jsonText(
                             .members([
                                 "id": .string(record.id), "sha256": .string(record.sha256.description),
-                                "bytes": .integer(record.byteCount), "path": .string(path),
+                                "bytes": .integer(record.byteCount), "path": .string(path.string),
                             ])))
                 }
             }

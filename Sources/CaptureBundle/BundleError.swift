@@ -13,6 +13,9 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 
         public init(rawValue: String) { self.rawValue = rawValue }
         init(_ rawValue: String) { self.rawValue = rawValue }
+
+        /// What comes before the first dot: the part of the format, or the kind of failure.
+        var part: String { rawValue.pieces(by: ".", limit: 2).first ?? rawValue }
     }
 
     public let code: Code

@@ -18,7 +18,7 @@ public final class BundleReader {
     private var padding = 0
     private var next = 0
     private var lastPath: String?
-    private var seen: Set<String> = []
+    private var seen: Set<[UInt8]> = []
     /// Entries of the manifest that the bundle lacks and may lack.
     public private(set) var withheld: [ManifestEntry] = []
     /// Bytes of the bundle read so far.
@@ -107,7 +107,7 @@ public final class BundleReader {
         remaining = header.size
         padding = UstarHeader.padding(header.size)
         lastPath = header.name
-        seen.insert(header.name)
+        seen.insert(Array(header.name.utf8))
     }
 
     /// The next header; nil for a zero block.
@@ -125,7 +125,7 @@ public final class BundleReader {
             throw BundleError(.containerHeader, "zero bytes where the header of \(name) was expected")
         }
         guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
-        guard !seen.contains(header.name) else { throw duplicate(header.name) }
+        guard !seen.contains(Array(header.name.utf8)) else { throw duplicate(header.name) }
         guard header.name == name else {
             throw BundleError(.containerOrder, "stands where \(name) was expected", entry: header.name)
         }
@@ -138,7 +138,7 @@ public final class BundleReader {
 
     private func payloadPath(_ header: UstarHeader) throws(BundleError) -> EntryPath {
         guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
-        guard !seen.contains(header.name), let path = EntryPath(header.name) else { throw duplicate(header.name) }
+        guard !seen.contains(Array(header.name.utf8)), let path = EntryPath(header.name) else { throw duplicate(header.name) }
         if let lastPath, let last = EntryPath(lastPath), path < last {
             throw BundleError(.containerOrder, "stands after \(last)", entry: header.name)
         }
@@ -183,7 +183,7 @@ extension BundleReader {
     private func readMagic() throws(BundleError) {
         let magic = BundleMagic.bytes
         let bytes = try source.read(magic.count)
-        seen.insert(BundleMagic.path)
+        seen.insert(Array(BundleMagic.path.utf8))
         if bytes == magic { return }
         if magic.starts(with: bytes) {
             throw bytes.isEmpty

@@ -75,7 +75,7 @@ struct UstarHeader {
 
     private static func octal(_ value: Int, digits: Int) -> String {
         let text = String(value, radix: 8)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 }
 

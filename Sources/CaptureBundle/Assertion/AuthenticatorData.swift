@@ -65,9 +65,9 @@ public struct AuthenticatorData: Hashable, Sendable {
     private static func isAppleMap(_ bytes: [UInt8]) -> Bool {
         var reader = CBORReader(bytes)
         guard let count = reader.head(.map), (1...2).contains(count) else { return false }
-        var names: Set<String> = []
+        var names: Set<[UInt8]> = []
         for _ in 0..<count {
-            guard let name = reader.text(), names.insert(name).inserted else { return false }
+            guard let name = reader.text(), names.insert(Array(name.utf8)).inserted else { return false }
             switch name {
             case "apple_validation_category_01": if reader.byteString() == nil { return false }
             case "apple_bundle_version_01": if reader.text() == nil { return false }

@@ -29,9 +29,7 @@ package struct DeviceKeyState: Equatable, Sendable {
     /// nil when the bytes are damaged: anything but what `encode` writes.
     package static func decode(_ bytes: [UInt8]) throws(BundleError) -> DeviceKeyState? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        let fields = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-            $0.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        }
+        let fields = text.pieces(by: "\n", keepsEmpty: true).map { $0.pieces(by: " ", keepsEmpty: true) }
         guard fields.count == 7, fields[1].count == 2, fields[2].count == 2, fields[3].count == 2, fields[4].count == 3,
             let keyID = Digest(hex: fields[1][1]), let counter = UInt32(fields[2][1]),
             let salt = Digest(hex: fields[3][1]), let chainSeq = Int(fields[4][1])

@@ -40,12 +40,7 @@ package enum Hex {
         var bytes: [UInt8] = []
         var high: UInt8?
         for character in text.utf8 {
-            let value: UInt8
-            switch character {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = character - UInt8(ascii: "a") + 10
-            default: return nil
-            }
+            guard let value = digit(character) else { return nil }
             if let upper = high {
                 bytes.append(upper << 4 | value)
                 high = nil
@@ -54,6 +49,20 @@ package enum Hex {
             }
         }
         return high == nil ? bytes : nil
+    }
+
+    /// The value of a lower-case digit; nil for any other byte.
+    static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+
+    /// The value of a digit of either case; nil for any other byte.
+    static func digitOfEitherCase(_ character: UInt8) -> UInt8? {
+        digit((UInt8(ascii: "A")...UInt8(ascii: "F")).contains(character) ? character | 0x20 : character)
     }
 }
 
@@ -76,7 +85,14 @@ package enum Base64 {
 
     /// The form for URLs without padding (RFC 4648 section 5).
     static func encodeURL(_ bytes: [UInt8]) -> String {
-        String(encode(bytes).compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
+        let characters = encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") }.map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        return String(decoding: characters, as: UTF8.self)
     }
 
     /// nil for anything that `encode` would not have written.

@@ -216,7 +216,7 @@ extension JSONParser {
     private mutating func codeUnit() throws(Failure) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+            guard let digit = current.flatMap(Hex.digitOfEitherCase) else {
                 throw failure("four hex digits were expected")
             }
             value = value << 4 | UInt32(digit)

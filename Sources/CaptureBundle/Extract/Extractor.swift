@@ -45,7 +45,7 @@ public struct Extractor: Sendable {
         do {
             let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
             try report.requireSound(source.name)
-            return try observer.commit(withheld: Set(report.withheld.map(\.description)))
+            return try observer.commit(withheld: report.withheld.map(\.description))
         } catch {
             observer.abandon()
             throw error
@@ -62,8 +62,8 @@ private final class ExtractionObserver: BundleObserver {
     private let destination: Extractor.Destination
     private var folder: ExtractionFolder?
     private var held: [(name: String, target: OutputTarget)] = []
-    private var listed: Set<String> = []
-    private var found: Set<String> = []
+    private var listed: [String] = []
+    private var found: [String] = []
     private var depthSize: DepthSize?
     private var current: OutputTarget?
     private var inflating: DepthMapReader?
@@ -83,13 +83,13 @@ private final class ExtractionObserver: BundleObserver {
 
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
         depthSize = manifest.depth?.size
-        listed = Set(manifest.entries.map(\.path.description))
+        listed = manifest.entries.map(\.path.description)
         switch destination {
         case .standardOutput: break
         case .folder(let path): folder = try ExtractionFolder(path, replaces: false)
         case .replacing(let path): folder = try ExtractionFolder(path, replaces: true)
         }
-        for path in listed.sorted() where wants(path) { try folder?.examine(FilePath(fileName(path))) }
+        for path in listed where wants(path) { try folder?.examine(FilePath(fileName(path))) }
         for (path, bytes) in [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)] where wants(path) {
             try hold(path).write(bytes)
         }
@@ -105,7 +105,7 @@ private final class ExtractionObserver: BundleObserver {
     }
 
     private func hold(_ path: String) throws(BundleError) -> OutputTarget {
-        found.insert(path)
+        found.append(path)
         let name = fileName(path)
         let target: OutputTarget
         if let folder {
@@ -127,13 +127,13 @@ private final class ExtractionObserver: BundleObserver {
     }
 
     /// Releases what was asked for, once the bundle is known to be sound.
-    func commit(withheld: Set<String>) throws(BundleError) -> [String] {
+    func commit(withheld: [String]) throws(BundleError) -> [String] {
         let depth = EntryPath.depth.description
         let asked = wanted + (asFloats && wanted.isEmpty ? [depth] : [])
         if let absent = asked.first(where: { !found.contains($0) }) {
             let reason = withheld.contains(absent) ? "was withheld from this bundle" : "is not in this bundle"
-            let names = found.union(listed.subtracting(withheld)).sorted().joined(separator: ", ")
-            throw BundleError(.entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names)"])
+            let names = (found + listed.filter { !found.contains($0) && !withheld.contains($0) }).sorted()
+            throw BundleError(.entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names.joined(separator: ", "))"])
         }
         for item in held { try item.target.commit() }
         return held.map(\.name)

@@ -79,13 +79,13 @@ extension Manifest {
     }
 
     static func isMediaType(_ text: String) -> Bool {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text.pieces(by: "/", keepsEmpty: true)
         return parts.count == 2 && parts.allSatisfy { isToken($0, limit: 63) }
     }
 
     /// `1*10DIGIT [ "." 1*20DIGIT ]`
     static func isDecimal(_ text: String) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.pieces(by: ".", keepsEmpty: true)
         let limits = [10, 20]
         return (1...2).contains(parts.count)
             && zip(parts, limits).allSatisfy { part, limit in

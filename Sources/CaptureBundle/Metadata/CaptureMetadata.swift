@@ -74,7 +74,7 @@ public struct CaptureMetadata: Sendable {
     }
 
     /// Names of members, at any depth, that look like a position (section 6); a top-level `location` is not among them.
-    /// At most 16, and of each at most 100 characters: what a hostile bundle makes us say is bounded.
+    /// At most 16, and of each at most 100 bytes: what a hostile bundle makes us say is bounded.
     package static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
         var found: [String] = []
         collect(root, path: "", into: &found)
@@ -82,7 +82,7 @@ public struct CaptureMetadata: Sendable {
     }
 
     private static let namesToReport = 16
-    private static let charactersToReport = 100
+    private static let bytesToReport = 100
 
     private static let positionNames: Set<String> = [
         "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
@@ -91,8 +91,8 @@ public struct CaptureMetadata: Sendable {
 
     private static func collect(_ value: JSONValue, path: String, into found: inout [String]) {
         for member in value.members ?? [] where found.count < namesToReport {
-            let joined = path.isEmpty ? member.name : "\(path).\(member.name)"
-            let place = String(joined.prefix(charactersToReport))
+            let name = member.name.cut(to: bytesToReport)
+            let place = path.isEmpty ? name : "\(path).\(name)".cut(to: bytesToReport)
             if looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location") { found.append(place) }
             collect(member.value, path: place, into: &found)
         }
@@ -104,7 +104,8 @@ public struct CaptureMetadata: Sendable {
     private static func looksLikeAPosition(_ name: String) -> Bool {
         // The longest of the names has 11 letters; a long one need not be looked at.
         guard name.utf8.count <= 64 else { return false }
-        return positionNames.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
+        let letters = name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+        return positionNames.contains(String(decoding: letters, as: UTF8.self))
     }
 }
 

@@ -170,6 +170,6 @@ extension DefaultStringInterpolation {
     /// A number with leading zeros.
     fileprivate mutating func appendInterpolation(_ value: Int, _ width: Int) {
         let digits = String(value)
-        appendInterpolation(String(repeating: "0", count: max(0, width - digits.count)) + digits)
+        appendInterpolation(String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits)
     }
 }

@@ -4,12 +4,10 @@ package enum DecimalRounding {
     /// - Returns: at most two decimals, no trailing zeros, no `-0`.
     package static func toHundredths(_ number: String) -> String {
         let isNegative = number.hasPrefix("-")
-        let parts = number.drop { $0 == "-" }.split(separator: "e", maxSplits: 1, omittingEmptySubsequences: false)
-        let upper = parts[0].split(separator: "E", maxSplits: 1, omittingEmptySubsequences: false)
-        let exponentText = parts.count > 1 ? parts[1] : upper.count > 1 ? upper[1] : "0"
+        let parts = number.without(first: isNegative ? 1 : 0).lowercased().pieces(by: "e", limit: 2, keepsEmpty: true)
         // An exponent that is no Int is far below zero here, since the value is small: it rounds to 0.
-        let exponent = Int(exponentText) ?? -1000
-        let mantissa = upper[0].split(separator: ".", omittingEmptySubsequences: false)
+        let exponent = parts.count > 1 ? Int(parts[1]) ?? -1000 : 0
+        let mantissa = parts[0].pieces(by: ".", keepsEmpty: true)
         let fraction = mantissa.count > 1 ? mantissa[1] : ""
         let digits = (mantissa[0] + fraction).utf8.map { Int($0 - UInt8(ascii: "0")) }
         // The value is 0.d1d2d3… · 10^point; hundredths are its first `point + 2` digits.

@@ -64,9 +64,9 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         guard line.utf8.last != UInt8(ascii: "\r") else {
             throw BundleError(.trustFile, "ends in a carriage return; lines end in LF alone")
         }
-        let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
-        let isTrimmed = line.first.map { $0 != " " && $0 != "\t" } ?? false
-        guard isTrimmed, line.last != " ", line.last != "\t", (3...4).contains(fields.count),
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let fields = line.utf8.split(whereSeparator: isSpace).map { String(decoding: $0, as: UTF8.self) }
+        guard line.trimmed == line, (3...4).contains(fields.count),
             fields[fields.count - 2] == Self.keyType
         else {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")
@@ -84,10 +84,11 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     }
 
     private mutating func read(options: String) throws(BundleError) {
-        var seen: Set<String> = []
+        var seen: [String] = []
         for option in Self.split(options) {
-            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard seen.insert(parts[0]).inserted else {
+            let parts = option.pieces(by: "=", limit: 2, keepsEmpty: true)
+            defer { seen.append(parts[0]) }
+            guard !seen.contains(parts[0]) else {
                 throw BundleError(.trustFile, "the option \(parts[0]) stands twice")
             }
             try read(option: parts[0], value: parts.count == 2 ? parts[1] : nil)
@@ -106,7 +107,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
             guard quoted.utf8.count > 2, quoted.hasPrefix("\""), quoted.hasSuffix("\"") else {
                 throw BundleError(.trustFile, "rpid needs a value in double quotes")
             }
-            try setRelyingPartyID(String(quoted.dropFirst().dropLast()))
+            try setRelyingPartyID(quoted.without(first: 1, last: 1))
         case ("valid-after", let text?): validAfter = try Self.time(text)
         case ("valid-before", let text?): validBefore = try Self.time(text)
         default: throw BundleError(.trustFile, "unknown option \(option)")
@@ -126,17 +127,12 @@ public struct TrustedDeviceLine: Hashable, Sendable {
 
     /// Commas inside double quotes do not separate.
     private static func split(_ options: String) -> [String] {
-        var parts = [""]
         var isQuoted = false
-        for character in options {
-            if character == "\"" { isQuoted.toggle() }
-            if character == "," && !isQuoted {
-                parts.append("")
-            } else {
-                parts[parts.count - 1].append(character)
-            }
+        let parts = options.utf8.split(omittingEmptySubsequences: false) { byte in
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
         }
-        return parts
+        return parts.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func isName(_ text: String) -> Bool {

@@ -23,7 +23,7 @@ enum BodyPart: Hashable, Sendable {
         case .assertion: "assertion.cbor"
         case .entry(.depth, _): "depth.gz"
         case .entry(.photo, _): "capture.jpg"
-        case .entry(let path, _): path.description.split(separator: "/").last.map(String.init)
+        case .entry(let path, _): path.description.pieces(by: "/").last
         }
     }
 

@@ -97,6 +97,6 @@ public struct RequestSignature: Hashable, Sendable {
     static func isUUID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]
-            && groups.allSatisfy { $0.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit } }
+            && groups.allSatisfy { $0.allSatisfy { Hex.digitOfEitherCase($0) != nil } }
     }
 }

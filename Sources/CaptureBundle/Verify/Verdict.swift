@@ -33,7 +33,7 @@ public enum Verdict: Int, Sendable, CaseIterable {
         case .trustFile, .trustName, .trustExists: return nil
         default: break
         }
-        switch code.rawValue.prefix(while: { $0 != "." }) {
+        switch code.part {
         case "body", "container", "manifest", "assertion", "depth", "metadata", "location": return .malformed
         case "trust", "policy": return .unacceptable
         default: return nil

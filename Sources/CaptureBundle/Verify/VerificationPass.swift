@@ -48,7 +48,7 @@ struct VerificationPass {
 
     /// Records a fault that ended the walk.
     mutating func stop(at fault: BundleError) {
-        let part = String(fault.code.rawValue.prefix { $0 != "." })
+        let part = fault.code.part
         outcomes[part] = .failed
         if part == "manifest" { outcomes["container"] = .notReached }
         for entry in reader.withheld { mark(entry, .withheld) }

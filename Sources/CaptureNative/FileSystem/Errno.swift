@@ -34,6 +34,9 @@ extension NativeError {
 }
 
 extension String {
-    /// Messages for people begin in lower case; `strerror` begins in upper case.
-    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+    /// Messages for people begin in lower case; `strerror` begins in upper case, in ASCII.
+    fileprivate var lowercasedFirst: String {
+        guard let first = utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else { return self }
+        return String(decoding: [first + 32] + utf8.dropFirst(), as: UTF8.self)
+    }
 }

@@ -29,7 +29,7 @@ package struct ProcessIdentity: Hashable, Sendable {
             // The name stands in brackets and may hold anything, brackets too.
             let end = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
-        let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).split(separator: " ")
+        let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).pieces(by: " ")
         // The field after the name is the third.
         return fields.count > 19 ? Int(fields[19]) : nil
     }

@@ -1,0 +1,132 @@
+// Text from outside is bytes. Swift's own String works by Characters: a slash or a quote before a combining mark is not
+// found, a single Character can be a megabyte long, and "\u{212A}" equals "K". File systems, shells and JSON know none of
+// that. So in every module of this package
+//
+// - equality, order, prefixes and suffixes of strings are those of their UTF-8 bytes;
+// - members that look at, count or cut Characters are deprecated, and a warning is an error here.
+//
+// The compiler prefers a declaration of the module itself to one of the standard library, so this file is part of each
+// module: the others hold links to the one in CaptureNative. `Tests/CharacterBan` shows that violations do not compile.
+
+// MARK: - By bytes
+
+extension String {
+    static func == (one: String, other: String) -> Bool { one.isSameBytes(as: other) }
+    static func != (one: String, other: String) -> Bool { !one.isSameBytes(as: other) }
+    static func ~= (one: String, other: String) -> Bool { one.isSameBytes(as: other) }
+    static func < (one: String, other: String) -> Bool { one.utf8.lexicographicallyPrecedes(other.utf8) }
+    func hasPrefix(_ start: String) -> Bool { utf8.starts(with: start.utf8) }
+    func hasSuffix(_ end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
+}
+
+extension Substring {
+    static func == (one: Substring, other: Substring) -> Bool { one.isSameBytes(as: other) }
+    static func != (one: Substring, other: Substring) -> Bool { !one.isSameBytes(as: other) }
+    static func ~= (one: Substring, other: Substring) -> Bool { one.isSameBytes(as: other) }
+    func hasPrefix(_ start: String) -> Bool { utf8.starts(with: start.utf8) }
+    func hasSuffix(_ end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
+}
+
+extension String? {
+    static func == (one: String?, other: String?) -> Bool { one.isSameBytes(as: other) }
+    static func != (one: String?, other: String?) -> Bool { !one.isSameBytes(as: other) }
+    static func == (one: String?, other: String) -> Bool { one.isSameBytes(as: other) }
+    static func != (one: String?, other: String) -> Bool { !one.isSameBytes(as: other) }
+    static func ~= (one: String, other: String?) -> Bool { other.isSameBytes(as: one) }
+
+    fileprivate func isSameBytes(as other: String?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let one?, let other?): one.isSameBytes(as: other)
+        default: false
+        }
+    }
+}
+
+extension Sequence<String> {
+    func contains(_ text: String) -> Bool { contains { $0.isSameBytes(as: text) } }
+    func sorted() -> [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+}
+
+extension Collection<String> {
+    func firstIndex(of text: String) -> Index? { firstIndex { $0.isSameBytes(as: text) } }
+}
+
+extension Set<String> {
+    /// For sets of our own words. What comes from outside goes into a `Set<[UInt8]>`.
+    func contains(_ text: String) -> Bool { firstIndex(of: text).map { self[$0].isSameBytes(as: text) } ?? false }
+
+    @available(*, deprecated, message: "merges different names that look alike: use Set<[UInt8]>")
+    init(_ texts: some Sequence<String>) { self = texts.reduce(into: []) { $0.formUnion(CollectionOfOne($1)) } }
+
+    @available(*, deprecated, message: "merges different names that look alike: use Set<[UInt8]>")
+    mutating func insert(_ text: String) -> (inserted: Bool, memberAfterInsert: String) {
+        let isNew = !contains(text)
+        formUnion(CollectionOfOne(text))
+        return (isNew, text)
+    }
+}
+
+extension Dictionary where Key == String {
+    /// The value under the very bytes of a key.
+    subscript(key: String) -> Value? {
+        get {
+            guard let index = index(forKey: key), self[index].key.isSameBytes(as: key) else { return nil }
+            return self[index].value
+        }
+        set {
+            if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+        }
+    }
+}
+
+extension StringProtocol {
+    fileprivate func isSameBytes(as other: some StringProtocol) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    /// The pieces between the bytes that are `separator`, which is ASCII.
+    ///
+    /// - Parameter limit: the most pieces; the last one holds the rest, separators too.
+    func pieces(by separator: Unicode.Scalar, limit: Int = .max, keepsEmpty: Bool = false) -> [String] {
+        let byte = UInt8(ascii: separator)
+        let parts = utf8.split(separator: byte, maxSplits: limit - 1, omittingEmptySubsequences: !keepsEmpty)
+        return parts.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What follows `start`; nil where the text does not begin with it.
+    func rest(after start: String) -> String? {
+        guard utf8.starts(with: start.utf8) else { return nil }
+        return String(decoding: utf8.dropFirst(start.utf8.count), as: UTF8.self)
+    }
+
+    /// What comes before `end`; nil where the text does not end with it.
+    func rest(before end: String) -> String? {
+        guard utf8.reversed().starts(with: end.utf8.reversed()) else { return nil }
+        return String(decoding: utf8.dropLast(end.utf8.count), as: UTF8.self)
+    }
+
+    /// The text without the first, or last, bytes, which must be ASCII.
+    func without(first: Int = 0, last: Int = 0) -> String {
+        String(decoding: utf8.dropFirst(first).dropLast(last), as: UTF8.self)
+    }
+
+    /// The beginning in at most `count` bytes, cut between scalars.
+    func cut(to count: Int) -> String {
+        guard utf8.count > count else { return String(self) }
+        var bytes = Array(utf8.prefix(count + 1))
+        // The byte after the cut must begin a scalar: continuation bytes are 10xxxxxx.
+        while let last = bytes.popLast(), last & 0xc0 == 0x80 {}
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text without spaces and tabs at its ends.
+    var trimmed: String {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
+        return String(
+            decoding: utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+    }
+
+    /// How many columns of a terminal it takes where each scalar takes one.
+    var width: Int { unicodeScalars.count }
+}

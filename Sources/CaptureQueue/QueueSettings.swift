@@ -57,7 +57,7 @@ public struct QueueAge: Hashable, Sendable {
     public init?(_ text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.letter) }) else { return nil }
         // A thousand years: more is a slip, and nothing overflows below it.
-        guard let count = WholeNumber.parse(text.dropLast()), count <= 31_557_600_000 / unit.seconds else { return nil }
+        guard let count = WholeNumber.parse(text.without(last: 1)), count <= 31_557_600_000 / unit.seconds else { return nil }
         milliseconds = count * unit.seconds * 1000
     }
 
@@ -85,7 +85,7 @@ public enum ByteSize {
 
     public static func bytes(_ text: String) -> Int? {
         let unit = units.first { text.hasSuffix($0.name) } ?? ("", 1)
-        guard let count = WholeNumber.parse(text.dropLast(unit.name.count)) else { return nil }
+        guard let count = WholeNumber.parse(text.without(last: unit.name.utf8.count)) else { return nil }
         let (bytes, overflows) = count.multipliedReportingOverflow(by: unit.bytes)
         return overflows || bytes > 1 << 53 ? nil : bytes
     }

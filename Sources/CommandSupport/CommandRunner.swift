@@ -62,18 +62,16 @@ package enum CommandRunner {
         }
         let message = root.message(for: error)
         let line = oneLine(message)
-        let words = line.prefix(1).lowercased() + line.dropFirst()
+        let words = line.cut(to: 1).lowercased() + line.without(first: line.cut(to: 1).utf8.count)
         diagnostic.usage(
-            words.hasSuffix(".") ? String(words.dropLast()) : String(words),
+            words.rest(before: ".") ?? words,
             hint: "see \(commandLine(root, tool)) --help")
         Output.exit(ExitStatus.usage.rawValue)
     }
 
     /// The parser lists the values that it would take a line each.
     private static func oneLine(_ message: String) -> String {
-        let lines = message.split(separator: "\n").map { line in
-            line.hasPrefix("  - ") ? String(line.dropFirst(4)) : String(line)
-        }
+        let lines = message.pieces(by: "\n").map { $0.rest(after: "  - ") ?? $0 }
         guard let first = lines.first, lines.count > 1 else { return message }
         return "\(first) \(lines.dropFirst().joined(separator: ", "))"
     }

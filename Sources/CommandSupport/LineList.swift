@@ -19,7 +19,7 @@ package enum LineList {
             guard let text = String(validating: line, as: UTF8.self) else {
                 throw BundleError(.inputUnreadable, "a line is not UTF-8", file: "standard input")
             }
-            return text.hasSuffix("\r") ? String(text.dropLast()) : text
+            return text.rest(before: "\r") ?? text
         }.filter { !$0.isEmpty }
         if lines.isEmpty { throw BundleError(.noNames, "nothing came", file: "standard input") }
         return lines

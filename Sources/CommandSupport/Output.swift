@@ -26,7 +26,7 @@ package enum Output {
             } else {
                 for unit in String(scalar).utf16 {
                     let hex = String(unit, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                    text += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
                 }
             }
         }

@@ -53,7 +53,7 @@ package final class Progress {
         let of = total.map { " of \(Quantity.grouped($0))" } ?? ""
         let line = "\(Quantity.grouped(count))\(of) \(noun)s, \(rate) a second, \(speed) MB/s\(timeLeft(seconds))"
         let columns = FileHandle.standardError.columns ?? 80
-        Output.tell("\r\u{1b}[K" + line.prefix(columns - 1), end: "")
+        Output.tell("\r\u{1b}[K" + line.cut(toWidth: columns - 1), end: "")
         isOnScreen = true
     }
 

@@ -10,11 +10,11 @@ package struct TextTable {
     package var lines: [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
-            rows.map { column < $0.count - 1 ? $0[column].count : 0 }.max() ?? 0
+            rows.map { column < $0.count - 1 ? $0[column].width : 0 }.max() ?? 0
         }
         return rows.map { row in
             let cells = row.enumerated().map { index, cell in
-                index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+                index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.width)
             }
             return "  " + cells.joined(separator: "  ")
         }
@@ -32,12 +32,13 @@ package enum Quantity {
 
     /// Thousands separated by commas.
     package static func grouped(_ count: Int) -> String {
-        var text = ""
-        for (index, digit) in String(count).reversed().enumerated() {
-            if index > 0 && index % 3 == 0 { text.append(",") }
+        let digits = Array(String(count).utf8)
+        var text: [UInt8] = []
+        for (index, digit) in digits.enumerated() {
+            if index > 0 && (digits.count - index) % 3 == 0 { text.append(UInt8(ascii: ",")) }
             text.append(digit)
         }
-        return String(text.reversed())
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// A decimal with the given number of places, rounded.
@@ -47,7 +48,7 @@ package enum Quantity {
         for _ in 0..<places { scale *= 10 }
         let scaled = Int((abs(value) * Double(scale)).rounded())
         let fraction = String(scaled % scale)
-        let padded = String(repeating: "0", count: places - fraction.count) + fraction
+        let padded = String(repeating: "0", count: places - fraction.utf8.count) + fraction
         return "\(value < 0 ? "-" : "")\(scaled / scale).\(padded)"
     }
 }

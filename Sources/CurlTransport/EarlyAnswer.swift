@@ -45,14 +45,12 @@ enum EarlyAnswer {
         guard bytes.starts(with: Array("HTTP/1.".utf8)),
             let end = bytes.indices.first(where: { bytes[$0...].starts(with: mark) })
         else { return nil }
-        let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")
-        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+        let lines = String(decoding: bytes[..<end], as: UTF8.self).pieces(by: "\n")
+        guard let status = lines.first?.pieces(by: " ").dropFirst().first.flatMap({ Int($0.trimmed) }),
             (300...599).contains(status)
         else { return nil }
-        let headers = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
-            return (line[..<colon].lowercased(), String(value))
+        let headers = lines.dropFirst().compactMap { line in
+            line.nameAndValue().map { (name: $0.name.lowercased(), value: $0.value) }
         }
         return (status, headers, Array(bytes[(end + mark.count)...]))
     }

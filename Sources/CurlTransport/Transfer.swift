@@ -91,18 +91,11 @@ final class Transfer {
         if line.hasPrefix("HTTP/") {
             // Another answer begins; what came before was an interim one.
             headers = []
-            status = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+            status = line.pieces(by: " ").dropFirst().first.flatMap { Int($0.trimmed) } ?? 0
             return
         }
-        guard let colon = line.firstIndex(of: ":") else { return }
-        let value = line[line.index(after: colon)...]
-        headers.append((line[..<colon].lowercased(), Self.trimmed(value)))
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        let isBlank = { (character: Character) in character.isWhitespace || character.isNewline }
-        let start = text.drop(while: isBlank)
-        return String(start.reversed().drop(while: isBlank).reversed())
+        guard let (name, value) = line.nameAndValue() else { return }
+        headers.append((name.lowercased(), value))
     }
 
     /// Whether the user or the time ends it.

@@ -52,7 +52,7 @@ package enum Hex {
     }
 
     /// The value of a lower-case digit; nil for any other byte.
-    static func digit(_ character: UInt8) -> UInt8? {
+    package static func digit(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10

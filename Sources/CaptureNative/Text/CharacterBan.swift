@@ -21,7 +21,6 @@ extension String {
         whereSeparator isSeparator: (Character) throws -> Bool
     ) rethrows -> [String] { [self] }
     func contains(_ character: Character) -> Bool { false }
-    func contains(_ text: some StringProtocol) -> Bool { false }
     func contains(where isWanted: (Character) throws -> Bool) rethrows -> Bool { false }
     func first(where isWanted: (Character) throws -> Bool) rethrows -> Character? { nil }
     func last(where isWanted: (Character) throws -> Bool) rethrows -> Character? { nil }
@@ -80,7 +79,6 @@ extension Substring {
         whereSeparator isSeparator: (Character) throws -> Bool
     ) rethrows -> [Substring] { [self] }
     func contains(_ character: Character) -> Bool { false }
-    func contains(_ text: some StringProtocol) -> Bool { false }
     func contains(where isWanted: (Character) throws -> Bool) rethrows -> Bool { false }
     func first(where isWanted: (Character) throws -> Bool) rethrows -> Character? { nil }
     func last(where isWanted: (Character) throws -> Bool) rethrows -> Character? { nil }
@@ -119,12 +117,16 @@ extension Substring {
     subscript(index: Index) -> Character { " " }
 }
 
+// A literal beside a Character is taken for a String first, so these are what a comparison finds.
+@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+func == (one: Character, other: String) -> Bool { false }
+@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+func != (one: Character, other: String) -> Bool { false }
+@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+func ~= (one: String, other: Character) -> Bool { false }
+
 @available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
 extension Character {
-    static func == (one: Character, other: Character) -> Bool { false }
-    static func != (one: Character, other: Character) -> Bool { false }
-    static func ~= (one: Character, other: Character) -> Bool { false }
-    static func < (one: Character, other: Character) -> Bool { false }
     var utf8: [UInt8] { [] }
     var unicodeScalars: [Unicode.Scalar] { [] }
     var asciiValue: UInt8? { nil }

@@ -17,6 +17,12 @@ extension String {
     static func < (one: String, other: String) -> Bool { one.utf8.lexicographicallyPrecedes(other.utf8) }
     func hasPrefix(_ start: String) -> Bool { utf8.starts(with: start.utf8) }
     func hasSuffix(_ end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
+
+    /// With the ASCII letters in lower case, and nothing else changed: "\u{212A}" does not become "k".
+    func lowercased() -> String {
+        let isUpper = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        return String(decoding: utf8.map { isUpper.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
 }
 
 extension Substring {
@@ -27,21 +33,18 @@ extension Substring {
     func hasSuffix(_ end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
 }
 
-extension String? {
-    static func == (one: String?, other: String?) -> Bool { one.isSameBytes(as: other) }
-    static func != (one: String?, other: String?) -> Bool { !one.isSameBytes(as: other) }
-    static func == (one: String?, other: String) -> Bool { one.isSameBytes(as: other) }
-    static func != (one: String?, other: String) -> Bool { !one.isSameBytes(as: other) }
-    static func ~= (one: String, other: String?) -> Bool { other.isSameBytes(as: one) }
-
-    fileprivate func isSameBytes(as other: String?) -> Bool {
-        switch (self, other) {
-        case (nil, nil): true
-        case (let one?, let other?): one.isSameBytes(as: other)
-        default: false
-        }
+// Functions of the module, since the compiler prefers the standard library's generic `==` to one of `String?`.
+func == (one: String?, other: String?) -> Bool {
+    switch (one, other) {
+    case (nil, nil): true
+    case (let one?, let other?): one.isSameBytes(as: other)
+    default: false
     }
 }
+
+func == (one: String?, other: String) -> Bool { one.map { $0.isSameBytes(as: other) } ?? false }
+func != (one: String?, other: String?) -> Bool { !(one == other) }
+func != (one: String?, other: String) -> Bool { !(one == other) }
 
 extension Sequence<String> {
     func contains(_ text: String) -> Bool { contains { $0.isSameBytes(as: text) } }
@@ -94,6 +97,27 @@ extension StringProtocol {
         return parts.map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The pieces between the places where `text` stands; it must not be empty.
+    func pieces(around text: String) -> [String] {
+        let (bytes, mark) = (Array(utf8), Array(text.utf8))
+        var pieces: [String] = []
+        var start = 0
+        var position = 0
+        while position + mark.count <= bytes.count {
+            if bytes[position..<(position + mark.count)].elementsEqual(mark) {
+                pieces.append(String(decoding: bytes[start..<position], as: UTF8.self))
+                position += mark.count
+                start = position
+            } else {
+                position += 1
+            }
+        }
+        return pieces + [String(decoding: bytes[start...], as: UTF8.self)]
+    }
+
+    /// Whether the bytes of `text`, which must not be empty, stand in it one after the other.
+    func contains(_ text: String) -> Bool { pieces(around: text).count > 1 }
+
     /// What follows `start`; nil where the text does not begin with it.
     func rest(after start: String) -> String? {
         guard utf8.starts(with: start.utf8) else { return nil }
@@ -120,13 +144,22 @@ extension StringProtocol {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text without spaces and tabs at its ends.
+    /// The text without spaces, tabs and line ends around it.
     var trimmed: String {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a }
         return String(
             decoding: utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
     }
 
+    /// The name and the value of `name: value`; nil without a colon.
+    func nameAndValue(by separator: Unicode.Scalar = ":") -> (name: String, value: String)? {
+        let parts = pieces(by: separator, limit: 2, keepsEmpty: true)
+        return parts.count == 2 ? (parts[0].trimmed, parts[1].trimmed) : nil
+    }
+
     /// How many columns of a terminal it takes where each scalar takes one.
     var width: Int { unicodeScalars.count }
+
+    /// The beginning in so many columns.
+    func cut(toWidth columns: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(columns))) }
 }

@@ -9,7 +9,7 @@ enum Receipt {
 
     /// Whether the text names the bundle: its SHA-256 stands in it as 64 hex digits of their own.
     static func names(_ sha256: Digest, _ text: String) -> Bool {
-        text.lowercased().split { !$0.isHexDigit || !$0.isASCII }.contains { $0 == sha256.description }
+        text.lowercased().utf8.split { Hex.digit($0) == nil }.contains { $0.elementsEqual(sha256.description.utf8) }
     }
 }
 

@@ -73,7 +73,7 @@ struct PushGroup {
         try queue.store.read { db in
             var total = try queue.usedBytes(db)
             var seen: Set<Digest> = []
-            var ids: Set<String> = []
+            var ids: [String] = []
             return try arrivals.map { received in
                 var arrival: Arrival
                 do { arrival = try received.get() } catch { return .failed(error) }
@@ -98,10 +98,10 @@ struct PushGroup {
     /// The sidecar names the id that was free when it was written; another process may have taken that meanwhile, or another
     /// bundle of this call.
     private func settleSidecar(
-        _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout Set<String>, _ db: Database
+        _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout [String], _ db: Database
     ) throws {
         let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
-        taken.insert(id)
+        taken.append(id)
         if record != nil || arrival.sidecar?.content.id != id {
             let intake = Intake(queue, options, memory: try queue.clock.read(db).memory, limits: limits)
             try intake.writeSidecar(&arrival, id: id, after: record)

@@ -17,28 +17,28 @@ package enum HTTPDate {
     ///   leap second `23:59:60` counts as the second before it.
     package static func milliseconds(_ text: String, now: Int) -> Int? {
         // An offset, a space more, a byte that is not ASCII: what is of no form falls through all three.
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let words = text.pieces(by: " ", keepsEmpty: true)
         return fixed(words) ?? withShortYear(words, now) ?? unix(words)
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`
-    private static func fixed(_ words: [Substring]) -> Int? {
+    private static func fixed(_ words: [String]) -> Int? {
         guard words.count == 6, words[5] == "GMT",
             let moment = moment(year: words[3], month: words[2], day: words[1], time: words[4]),
-            words[0] == weekday(of: moment).prefix(3) + ","
+            words[0] == weekday(of: moment).cut(to: 3) + ","
         else { return nil }
         return moment
     }
 
     /// `Sunday, 06-Nov-94 08:49:37 GMT`: the latest year of these digits in which it is not more than 50 years ahead.
-    private static func withShortYear(_ words: [Substring], _ now: Int) -> Int? {
+    private static func withShortYear(_ words: [String], _ now: Int) -> Int? {
         guard words.count == 4, words[3] == "GMT" else { return nil }
-        let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+        let date = words[1].pieces(by: "-", keepsEmpty: true)
         guard date.count == 3, date[2].utf8.count == 2 else { return nil }
         let latest = (1970 + now / year + 51) / 100
         for century in (19...min(max(latest, 19), 99)).reversed() {
             let digits = "\(century)\(date[2])"
-            guard let moment = moment(year: digits[...], month: date[1], day: date[0], time: words[2]),
+            guard let moment = moment(year: digits, month: date[1], day: date[0], time: words[2]),
                 moment - 50 * year <= now
             else { continue }
             return words[0] == weekday(of: moment) + "," ? moment : nil
@@ -47,20 +47,20 @@ package enum HTTPDate {
     }
 
     /// `Sun Nov  6 08:49:37 1994`, as C's asctime writes it; a day of one digit has a space before it.
-    private static func unix(_ words: [Substring]) -> Int? {
+    private static func unix(_ words: [String]) -> Int? {
         var words = words
         if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 {
             words[2...3] = ["0\(words[3])"]
         }
         guard words.count == 5,
             let moment = moment(year: words[4], month: words[1], day: words[2], time: words[3]),
-            words[0] == weekday(of: moment).prefix(3)
+            words[0] == weekday(of: moment).cut(to: 3)
         else { return nil }
         return moment
     }
 
     /// What the lengths leave open (digits, ranges, days of a month) is judged where every date of ours is.
-    private static func moment(year: Substring, month: Substring, day: Substring, time: Substring) -> Int? {
+    private static func moment(year: String, month: String, day: String, time: String) -> Int? {
         guard let index = months.firstIndex(where: { $0 == month }), year.utf8.count == 4, day.utf8.count == 2,
             time.utf8.count == 8
         else { return nil }

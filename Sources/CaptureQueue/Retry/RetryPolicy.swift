@@ -26,8 +26,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// nil unless these are 1 to 100 attempts, each after 0 to 604800 seconds.
     public init?(text: String, jitter: Int = 0, lifetime: Int? = nil) {
         var delays: [Int] = []
-        for item in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let factors = item.split(separator: "x", maxSplits: 1, omittingEmptySubsequences: false)
+        for item in text.pieces(by: ",", keepsEmpty: true) {
+            let factors = item.pieces(by: "x", limit: 2, keepsEmpty: true)
             guard let delay = WholeNumber.parse(factors[0]), delay <= Self.longestDelay,
                 let times = factors.count == 1 ? 1 : WholeNumber.parse(factors[1]),
                 times >= 1, times <= Self.mostAttempts - delays.count

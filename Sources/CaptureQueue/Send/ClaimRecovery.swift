@@ -12,9 +12,9 @@ struct ClaimOwner: Hashable, Sendable {
     init(process: ProcessIdentity) { self.process = process }
 
     init?(_ text: String) {
-        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        let parts = text.pieces(by: " ", keepsEmpty: true)
         guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
-        process = ProcessIdentity(boot: String(parts[0]), number: number, started: started)
+        process = ProcessIdentity(boot: parts[0], number: number, started: started)
     }
 }
 

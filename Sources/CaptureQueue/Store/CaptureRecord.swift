@@ -41,7 +41,7 @@ public struct CaptureRecord: Hashable, Sendable {
     public internal(set) var deliveries: [DeliveryRecord]
 
     /// The bundle's own id: the first 36 characters.
-    public var bundleID: String { String(id.prefix(36)) }
+    public var bundleID: String { id.cut(to: 36) }
 
     /// Columns for `init(row:)`; the session comes by its name.
     static let columns = """

@@ -109,7 +109,7 @@ enum DestinationSettings {
         case .s3:
             if settings["url"] == nil { return "s3 needs --url, with the bucket: https://host/bucket" }
             if settings["url"]?.contains("?") ?? false { return "url holds a query, which no object has" }
-            if let url = settings["url"], (WebAddress(URLTemplate(url).example)?.path.count ?? 0) < 2 {
+            if let url = settings["url"], (WebAddress(URLTemplate(url).example)?.path.utf8.count ?? 0) < 2 {
                 return "url names no bucket: expected https://host/bucket or https://host/bucket/prefix"
             }
         }
@@ -121,7 +121,7 @@ enum DestinationSettings {
 /// `20%`
 enum Percentage {
     static func parse(_ text: String) -> Int? {
-        guard text.hasSuffix("%"), let number = WholeNumber.parse(text.dropLast()), number <= 100 else { return nil }
+        guard text.hasSuffix("%"), let number = WholeNumber.parse(text.without(last: 1)), number <= 100 else { return nil }
         return number
     }
 }
@@ -137,15 +137,15 @@ enum HeaderLines {
     }
 
     static func parse(_ text: String) -> [HTTPRequest.Header?] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
-            let name = line[..<colon]
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
+        text.pieces(by: "\n", keepsEmpty: true).map { line in
+            let parts = line.pieces(by: ":", limit: 2, keepsEmpty: true)
+            guard parts.count == 2, !parts[0].isEmpty else { return nil }
+            let (name, value) = (parts[0], parts[1].trimmed)
             let isToken = name.utf8.allSatisfy { byte in
                 byte > 0x20 && byte < 0x7f && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
             }
             guard isToken, !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return nil }
-            return HTTPRequest.Header(String(name), String(value))
+            return HTTPRequest.Header(name, value)
         }
     }
 }
@@ -172,8 +172,8 @@ extension Destination {
             case "header": shown[setting.key] = HeaderLines.shown(setting.value)
             case "proxy":
                 // Without user and password.
-                let parts = setting.value.split(separator: "@")
-                let scheme = setting.value.contains("://") ? "\(setting.value.prefix { $0 != ":" })://" : ""
+                let parts = setting.value.pieces(by: "@")
+                let scheme = setting.value.contains("://") ? "\(setting.value.pieces(by: ":")[0])://" : ""
                 shown[setting.key] = parts.count > 1 ? "\(scheme)…@\(parts[parts.count - 1])" : setting.value
             default: shown[setting.key] = setting.value
             }

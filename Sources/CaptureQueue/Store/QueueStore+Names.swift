@@ -33,7 +33,7 @@ extension Database {
     /// The id that a new capture of a bundle id gets: the id itself, or with `.2` and so on where it is taken.
     ///
     /// - Parameter taken: ids that are given away and have no row yet.
-    func freeID(_ bundleID: String, besides taken: Set<String> = []) throws -> String {
+    func freeID(_ bundleID: String, besides taken: [String] = []) throws -> String {
         var candidate = bundleID
         var number = 1
         while try taken.contains(candidate) || integer("SELECT 1 FROM captures WHERE id = ?", [candidate]) != nil {

@@ -28,7 +28,7 @@ final class CaptureAPITransport: UploadTransport {
 
     static func verifyAddress(_ destination: Destination, _ endpoint: WebAddress?) -> WebAddress? {
         if let text = destination.settings["verify-url"] { return text == "none" ? nil : WebAddress(text) }
-        guard let endpoint, let slash = endpoint.path.lastIndex(of: "/") else { return nil }
+        guard let endpoint, let slash = endpoint.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         return WebAddress(endpoint.origin.description + endpoint.path[..<slash] + "/verify-file")
     }
 

@@ -175,8 +175,9 @@ final class HTTPExchange {
                 message: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT", retryAfter: nil,
                 wasSentWhole: false, word: nil)
         }
-        let isWord = failure.message.dropFirst().first?.isLowercase ?? false
-        let words = isWord ? failure.message.prefix(1).lowercased() + failure.message.dropFirst() : failure.message
+        let isWord = failure.message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
+        let words =
+            isWord ? failure.message.cut(to: 1).lowercased() + failure.message.without(first: 1) : failure.message
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
             message: stopped ?? "\(address.origin)\(proxyWords): \(words)", retryAfter: nil,
@@ -254,8 +255,7 @@ struct AnswerWords {
     }
 
     private static func element(_ name: String, _ text: String) -> String? {
-        guard let after = text.split(separator: "<\(name)>", maxSplits: 1).dropFirst().first else { return nil }
-        return after.split(separator: "<", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init)
+        text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true).first
     }
 }
 
@@ -267,14 +267,12 @@ extension HTTPRequest {
 
     /// What no message may show: the query, as it is and decoded, and the values of headers.
     fileprivate var secrets: [String] {
-        let pairs = (address.query ?? "").split(separator: "&").flatMap { pair in
-            [String(pair)] + pair.split(separator: "=", maxSplits: 1).map(String.init)
-        }
+        let pairs = (address.query ?? "").pieces(by: "&").flatMap { pair in [pair] + pair.pieces(by: "=", limit: 2) }
         let query = ([address.query].compactMap(\.self) + pairs).flatMap { [$0, URLTemplate.unescaped($0)] }
         let values = headers.filter { !Self.harmless.contains($0.name.lowercased()) }.flatMap { header in
-            [header.value] + header.value.split(separator: " ").map(String.init)
+            [header.value] + header.value.pieces(by: " ")
         }
         // The longest first: a part of it may be another one.
-        return Set(query + values).filter { $0.utf8.count >= 4 }.sorted { ($1.utf8.count, $1) < ($0.utf8.count, $0) }
+        return (query + values).filter { $0.utf8.count >= 4 }.sorted { $1.utf8.count < $0.utf8.count }
     }
 }

@@ -20,9 +20,9 @@ final class PutAddresses {
         /// Unix milliseconds; nil where the URL does not tell.
         static func lifeEnd(_ address: WebAddress) -> Int? {
             var values: [String: String] = [:]
-            for pair in (address.query ?? "").split(separator: "&") {
-                let parts = pair.split(separator: "=", maxSplits: 1)
-                if parts.count == 2 { values[parts[0].lowercased()] = String(parts[1]) }
+            for pair in (address.query ?? "").pieces(by: "&") {
+                let parts = pair.pieces(by: "=", limit: 2)
+                if parts.count == 2 { values[parts[0].lowercased()] = parts[1] }
             }
             if let date = values["x-amz-date"], let life = values["x-amz-expires"].flatMap({ WholeNumber.parse($0) }),
                 life <= 1 << 30, let start = basic(date)
@@ -34,10 +34,10 @@ final class PutAddresses {
 
         /// `20260314T150000Z`
         private static func basic(_ text: String) -> Int? {
-            let digits = Array(text)
+            let digits = Array(text.utf8)
             guard digits.count == 16 else { return nil }
-            let date = "\(String(digits[0..<4]))-\(String(digits[4..<6]))-\(String(digits[6..<8]))"
-            let time = "\(String(digits[9..<11])):\(String(digits[11..<13])):\(String(digits[13..<15]))"
+            let date = "\(String(decoding: digits[0..<4], as: UTF8.self))-\(String(decoding: digits[4..<6], as: UTF8.self))-\(String(decoding: digits[6..<8], as: UTF8.self))"
+            let time = "\(String(decoding: digits[9..<11], as: UTF8.self)):\(String(decoding: digits[11..<13], as: UTF8.self)):\(String(decoding: digits[13..<15], as: UTF8.self))"
             return CaptureTime("\(date)T\(time)Z")?.milliseconds
         }
     }

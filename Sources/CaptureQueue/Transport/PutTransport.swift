@@ -173,7 +173,7 @@ final class PutTransport: UploadTransport {
             .put,
             [
                 "url": .string(place.address.shown), "part": .string(part.rawValue), "status": .integer(status),
-                "confirmed_by": .string(proof), "etag": etag.map { .string(String($0.prefix(200))) },
+                "confirmed_by": .string(proof), "etag": etag.map { .string($0.cut(to: 200)) },
             ])
         return .completed(receipt: receipt, remoteID: nil, remoteURL: place.isSigned ? nil : place.address.withoutQuery)
     }

@@ -40,10 +40,10 @@ enum RemoteDigest {
     }
 
     private static func member(_ name: String, of header: String?) -> String? {
-        for part in (header ?? "").split(separator: ",") {
-            let pair = part.split(separator: "=", maxSplits: 1)
+        for part in (header ?? "").pieces(by: ",") {
+            let pair = part.pieces(by: "=", limit: 2)
             guard pair.count == 2 else { continue }
-            if pair[0].drop(while: { $0 == " " }).lowercased() == name { return String(pair[1]) }
+            if pair[0].trimmed.lowercased() == name { return pair[1] }
         }
         return nil
     }
@@ -51,7 +51,7 @@ enum RemoteDigest {
     /// The digits of an ETag that can only be an MD5.
     private static func md5(_ etag: String) -> String? {
         guard etag.hasPrefix("\""), etag.hasSuffix("\""), etag.utf8.count == 34 else { return nil }
-        let digits = String(etag.dropFirst().dropLast()).lowercased()
+        let digits = etag.without(first: 1, last: 1).lowercased()
         return Hex.decode(digits) == nil ? nil : digits
     }
 }

@@ -64,20 +64,14 @@ package struct S3Credentials {
         let bytes = (try? FileHandle.reading(path).readAll(limit: 1 << 20)) ?? []
         var sections: [String: [String: String]] = [:]
         var name = ""
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            let line = trimmed(line)
+        for line in String(decoding: bytes, as: UTF8.self).pieces(by: "\n") {
+            let line = line.trimmed
             if line.hasPrefix("["), line.hasSuffix("]") {
-                name = trimmed(line.dropFirst().dropLast())
-            } else if !line.hasPrefix("#"), !line.hasPrefix(";"), let equals = line.firstIndex(of: "=") {
-                let key = trimmed(line[..<equals])
-                sections[name, default: [:]][key] = trimmed(line[line.index(after: equals)...])
+                name = line.without(first: 1, last: 1).trimmed
+            } else if !line.hasPrefix("#"), !line.hasPrefix(";"), let (key, value) = line.nameAndValue(by: "=") {
+                sections[name, default: [:]][key] = value
             }
         }
         return sections
-    }
-
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let start = String(text).drop(while: \.isWhitespace)
-        return String(String(start.reversed()).drop(while: \.isWhitespace).reversed())
     }
 }

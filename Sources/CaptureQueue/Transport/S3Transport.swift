@@ -186,7 +186,7 @@ final class S3Transport: UploadTransport {
             .s3,
             [
                 "url": .string(address.shown), "confirmed_by": .string(proof),
-                "etag": etag.map { .string(String($0.prefix(200))) },
+                "etag": etag.map { .string($0.cut(to: 200)) },
             ])
         return .completed(receipt: receipt, remoteID: nil, remoteURL: address.text)
     }
@@ -219,7 +219,7 @@ final class S3Transport: UploadTransport {
 
     /// By the first part of the path, which is the bucket where the host's name does not say it.
     private func bucketIsMissing(_ address: WebAddress, _ control: SendControl) throws(SendTrouble) -> Bool {
-        guard let name = address.path.split(separator: "/").first,
+        guard let name = address.path.pieces(by: "/").first,
             let bucket = WebAddress("\(address.origin)/\(name)")
         else { return false }
         return try perform(.head, bucket, [], control).answer?.status == 404

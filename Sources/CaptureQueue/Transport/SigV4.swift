@@ -31,7 +31,7 @@ package struct SigV4 {
         var values = ["host": [Self.host(request.address)]]
         for header in request.headers where Self.isSigned(header.name) {
             // Several of one name are one, and several spaces are one.
-            let value = header.value.split(separator: " ").joined(separator: " ")
+            let value = header.value.pieces(by: " ").joined(separator: " ")
             values[header.name.lowercased(), default: []].append(value)
         }
         let sorted = values.sorted { $0.key < $1.key }
@@ -68,8 +68,7 @@ package struct SigV4 {
 
     /// As libcurl writes the header: without the port that the scheme has by itself.
     private static func host(_ address: WebAddress) -> String {
-        let origin = address.origin.description
-        return String(origin.dropFirst(address.origin.scheme.count + 3))
+        address.origin.description.without(first: "\(address.origin.scheme)://".utf8.count)
     }
 
     /// Each byte but the unreserved ones and the slash escaped, once.
@@ -81,7 +80,8 @@ package struct SigV4 {
     /// `20130524` and `20130524T000000Z`.
     private static func stamps(_ now: Int) -> (day: String, moment: String) {
         let text = CaptureTime(milliseconds: now)?.description ?? "1970-01-01T00:00:00.000Z"
-        let digits = text.prefix(19).filter { $0 != "-" && $0 != ":" }
-        return (String(digits.prefix(8)), digits + "Z")
+        let digits = text.utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
+        let moment = String(decoding: digits, as: UTF8.self) + "Z"
+        return (moment.cut(to: 8), moment)
     }
 }

@@ -13,26 +13,21 @@ struct URLTemplate {
 
     /// The first name in braces that we do not know.
     var unknown: String? {
-        var rest = text[...]
-        while let open = rest.firstIndex(of: "{") {
-            let after = rest[rest.index(after: open)...]
-            guard let close = after.firstIndex(of: "}") else { return String(after.prefix(20)) }
-            if !Self.names.contains(String(after[..<close])) { return String(after[..<close].prefix(20)) }
-            rest = after[after.index(after: close)...]
-        }
-        return nil
+        text.pieces(by: "{", keepsEmpty: true).dropFirst().lazy
+            .map { $0.pieces(by: "}", limit: 2, keepsEmpty: true) }
+            .first { $0.count == 1 || !Self.names.contains($0[0]) }.map { $0[0].cut(to: 20) }
     }
 
     /// Whether each capture gets an address of its own.
     var tellsCapturesApart: Bool {
-        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.pieces(by: "#", limit: 2, keepsEmpty: true)
         return parts[0].contains("{sha256}") || parts[0].contains("{id}")
     }
 
     /// Without its query, which may hold a secret.
     var shown: String {
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        return String(parts[0]) + (parts.count > 1 ? "?…" : "")
+        let parts = text.pieces(by: "?", limit: 2, keepsEmpty: true)
+        return parts[0] + (parts.count > 1 ? "?…" : "")
     }
 
     func address(of capture: CaptureRecord) -> WebAddress? {
@@ -49,8 +44,7 @@ struct URLTemplate {
     private func filled(_ value: (String) -> String) -> String {
         var text = text
         for name in Self.names {
-            let parts = text.split(separator: "{\(name)}", omittingEmptySubsequences: false)
-            text = parts.joined(separator: value(name))
+            text = text.pieces(around: "{\(name)}").joined(separator: value(name))
         }
         return text
     }

@@ -9,7 +9,7 @@ extension TrustLevel: ExpressibleByArgument {}
 extension DepthSize: ExpressibleByArgument {
     /// `WxH`
     public init?(argument: String) {
-        let parts = argument.split(separator: "x", omittingEmptySubsequences: false)
+        let parts = argument.pieces(by: "x", keepsEmpty: true)
         let sides = parts.map { $0.utf8.allSatisfy { (48...57).contains($0) } ? Int($0) : nil }
         guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
         self.init(width: width, height: height)

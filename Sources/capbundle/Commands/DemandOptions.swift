@@ -26,8 +26,8 @@ struct RequiredParts: ExpressibleByArgument {
 
     init?(argument: String) {
         var parts: [VerificationPolicy.Part] = []
-        for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let part = VerificationPolicy.Part(rawValue: String(word)) else { return nil }
+        for word in argument.pieces(by: ",", keepsEmpty: true) {
+            guard let part = VerificationPolicy.Part(rawValue: word) else { return nil }
             parts.append(part)
         }
         self.parts = parts

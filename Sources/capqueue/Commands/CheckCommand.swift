@@ -89,7 +89,7 @@ struct ShareArgument: ExpressibleByArgument {
     let share: Double
 
     init?(argument: String) {
-        guard argument.hasSuffix("%"), let percent = Double(argument.dropLast()), (0...100).contains(percent) else {
+        guard let percent = argument.rest(before: "%").flatMap({ Double($0) }), (0...100).contains(percent) else {
             return nil
         }
         share = percent / 100

@@ -54,8 +54,8 @@ struct StateList: ExpressibleByArgument {
 
     init?(argument: String) {
         var states: [DeliveryState] = []
-        for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let state = DeliveryState(rawValue: String(word)) else { return nil }
+        for word in argument.pieces(by: ",", keepsEmpty: true) {
+            guard let state = DeliveryState(rawValue: word) else { return nil }
             if !states.contains(state) { states.append(state) }
         }
         self.states = states
@@ -90,8 +90,8 @@ struct MomentArgument: ExpressibleByArgument {
     let milliseconds: Int
 
     init?(argument: String) {
-        if argument.hasPrefix("+") {
-            guard let age = QueueAge(String(argument.dropFirst())) else { return nil }
+        if let later = argument.rest(after: "+") {
+            guard let age = QueueAge(later) else { return nil }
             milliseconds = Environment.now + age.milliseconds
         } else {
             guard let time = CaptureTime(argument) else { return nil }

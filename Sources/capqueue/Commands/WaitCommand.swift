@@ -78,10 +78,10 @@ struct WaitCommand: ParsableCommand {
     private func waitForAll(_ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
         var chosen = CaptureFilter()
         chosen.session = session
-        var known: Set<String> = []
+        var known: Set<[UInt8]> = []
         if all {
             chosen.states = [.completed, .cancelled]
-            try queue.list(chosen) { known.insert($0.id).inserted }
+            try queue.list(chosen) { known.insert(Array($0.id.utf8)).inserted }
             chosen.states = []
         }
         var isLate = false
@@ -91,7 +91,7 @@ struct WaitCommand: ParsableCommand {
         }
         var worst = isLate ? ExitStatus.workLeft : .success
         try queue.list(chosen) { capture in
-            guard Self.isDecided(capture.state), !known.contains(capture.id) else { return true }
+            guard Self.isDecided(capture.state), !known.contains(Array(capture.id.utf8)) else { return true }
             try Output.line("\(capture.id) \(capture.state.rawValue)")
             if DeliveryState.failedForGood.contains(capture.state) {
                 worst = ExitStatus.worst([worst, .failedForGood])

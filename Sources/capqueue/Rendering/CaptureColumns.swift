@@ -28,13 +28,13 @@ struct CaptureColumns {
 
     private func pushed(_ record: CaptureRecord) -> String {
         let text = Moment.short(record.pushedAt)
-        return width == nil ? text : text.prefix(16).split(separator: "T").joined(separator: " ")
+        return width == nil ? text : text.cut(to: 16).pieces(by: "T").joined(separator: " ")
     }
 
     /// The first group of the id, with the number of a further capture of the same id.
     private static func shortened(_ id: String) -> String {
         // A short form with a number would not be a beginning of the id.
-        id.contains(".") ? id : String(id.prefix(8))
+        id.contains(".") ? id : id.cut(to: 8)
     }
 
     private static func target(_ record: CaptureRecord) -> String {
@@ -51,16 +51,16 @@ struct CaptureColumns {
     }
 
     private func fitted(_ text: String) -> String {
-        guard let width, text.count > width else { return text }
-        return text.prefix(max(1, width - 1)) + "…"
+        guard let width, text.width > width else { return text }
+        return text.cut(toWidth: max(1, width - 1)) + "…"
     }
 
     private func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+        text + String(repeating: " ", count: max(0, width - text.width))
     }
 
     private func leading(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count)) + text
+        String(repeating: " ", count: max(0, width - text.width)) + text
     }
 }
 
@@ -74,7 +74,7 @@ enum Moment {
     /// To the second.
     static func short(_ milliseconds: Int) -> String {
         let text = text(milliseconds)
-        return text.hasSuffix("Z") ? text.prefix(19) + "Z" : text
+        return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text
     }
 
     /// A stretch of time in its two largest units.

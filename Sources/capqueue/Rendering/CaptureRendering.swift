@@ -76,8 +76,8 @@ extension DeliveryRecord {
     }
 
     private static func firstLine(_ text: String) -> String {
-        let line = text.split(separator: "\n", maxSplits: 1).first.map(String.init) ?? ""
-        return line.count > 500 ? line.prefix(500) + "…" : line
+        let line = text.pieces(by: "\n", limit: 2).first ?? ""
+        return line.width > 500 ? line.cut(toWidth: 500) + "…" : line
     }
 }
 
@@ -114,7 +114,7 @@ extension HistoryEvent {
         case .attempt(let number, _, let outcome, let code, let message, _):
             let failure = [code.map { "[\($0)]" }, message].compactMap(\.self).joined(separator: " ")
             let words = Visible.text("attempt \(number)\(to): \(outcome ?? "under way") \(failure)")
-            return "\(Moment.text(at))  \(words.hasSuffix(" ") ? String(words.dropLast()) : words)"
+            return "\(Moment.text(at))  \(words.rest(before: " ") ?? words)"
         }
     }
 }

@@ -117,7 +117,7 @@ final class RunScreen: Sendable {
             let rate = Double(state.sentBytes + under) / max(0.001, MonotonicClock.seconds - started)
             let failed = state.failed > 0 ? ", \(state.failed) failed" : ""
             let total = "\(state.completed) sent\(failed), \(Self.rate(rate)) in all"
-            for line in lines + [total] { Output.tell(String(line.prefix(columns - 1))) }
+            for line in lines + [total] { Output.tell(line.cut(toWidth: columns - 1)) }
             state.shown = lines.count + 1
         }
     }
@@ -131,8 +131,8 @@ final class RunScreen: Sendable {
         let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
         let left = rate > 0 ? "\(Int(Double(transfer.bytes - transfer.sent) / rate)) s left" : "starting"
         let percent = String(Int(share * 100))
-        return "\(transfer.id.prefix(8)) \(transfer.destination.prefix(12)) [\(bar)] "
-            + String(repeating: " ", count: 3 - percent.count) + "\(percent) %  \(Self.rate(rate))  \(left)"
+        return "\(transfer.id.cut(to: 8)) \(transfer.destination.cut(to: 12)) [\(bar)] "
+            + String(repeating: " ", count: 3 - percent.utf8.count) + "\(percent) %  \(Self.rate(rate))  \(left)"
     }
 
     private static func rate(_ bytes: Double) -> String {

@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "CaptureQueue",
             dependencies: [
-                "CaptureBundle", "CaptureNative", "CurlTransport", system, .product(name: "GRDB", package: "GRDB.swift"),
+                "CaptureBundle", "CaptureNative", "CurlTransport", system,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(

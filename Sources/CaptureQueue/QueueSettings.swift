@@ -57,7 +57,9 @@ public struct QueueAge: Hashable, Sendable {
     public init?(_ text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.letter) }) else { return nil }
         // A thousand years: more is a slip, and nothing overflows below it.
-        guard let count = WholeNumber.parse(text.without(last: 1)), count <= 31_557_600_000 / unit.seconds else { return nil }
+        guard let count = WholeNumber.parse(text.without(last: 1)), count <= 31_557_600_000 / unit.seconds else {
+            return nil
+        }
         milliseconds = count * unit.seconds * 1000
     }
 

@@ -60,7 +60,8 @@ struct DeviceKeyFileTests {
         let state = try folder.bytes("k/device.key.state")
         for damage in [[], Array(state.dropLast()), state + [0x0a], state.map { $0 == 0x35 ? 0x36 : $0 }] {
             try folder.write(damage, to: "k/device.key.state")
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: FilePath("\(file.path).state"))
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: FilePath("\(file.path).state"))
             let error = #expect(throws: BundleError.self) { try file.reserveCounters(1, for: device) }
             #expect(error?.code == .keyState)
             #expect(error?.hints.contains { $0.contains("key recover --counter") } == true)

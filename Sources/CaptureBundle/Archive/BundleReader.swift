@@ -138,7 +138,9 @@ public final class BundleReader {
 
     private func payloadPath(_ header: UstarHeader) throws(BundleError) -> EntryPath {
         guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
-        guard !seen.contains(Array(header.name.utf8)), let path = EntryPath(header.name) else { throw duplicate(header.name) }
+        guard !seen.contains(Array(header.name.utf8)), let path = EntryPath(header.name) else {
+            throw duplicate(header.name)
+        }
         if let lastPath, let last = EntryPath(lastPath), path < last {
             throw BundleError(.containerOrder, "stands after \(last)", entry: header.name)
         }

@@ -133,7 +133,8 @@ private final class ExtractionObserver: BundleObserver {
         if let absent = asked.first(where: { !found.contains($0) }) {
             let reason = withheld.contains(absent) ? "was withheld from this bundle" : "is not in this bundle"
             let names = (found + listed.filter { !found.contains($0) && !withheld.contains($0) }).sorted()
-            throw BundleError(.entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names.joined(separator: ", "))"])
+            throw BundleError(
+                .entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names.joined(separator: ", "))"])
         }
         for item in held { try item.target.commit() }
         return held.map(\.name)

@@ -16,7 +16,9 @@ package final class FolderHandle: Sendable {
     /// The folder `name` in this one, made where it is missing; a symbolic link of that name is refused (`ENOTDIR`).
     ///
     /// - Returns: also whether it was made now.
-    package func subfolder(_ name: FilePath.Component, mode: mode_t) throws(NativeError) -> (folder: FolderHandle, isMade: Bool) {
+    package func subfolder(_ name: FilePath.Component, mode: mode_t) throws(NativeError) -> (
+        folder: FolderHandle, isMade: Bool
+    ) {
         let made = try subfolderUnsynced(name, mode: mode)
         if made.isMade { try synchronize() }
         return made
@@ -33,7 +35,9 @@ package final class FolderHandle: Sendable {
 
     package func open(_ name: FilePath.Component, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
         while true {
-            let descriptor = unsafe name.native { unsafe capture_openat(handle.descriptor, $0, flags | O_CLOEXEC, mode) }
+            let descriptor = unsafe name.native {
+                unsafe capture_openat(handle.descriptor, $0, flags | O_CLOEXEC, mode)
+            }
             if descriptor >= 0 { return FileHandle(owning: descriptor) }
             if errno != EINTR { throw .system("open") }
         }
@@ -53,7 +57,9 @@ package final class FolderHandle: Sendable {
     /// What has this name, be it a link that leads nowhere; nil when nothing has.
     package func kind(of name: FilePath.Component) -> FileStatus.Kind? {
         var raw = stat()
-        guard (unsafe name.native { unsafe fstatat(handle.descriptor, $0, &raw, AT_SYMLINK_NOFOLLOW) }) == 0 else { return nil }
+        guard (unsafe name.native { unsafe fstatat(handle.descriptor, $0, &raw, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+            return nil
+        }
         return FileStatus(raw).kind
     }
 
@@ -61,7 +67,8 @@ package final class FolderHandle: Sendable {
     package func link(_ file: FileHandle, as name: FilePath.Component) throws(NativeError) {
         // The documented way without CAP_DAC_READ_SEARCH (open(2), O_TMPFILE).
         let source = "/proc/self/fd/\(file.descriptor)"
-        guard (unsafe name.native { unsafe linkat(AT_FDCWD, source, handle.descriptor, $0, AT_SYMLINK_FOLLOW) }) == 0 else {
+        guard (unsafe name.native { unsafe linkat(AT_FDCWD, source, handle.descriptor, $0, AT_SYMLINK_FOLLOW) }) == 0
+        else {
             throw .system("linkat")
         }
     }

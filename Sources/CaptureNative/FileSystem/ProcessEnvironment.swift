@@ -23,7 +23,9 @@ package enum ProcessEnvironment {
         var next = unsafe environ
         while let line = unsafe next.pointee {
             let text = unsafe String(cString: line)
-            if others[String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)] == nil { lines.append(text) }
+            if others[String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)] == nil {
+                lines.append(text)
+            }
             unsafe next += 1
         }
         return lines

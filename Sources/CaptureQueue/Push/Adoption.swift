@@ -14,7 +14,8 @@ extension UploadQueue {
     ///   - deliver: gets what came of each that was not held.
     /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
     public func adopt(
-        _ path: FilePath, options: PushOptions = PushOptions(), packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
+        _ path: FilePath, options: PushOptions = PushOptions(),
+        packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws {
         do throws(NativeError) {

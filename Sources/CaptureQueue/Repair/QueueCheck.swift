@@ -214,7 +214,8 @@ struct QueueCheck {
     }
 
     private mutating func examine(
-        _ name: FilePath.Component, in shard: FilePath.Component, _ deliver: (CheckFinding) throws -> Void) throws {
+        _ name: FilePath.Component, in shard: FilePath.Component, _ deliver: (CheckFinding) throws -> Void
+    ) throws {
         result.files += 1
         let path = queue.folder.spool.appending(shard).appending(name)
         guard let sha256 = Digest(hex: name.stem), QueueFolder.shard(sha256) == shard,

@@ -168,7 +168,8 @@ struct Salvage {
             }
             guard let sidecar = found.sidecar else { return .damaged }
             // By reference: the user's own file, if it still is the one that was pushed.
-            guard let path = sidecar.reference.map({ FilePath($0) }), let handle = try? FileHandle.readingPlainFile(path),
+            guard let path = sidecar.reference.map({ FilePath($0) }),
+                let handle = try? FileHandle.readingPlainFile(path),
                 try SpoolReader.hash(handle, path) == found.sha256
             else { return .absent(sidecar.facts) }
             return .sound(sidecar.facts)
@@ -218,7 +219,9 @@ struct Salvage {
     private func removeLeftovers() throws {
         try onFile(newDatabase) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
-            for end in ["", "-wal", "-shm", "-journal"] { _ = try home.removeFile(FilePath.Component("queue.sqlite.new").adding(end)) }
+            for end in ["", "-wal", "-shm", "-journal"] {
+                _ = try home.removeFile(FilePath.Component("queue.sqlite.new").adding(end))
+            }
         }
     }
 
@@ -228,7 +231,9 @@ struct Salvage {
         try onFile(folder.database) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
             var number = 1
-            func damaged(_ number: Int) -> FilePath.Component { FilePath.Component("queue.sqlite.damaged").adding("-\(number)") }
+            func damaged(_ number: Int) -> FilePath.Component {
+                FilePath.Component("queue.sqlite.damaged").adding("-\(number)")
+            }
             while try home.status(of: damaged(number)) != nil { number += 1 }
             let name: FilePath.Component = "queue.sqlite"
             var isThere = false

@@ -37,8 +37,10 @@ extension UploadQueue {
         let numbers = captures.map(String.init).joined(separator: ",")
         let condition = "WHERE seq IN (\(numbers)) AND photo IS NULL AND \(Self.isUntold)"
         for capture in try CaptureRecord.all(db, condition, []) {
-            guard let photo = photoHash(
-                in: capture.reference.map { FilePath($0) } ?? folder.bundlePath(capture.sha256)) else { continue }
+            guard
+                let photo = photoHash(
+                    in: capture.reference.map { FilePath($0) } ?? folder.bundlePath(capture.sha256))
+            else { continue }
             try db.run("UPDATE captures SET photo = ? WHERE seq = ?", [Data(photo.bytes), capture.sequence])
         }
     }

@@ -21,7 +21,9 @@ struct Spool: Sendable {
     /// the disk and the others find their work done.
     ///
     /// - Throws: for all; names that were given stay, and are good: their bytes were synced before.
-    func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)]) throws(QueueError) {
+    func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)])
+        throws(QueueError)
+    {
         guard !files.isEmpty else { return }
         let byShard = Dictionary(grouping: files, by: \.shard)
         let spool = try handle(folder.spool)

@@ -121,7 +121,9 @@ enum DestinationSettings {
 /// `20%`
 enum Percentage {
     static func parse(_ text: String) -> Int? {
-        guard text.hasSuffix("%"), let number = WholeNumber.parse(text.without(last: 1)), number <= 100 else { return nil }
+        guard text.hasSuffix("%"), let number = WholeNumber.parse(text.without(last: 1)), number <= 100 else {
+            return nil
+        }
         return number
     }
 }

@@ -36,8 +36,10 @@ final class PutAddresses {
         private static func basic(_ text: String) -> Int? {
             let digits = Array(text.utf8)
             guard digits.count == 16 else { return nil }
-            let date = "\(String(decoding: digits[0..<4], as: UTF8.self))-\(String(decoding: digits[4..<6], as: UTF8.self))-\(String(decoding: digits[6..<8], as: UTF8.self))"
-            let time = "\(String(decoding: digits[9..<11], as: UTF8.self)):\(String(decoding: digits[11..<13], as: UTF8.self)):\(String(decoding: digits[13..<15], as: UTF8.self))"
+            let date =
+                "\(String(decoding: digits[0..<4], as: UTF8.self))-\(String(decoding: digits[4..<6], as: UTF8.self))-\(String(decoding: digits[6..<8], as: UTF8.self))"
+            let time =
+                "\(String(decoding: digits[9..<11], as: UTF8.self)):\(String(decoding: digits[11..<13], as: UTF8.self)):\(String(decoding: digits[13..<15], as: UTF8.self))"
             return CaptureTime("\(date)T\(time)Z")?.milliseconds
         }
     }

@@ -55,7 +55,9 @@ struct ExtractCommand: ParsableCommand {
             }
             try refuseTerminal("-", "an entry")
         }
-        if Set(entries.map { Array($0.utf8) }).count != entries.count { throw ValidationError("an entry is named twice") }
+        if Set(entries.map { Array($0.utf8) }).count != entries.count {
+            throw ValidationError("an entry is named twice")
+        }
         if floats && !entries.isEmpty && !entries.contains(EntryPath.depth.description) {
             throw ValidationError("--floats is about depth.f32.gz, which is not among the entries")
         }

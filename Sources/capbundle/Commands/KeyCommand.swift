@@ -45,7 +45,8 @@ struct KeyCommand: ParsableCommand {
             let device = try file.create(passphrase: sealing)
             try Output.line(device.point.keyID.description)
             diagnostic.note("the key is in \(file.path)")
-            diagnostic.note("to trust it here: capbundle trust add NAME \(ShellWord.quote(FilePath("\(file.path).pub")))")
+            diagnostic.note(
+                "to trust it here: capbundle trust add NAME \(ShellWord.quote(FilePath("\(file.path).pub")))")
         }
     }
 

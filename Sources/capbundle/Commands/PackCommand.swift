@@ -101,7 +101,8 @@ struct PackCommand: ParsableCommand {
                 Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))
             }
             let packed = try packer.pack(
-                FilePath(raw), to: output.map(force.place) ?? .standardOutput, body: body, options: options, isDryRun: dryRun
+                FilePath(raw), to: output.map(force.place) ?? .standardOutput, body: body, options: options,
+                isDryRun: dryRun
             ) { diagnostic.remark($0) }
             try report(raw, packed)
         } catch {

@@ -2,8 +2,8 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
-import SystemPackage
 import Synchronization
+import SystemPackage
 
 struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,71 +8,121 @@ usage: Samples/receive.py FOLDER --trust FILE [--device UUID PEM]... [--port N]
     POST /api/v1/verify-file    a form with a photo as its part `file`: is it that of a capture which was taken?
     GET  /verify/ID             the same for people who were given the link
 
-A capture that is taken is FOLDER/<id>.bundle, byte for byte what the device packed. Sent twice it is there once; a
-request with an Idempotency-Key that was answered before gets that answer again. Python's standard library, openssl and
-capbundle; loopback only: in front of the world belongs a server that was made for it. Prints its URL once it listens.
+A capture is taken from the device whose key signed it, and from no other. It is FOLDER/<id>.bundle, byte for byte what
+the device packed, for good: sent again it gets the same answer, whatever its Idempotency-Key; other bytes under its id
+get 409. Of captures that share a photo verify-file names the first that was taken. Python's standard library, openssl
+and capbundle; loopback only: in front of the world belongs a server that was made for it. Prints its URL.
 """
 import argparse
 import base64
-import email
-import email.policy
+import contextlib
+import email.parser
+import filecmp
 import hashlib
 import http.server
+import io
 import json
+import mmap
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-LIMIT = 20 << 20
-UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LIMIT, PARTS, HEADERS = 20 << 20, 16, 2048  # bytes of a body; of a form: parts, and bytes of a part's headers
+CLIENTS = 32  # served at once; others wait
+STALL, HEAD, PROGRAM = 10, 5, 60  # seconds without a byte, for the headers, for a run of openssl or capbundle
+SLOWEST = 50_000  # bytes of a body in a second, on the whole
 OLDEST, NEWEST = -300_000, 60_000  # milliseconds that a timestamp may differ from our clock
+UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+NUMBER = "[1-9][0-9]{0,15}"
+BASE64 = "([A-Za-z0-9+/]{4}){1,24}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"
+P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")  # then 65 bytes: a key in DER
 
 
 class Refused(Exception):
-    def __init__(self, status, code):
+    def __init__(self, status=400, code="VALIDATION_ERROR"):
         super().__init__(code)
         self.status, self.code = status, code
 
 
-def check_request(headers, digest, devices, folder):
-    """Spec/upload.md section 2: the headers belong to this body, this moment and a device that we know."""
-    names = ("X-Device-Id", "X-Device-Timestamp", "X-Device-Signature")
-    device, timestamp, signature = (headers.get(name, "") for name in names)
-    if not (device and timestamp and signature):
-        raise Refused(401, "DEVICE_AUTH_REQUIRED")
-    if device.lower() not in devices:
-        raise Refused(404, "DEVICE_NOT_FOUND")
-    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 16):
-        raise Refused(400, "VALIDATION_ERROR")
-    if not OLDEST <= int(timestamp) - time.time() * 1000 <= NEWEST:
-        raise Refused(401, "TIMESTAMP_EXPIRED")
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, timeout=PROGRAM, **options)
+
+
+def public_key(file):
+    """A device's key in DER, and its id, by which a bundle names it."""
+    der = run("openssl", "pkey", "-pubin", "-in", file, "-outform", "DER").stdout
+    if len(der) != len(P256) + 65 or not der.startswith(P256):
+        sys.exit(f"{file} is not a public key of P-256")
+    return der, hashlib.sha256(der[-65:]).hexdigest()
+
+
+def publish(file, name):
+    """Gives a file a name, unless something has it. What has the name then is on the disk, and so is the name."""
+    with contextlib.suppress(FileExistsError):
+        sync(file)
+        os.link(file, name)
+    sync(name.parent)
+
+
+def sync(path):
+    handle = os.open(path, os.O_RDONLY)
     try:
-        (folder / "signature").write_bytes(base64.b64decode(signature, validate=True))
-    except ValueError:
-        raise Refused(400, "VALIDATION_ERROR") from None
-    verified = subprocess.run(
-        ["openssl", "dgst", "-sha256", "-verify", devices[device.lower()], "-signature", folder / "signature"],
-        input=f"{timestamp}|{digest}".encode(), capture_output=True)
-    if verified.returncode != 0:
-        raise Refused(401, "SIGNATURE_INVALID")
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
-def part_named_file(headers, form):
-    """The content of the part `file` of a form."""
-    head = f"Content-Type: {headers.get('Content-Type', '')}\r\n\r\n".encode()
-    parts = email.message_from_bytes(head + form.read_bytes(), policy=email.policy.HTTP)
-    for part in parts.iter_parts() if parts.is_multipart() else ():
-        if part.get_param("name", header="content-disposition") == "file":
-            return part.get_payload(decode=True)
-    raise Refused(400, "VALIDATION_ERROR")
+def digest_of_part(form, boundary, name):
+    """The SHA-256 of a part of a form, which is mapped, not read. Parts are found by the boundary alone, so that
+    whatever stands in one is just its bytes."""
+    with open(form, "rb") as file:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mark = b"--" + boundary.encode()
+    start = data.find(mark, 0, len(mark)) + len(mark)
+    for _ in range(PARTS if start == len(mark) else 0):
+        content = data.find(b"\r\n\r\n", start, start + HEADERS) + 4
+        end = data.find(b"\r\n" + mark, content) if content > 3 else -1
+        if end < 0:
+            break
+        headers = email.parser.BytesHeaderParser().parsebytes(data[start:content].lstrip())
+        if headers.get_param("name", header="content-disposition") == name:
+            return hashlib.sha256(memoryview(data)[content:end]).hexdigest()
+        start = end + 2 + len(mark)
+    raise Refused()
+
+
+class Arriving(io.RawIOBase):
+    """What comes over a connection until a moment, however slowly."""
+
+    def __init__(self, connection):
+        self.connection, self.until = connection, time.monotonic() + HEAD
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(min(left, STALL))
+        return self.connection.recv_into(buffer)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        super().setup()
+        self.arriving = Arriving(self.connection)
+        self.rfile = io.BufferedReader(self.arriving)
+
+    def handle_expect_100(self):
+        return True  # `read` says so, when the body is wanted
 
     def do_POST(self):
         self.route({"/api/v1/captures": self.take, "/api/v1/verify-file": self.look_up}.get(self.path))
@@ -80,78 +130,117 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         place, _, capture_id = self.path.rpartition("/")
         action = {"/api/v1/captures": self.tell, "/verify": self.show}.get(place)
-        self.route(action if UUID.fullmatch(capture_id) else None, capture_id)
+        self.route(action if re.fullmatch(UUID, capture_id) else None, capture_id)
 
     def route(self, action, *arguments):
-        self.close_connection = True
         try:
+            if not action:
+                raise Refused(404, "NOT_FOUND")
             # On the disk that the bundles are on, and gone with the request.
             with tempfile.TemporaryDirectory(prefix=".receiving-", dir=self.server.folder) as name:
-                if not action:
-                    raise Refused(404, "NOT_FOUND")
-                self.answer(*action(pathlib.Path(name), *arguments))
+                status, value = action(pathlib.Path(name), *arguments)
         except Refused as reason:
-            self.answer(reason.status, {"error": {"code": reason.code}})
+            status, value = reason.status, {"error": {"code": reason.code}}
+        except (TimeoutError, ConnectionError):
+            status, value = 408, {"error": {"code": "REQUEST_TIMEOUT"}}
+        except Exception as error:
+            print(f"receive.py: {error!r}", file=sys.stderr)
+            status, value = 500, {"error": {"code": "INTERNAL_ERROR"}}
+        self.answer(status, value)
 
-    def take(self, folder):
-        digest = self.read(folder / "body")
-        check_request(self.headers, digest, self.server.devices, folder)
-        key = self.headers.get("Idempotency-Key")
-        first, answer = self.server.answered.get(key, (digest, None))
-        if first != digest:
-            raise Refused(422, "IDEMPOTENCY_KEY_REUSED")
-        answer = answer or {"data": self.described(self.keep(folder / "body", folder / "bundle"))}
-        if key:
-            self.server.answered[key] = digest, answer
-        return 202, answer
+    def header(self, name, form):
+        """The value of a header, None where there is none; more than one, or of another form, is refused."""
+        values = self.headers.get_all(name, [None])
+        if len(values) > 1 or values[0] is not None and not re.fullmatch(form, values[0]):
+            raise Refused()
+        return values[0]
+
+    def sender(self):
+        """Spec/upload.md section 2, what can be judged before there is a body: device, timestamp, signature."""
+        device = self.header("X-Device-Id", f"(?i:{UUID})")
+        timestamp = self.header("X-Device-Timestamp", f"0|{NUMBER}")
+        signature = self.header("X-Device-Signature", BASE64)
+        if None in (device, timestamp, signature):
+            raise Refused(401, "DEVICE_AUTH_REQUIRED")
+        if device.lower() not in self.server.devices:
+            raise Refused(404, "DEVICE_NOT_FOUND")
+        if not OLDEST <= int(timestamp) - time.time() * 1000 <= NEWEST:
+            raise Refused(401, "TIMESTAMP_EXPIRED")
+        return device.lower(), timestamp, base64.b64decode(signature)
+
+    def check_signature(self, folder, device, timestamp, signature, digest):
+        (folder / "key").write_bytes(self.server.devices[device][0])
+        (folder / "signature").write_bytes(signature)
+        verified = run("openssl", "dgst", "-sha256", "-keyform", "DER", "-verify", folder / "key",
+                       "-signature", folder / "signature", input=f"{timestamp}|{digest}".encode())
+        if verified.returncode != 0:
+            raise Refused(401, "SIGNATURE_INVALID")
 
     def read(self, file):
         """Writes the request's body to a file and gives its SHA-256."""
-        length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > LIMIT:
-            raise Refused(413 if length.isdigit() else 411, "PAYLOAD_TOO_LARGE")
-        digest, left = hashlib.sha256(), int(length)
+        length = self.header("Content-Length", NUMBER)
+        if length is None or "Transfer-Encoding" in self.headers:
+            raise Refused(411, "LENGTH_REQUIRED")
+        left, digest = int(length), hashlib.sha256()
+        if left > LIMIT:
+            raise Refused(413, "PAYLOAD_TOO_LARGE")
+        if self.headers.get("Expect", "").lower() == "100-continue":
+            self.send_response_only(100)
+            self.end_headers()
+        self.arriving.until = time.monotonic() + STALL
         with open(file, "wb") as output:
             while left:
-                data = self.rfile.read(min(left, 1 << 16))
+                data = self.rfile.read1(min(left, 1 << 16))
                 if not data:
-                    raise Refused(400, "VALIDATION_ERROR")
+                    raise Refused()
+                self.arriving.until += len(data) / SLOWEST
                 digest.update(data)
                 output.write(data)
                 left -= len(data)
         return digest.hexdigest()
 
-    def keep(self, body, bundle):
+    def take(self, folder):
+        sender = self.sender()
+        digest = self.read(folder / "body")
+        self.check_signature(folder, *sender, digest)
+        return 202, {"data": self.described(self.keep(folder, self.server.devices[sender[0]][1]))}
+
+    def keep(self, folder, key_id):
         """Puts the bundle together, verifies it, and gives it its name; both are on the disk before there is an answer."""
-        made = subprocess.run(
-            ["capbundle", "from-body", body, "-o", bundle, "--trust", self.server.trust, "--json"], capture_output=True)
+        bundle = folder / "bundle"
+        made = run("capbundle", "from-body", folder / "body", "-o", bundle, "--trust", self.server.trust, "--json")
         if made.returncode in (1, 2):
-            raise Refused(400, "VALIDATION_ERROR")
+            raise Refused()
         if made.returncode in (3, 4):
             raise Refused(403, "DEVICE_UNVERIFIED")
         if made.returncode != 0:
-            sys.stderr.write(made.stderr.decode())
-            raise Refused(500, "INTERNAL_ERROR")
+            raise OSError(made.stderr.decode(errors="replace"))
         report = json.loads(made.stdout)
+        if report["device"]["key_id"] != key_id:
+            raise Refused(403, "DEVICE_MISMATCH")
         capture_id = report["bundle"]["id"]
         photo, = (entry["sha256"] for entry in report["entries"] if entry["path"] == "photo.jpg")
-        bundle.replace(self.server.folder / f"{capture_id}.bundle")
-        (self.server.photos / photo).write_text(capture_id)
-        for folder in (self.server.folder, self.server.photos):
-            handle = os.open(folder, os.O_RDONLY)
-            os.fsync(handle)
-            os.close(handle)
+        kept = self.server.folder / f"{capture_id}.bundle"
+        publish(bundle, kept)
+        if not filecmp.cmp(bundle, kept, shallow=False):
+            raise Refused(409, "CAPTURE_EXISTS")
+        (folder / "photo").write_text(capture_id)
+        publish(folder / "photo", self.server.photos / photo)
         return capture_id
 
     def look_up(self, folder):
+        self.header("Content-Type", ".{1,200}")
+        kind, boundary = self.headers.get_content_type(), self.headers.get_param("boundary")
+        if kind != "multipart/form-data" or not isinstance(boundary, str) or not re.fullmatch("[ -~]{1,70}", boundary):
+            raise Refused()
         self.read(folder / "form")
-        photo = self.server.photos / hashlib.sha256(part_named_file(self.headers, folder / "form")).hexdigest()
+        photo = self.server.photos / digest_of_part(folder / "form", boundary, "file")
         if not photo.exists():
             return 200, {"data": {"status": "no_record"}}
         return 200, {"data": self.described(photo.read_text()) | {"status": "verified"}}
 
     def tell(self, folder, capture_id):
-        check_request(self.headers, hashlib.sha256().hexdigest(), self.server.devices, folder)
+        self.check_signature(folder, *self.sender(), hashlib.sha256().hexdigest())
         return self.show(folder, capture_id)
 
     def show(self, _, capture_id):
@@ -176,20 +265,43 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 4 * CLIENTS
+
+    def __init__(self, options):
+        self.folder, self.trust = options.folder.resolve(), options.trust
+        self.photos = self.folder / ".photos"
+        self.photos.mkdir(parents=True, exist_ok=True)
+        self.devices = {device.lower(): public_key(file) for device, file in options.device}
+        self.clients = threading.Semaphore(CLIENTS)
+        super().__init__(("127.0.0.1", options.port), Handler)
+
+    def process_request(self, *request):
+        self.clients.acquire()
+        super().process_request(*request)
+
+    def process_request_thread(self, *request):
+        try:
+            super().process_request_thread(*request)
+        finally:
+            self.clients.release()
+
+    def handle_error(self, *_):
+        """Who left before the answer needs none."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            print(f"receive.py: {sys.exc_info()[1]!r}", file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Takes captures over HTTP and keeps their bundles.")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--trust", required=True, help="the trust file of capbundle verify")
     parser.add_argument("--device", nargs=2, action="append", default=[], metavar=("UUID", "PEM"))
     parser.add_argument("--port", type=int, default=0)
-    options = parser.parse_args()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
-    server.folder, server.trust = options.folder.resolve(), options.trust
-    server.photos, server.answered = server.folder / ".photos", {}
-    server.photos.mkdir(exist_ok=True)
-    server.devices = {device.lower(): key for device, key in options.device}
+    server = Server(parser.parse_args())
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    with contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever()
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
 import CZlib
 
-/// Makes one raw deflate stream (RFC 1951) piece by piece, with zlib at level 6.
+/// Makes one raw deflate stream (RFC 1951) piece by piece, with zlib.
 @safe
 package final class Deflater {
     // zlib keeps a pointer back to the stream, so it must stay where it is: on the heap.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    package init() throws(NativeError) {
+    /// - Parameter level: zlib's, 1 to 9.
+    package init(level: Int32) throws(NativeError) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        let status = unsafe capture_deflate_init_raw(stream, 6)
+        let status = unsafe capture_deflate_init_raw(stream, level)
         guard status == Z_OK else {
             unsafe stream.deallocate()
             throw NativeError(origin: .zlib, call: "deflateInit2", code: status, text: "out of memory")

@@ -24,6 +24,12 @@ static inline EVP_PKEY *capture_generate_p256(void) {
 // EVP_PKEY_PUBLIC_KEY is a macro with an expression in it.
 static const int capture_public_key_selection = EVP_PKEY_PUBLIC_KEY;
 
+// Swift imports a string macro as a String, which lends a pointer for one call only; OSSL_PARAM keeps the pointers to its
+// names, and OSSL_PARAM_BLD those to its values.
+static const char *const capture_param_group = OSSL_PKEY_PARAM_GROUP_NAME;
+static const char *const capture_param_public_key = OSSL_PKEY_PARAM_PUB_KEY;
+static const char *const capture_p256_name = "prime256v1";
+
 // BIO_get_mem_data is a macro over BIO_ctrl, which is untyped.
 static inline long capture_bio_contents(BIO *bio, const unsigned char **bytes) {
     return BIO_get_mem_data(bio, (char **)bytes);

@@ -21,6 +21,18 @@ struct CanonicalJSONTests {
         #expect(try Self.canonical(text).utf8.elementsEqual(expected.utf8))
     }
 
+    @Test(
+        arguments: [
+            (.infinity, "null"), (-.infinity, "null"), (.nan, "null"), (-0.0, "-0.0"), (0.1, "0.1"),
+            (3.4e38, "3.4e+38"),
+            (.greatestFiniteMagnitude, "1.7976931348623157e+308"), (.leastNonzeroMagnitude, "5e-324"),
+        ] as [(Double, String)])
+    func writesNoNumberThatJSONLacks(_ value: Double, _ expected: String) throws {
+        let bytes = CanonicalJSON.encode(.real(value))
+        #expect(bytes == Array(expected.utf8))
+        _ = try JSONParser.parse(bytes, nesting: 1)
+    }
+
     @Test(arguments: [
         "", "{", "{}x", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "01", "+1", "1.", ".5",
         "1e", "NaN", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\u{1}\"", "\"\\x\"", "\"\\u00g0\"", "tru",

@@ -34,6 +34,59 @@ struct DepthMapTests {
         #expect(Set(findings).count == 1 && findings[0] != nil)
     }
 
+    /// Rule M6: an entry's limit is one that packing keeps, whatever the floats are.
+    @Test(
+        arguments: [
+            (1, 1), (2, 1), (1, 3), (4, 3), (16, 16), (63, 64), (127, 1), (100, 50), (256, 192), (1249, 1), (1250, 1),
+            (1251, 1), (640, 480), (1000, 1000), (1300, 1300),
+        ])
+    func packsWithinTheLimitWhateverTheFloats(_ width: Int, _ height: Int) throws {
+        let size = try #require(DepthSize(width: width, height: height))
+        var generator = SeededGenerator(seed: UInt64(width * height))
+        let noise = (0..<size.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let folder = try TemporaryFolder()
+        try folder.write(noise, to: "floats")
+        let digest = try Digest.of(noise)
+        let path = folder.path("floats")
+        for floats in [PayloadContent.bytes(noise), .file(try FileHandle.reading(path), path: path)] {
+            let made = try DepthMapCodec.compress(floats, size: size, sha256: digest)
+            #expect(made.size <= size.entryLimit)
+            let member = try Self.bytes(of: made)
+            let reader = try DepthMapReader(size: size)
+            try reader.consume(member.span)
+            #expect(try reader.finish(expected: digest) == nil)
+            // Packing again gives the same bytes.
+            let again = try DepthMapCodec.compress(floats, size: size, sha256: digest)
+            #expect(again.sha256 == made.sha256)
+        }
+    }
+
+    private static func bytes(
+        of made: (content: PayloadContent, size: Int, sha256: Digest)
+    ) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try made.content.stream(size: made.size, sha256: made.sha256) { bytes.append(copying: $0) }
+        return bytes
+    }
+
+    @Test func refusesFloatsThatChangeWhileTheyAreCompressed() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(RawFolder.depth, to: "floats")
+        let size = try #require(DepthSize(width: 4, height: 3))
+        let path = folder.path("floats")
+        let floats = PayloadContent.file(try FileHandle.reading(path), path: path)
+        let error = #expect(throws: BundleError.self) {
+            try DepthMapCodec.compress(floats, size: size, sha256: Digest.of([]))
+        }
+        #expect(error?.code == .inputUnreadable)
+    }
+
+    @Test func theMedianOfTwoGreatSamplesIsFinite() {
+        var collector = DepthStatistics.Collector()
+        collector.add(RawFolder.floats([3.4e38, 3.4e38]).span)
+        #expect(collector.finish().median == 3.4e38)
+    }
+
     @Test func countsWhatIsMissingAndWhatIsMeaningless() {
         var collector = DepthStatistics.Collector()
         let values: [Float] = [.nan, 0, -0.0, -1, .infinity, -.infinity, 4, 1, 3]

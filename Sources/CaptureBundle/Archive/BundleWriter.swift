@@ -33,7 +33,7 @@ final class BundleWriter {
 
     func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
         try begin(entry.path.description, size: entry.size)
-        try content.stream(expecting: entry) { piece throws(BundleError) in try write(piece) }
+        try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in try write(piece) }
         try end(entry.size)
     }
 

@@ -1,6 +1,6 @@
 package import CaptureNative
 
-/// The bytes of a payload entry before they are in a bundle.
+/// The bytes of a payload entry before they are in a bundle, or the floats that one is made of.
 package enum PayloadContent {
     case bytes([UInt8])
     /// A file that is too large to hold; it is read again, and must then have the bytes that it had.
@@ -8,15 +8,15 @@ package enum PayloadContent {
 
     package static let memoryLimit = 32 << 20
 
-    func stream(
-        expecting entry: ManifestEntry, to body: (Span<UInt8>) throws(BundleError) -> Void
+    package func stream(
+        size: Int, sha256: Digest, to body: (Span<UInt8>) throws(BundleError) -> Void
     ) throws(BundleError) {
         switch self {
         case .bytes(let bytes): try body(bytes.span)
         case .file(let handle, let name):
             do { try handle.seekToStart() } catch { throw .reading(name, error) }
-            let digest = try Self.hash(handle, name: name, expecting: entry.size, body)
-            guard digest == entry.sha256 else {
+            let digest = try Self.hash(handle, name: name, expecting: size, body)
+            guard digest == sha256 else {
                 throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
             }
         }

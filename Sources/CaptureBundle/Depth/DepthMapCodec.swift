@@ -7,14 +7,39 @@ extension BundleError.Code {
 }
 
 /// The depth map's form in a bundle: one plain gzip member of Float32 little-endian (Spec/capture-bundle.md section 5).
-enum DepthMapCodec {
+package enum DepthMapCodec {
     /// ID1 ID2 CM FLG MTIME(4); XFL and OS follow and are free.
     static let fixedHeader: [UInt8] = [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]
     static let headerLength = 10
     static let trailerLength = 8
     private static let level: Int32 = 6
 
-    static func compress(_ floats: [UInt8]) throws(BundleError) -> [UInt8] {
+    /// Floats above this are compressed in pieces, into a temporary file.
+    static let memoryLimit = 64 << 20
+
+    /// The bytes of `depth.f32.gz`; for the same floats the same ones each time.
+    package static func compress(
+        _ floats: PayloadContent, size: DepthSize, sha256: Digest
+    ) throws(BundleError) -> (content: PayloadContent, size: Int, sha256: Digest) {
+        let made: (content: PayloadContent, size: Int, sha256: Digest)
+        switch floats {
+        case .bytes(let bytes):
+            let member = try compress(bytes)
+            made = (.bytes(member), member.count, try Digest.of(member))
+        case .file:
+            let spool = try DepthMapSpool()
+            try floats.stream(size: size.byteCount, sha256: sha256) { piece throws(BundleError) in
+                try spool.add(piece)
+            }
+            made = try spool.finish()
+        }
+        guard made.size <= size.entryLimit else {
+            throw BundleError(.internalFailure, "a compressed depth map of \(made.size) bytes, for \(size) samples")
+        }
+        return made
+    }
+
+    private static func compress(_ floats: [UInt8]) throws(BundleError) -> [UInt8] {
         let member = try native { () throws(NativeError) in try GzipCompressor.compress(floats.span, level: level) }
         guard member.starts(with: fixedHeader) else {
             throw BundleError(.internalFailure, "libdeflate wrote another gzip header than the format has")

@@ -18,8 +18,7 @@ public struct DepthStatistics: Hashable, Sendable {
 
     /// Gathers samples from bytes that come in pieces; memory is bounded by `medianLimit`.
     package struct Collector {
-        private var pending: UInt32 = 0
-        private var pendingBytes: UInt32 = 0
+        private var pieces = SamplePieces()
         private var measured: [Float] = []
         private var minimum: Float?
         private var maximum: Float?
@@ -30,14 +29,10 @@ public struct DepthStatistics: Hashable, Sendable {
         package init() {}
 
         package mutating func add(_ bytes: Span<UInt8>) {
-            for index in 0..<bytes.count {
-                pending |= UInt32(bytes[index]) << (8 * pendingBytes)
-                pendingBytes += 1
-                if pendingBytes == 4 {
-                    add(Float(bitPattern: pending))
-                    (pending, pendingBytes) = (0, 0)
-                }
-            }
+            // Lent to a local, since the closure changes the rest.
+            var pieces = self.pieces
+            pieces.read(bytes) { add(Float(bitPattern: $0)) }
+            self.pieces = pieces
         }
 
         private mutating func add(_ sample: Float) {
@@ -62,7 +57,49 @@ public struct DepthStatistics: Hashable, Sendable {
         private var median: Float? {
             let sorted = measured.sorted()
             guard let middle = sorted.dropFirst(sorted.count / 2).first else { return nil }
-            return sorted.count % 2 == 1 ? middle : (sorted[sorted.count / 2 - 1] + middle) / 2
+            guard sorted.count % 2 == 0 else { return middle }
+            // In Double, since the sum of two floats may be too much for a float; the mean of them never is.
+            return Float((Double(sorted[sorted.count / 2 - 1]) + Double(middle)) / 2)
+        }
+    }
+}
+
+/// Samples that are below 0 or infinite, counted in bytes that come in pieces.
+struct MeaninglessSamples {
+    private var pieces = SamplePieces()
+    private(set) var count = 0
+
+    mutating func add(_ bytes: Span<UInt8>) {
+        var found = 0
+        pieces.read(bytes) { bits in
+            if bits == 0x7f80_0000 || (0x8000_0001...0xff80_0000).contains(bits) { found += 1 }
+        }
+        count += found
+    }
+}
+
+/// Puts together the bits of little-endian floats whose bytes come in pieces of any size.
+private struct SamplePieces {
+    private var pending: UInt32 = 0
+    private var pendingBytes = 0
+
+    mutating func read(_ bytes: Span<UInt8>, _ body: (UInt32) -> Void) {
+        var index = 0
+        while index < bytes.count {
+            if pendingBytes == 0 && bytes.count - index >= 4 {
+                body(
+                    UInt32(bytes[index]) | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2]) << 16
+                        | UInt32(bytes[index + 3]) << 24)
+                index += 4
+                continue
+            }
+            pending |= UInt32(bytes[index]) << (8 * UInt32(pendingBytes))
+            pendingBytes += 1
+            index += 1
+            if pendingBytes == 4 {
+                body(pending)
+                (pending, pendingBytes) = (0, 0)
+            }
         }
     }
 }

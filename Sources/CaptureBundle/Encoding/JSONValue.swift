@@ -20,6 +20,11 @@ package indirect enum JSONValue: Sendable {
 
     package static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
 
+    /// The shortest digits that give the value back; null for infinity and NaN, which JSON does not have.
+    package static func real(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> JSONValue {
+        value.isFinite ? .number(value.description) : .null
+    }
+
     /// An object without the members that are nil.
     package static func members(_ pairs: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         .object(pairs.compactMap { name, value in value.map { Member(name, $0) } })

@@ -41,5 +41,8 @@ public struct DepthSize: Hashable, Sendable, CustomStringConvertible {
     /// Bytes of the raw floats: 4 · width · height.
     public var byteCount: Int { 4 * width * height }
 
+    /// What `depth.f32.gz` may have at most: more than floats need that cannot be compressed (rule M6).
+    public var entryLimit: Int { byteCount + byteCount / 256 + 128 }
+
     public var description: String { "\(width)x\(height)" }
 }

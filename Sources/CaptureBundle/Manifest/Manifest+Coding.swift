@@ -74,9 +74,7 @@ extension Manifest {
         }
         try judge(entries)
         let depth = try fields.optionalObject("depth").map(decodeDepth)
-        if (depth != nil) != entries.contains(where: { $0.path == .depth }) {
-            throw BundleError(.manifestEntries, "depth and the entry depth.f32.gz must both be there, or neither")
-        }
+        try judge(depth, entry: entries.first { $0.path == .depth })
         let chain = try fields.optionalObject("chain").map(decodeChain)
         let manifest = try Manifest(
             capturedAt: capturedAt, device: device, entries: entries, depth: depth, chain: chain)
@@ -183,6 +181,17 @@ extension Manifest {
         for path in [EntryPath.photo, .metadata] where !entries.contains(where: { $0.path == path }) {
             throw BundleError(.manifestEntries, "\(path) is not listed")
         }
+    }
+
+    private static func judge(_ depth: DepthDescription?, entry: ManifestEntry?) throws(BundleError) {
+        guard (depth == nil) == (entry == nil) else {
+            throw BundleError(.manifestEntries, "depth and the entry depth.f32.gz must both be there, or neither")
+        }
+        guard let depth, let entry, entry.size > depth.size.entryLimit else { return }
+        throw BundleError(
+            .manifestLimit,
+            "\(entry.path): \(entry.size) bytes, at most \(depth.size.entryLimit) are allowed for \(depth.size) samples"
+        )
     }
 
     private static func decodeDepth(_ fields: ManifestObject) throws(BundleError) -> DepthDescription {

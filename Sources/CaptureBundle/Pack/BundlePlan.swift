@@ -32,7 +32,10 @@ struct BundlePlan {
                 throw BundleError(.rawCapture, "location: \(error.message)", file: file)
             }
         }
-        if let depth = capture.depth { try add(.depth, try DepthMapCodec.compress(depth.floats)) }
+        if let depth = capture.depth {
+            let made = try DepthMapCodec.compress(depth.floats, size: depth.size, sha256: depth.sha256)
+            parts.append((ManifestEntry(path: .depth, size: made.size, sha256: made.sha256), made.content))
+        }
         parts.sort { $0.entry.path < $1.entry.path }
         contents = parts.map(\.content)
         manifest = try Manifest(
@@ -96,7 +99,9 @@ struct BundlePlan {
             try writer.write(.assertion, assertion)
             for (entry, content) in zip(manifest.entries, contents) {
                 try writer.begin(BodyPart(entry))
-                try content.stream(expecting: entry) { piece throws(BundleError) in try writer.write(piece) }
+                try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in
+                    try writer.write(piece)
+                }
             }
             try writer.finish()
             if writer.isSpoilt { continue }

@@ -12,7 +12,7 @@ package struct RawCapture {
 
     struct Depth {
         /// Float32 little-endian, row-major, top row first, metres.
-        let floats: [UInt8]
+        let floats: PayloadContent
         let size: DepthSize
         let sha256: Digest
     }

@@ -143,16 +143,21 @@ package struct RawCaptureReader {
             throw wrong(name, "missing", hints: ["use --no-depth to pack a capture without a depth map"])
         }
         let size = try depthSize(said: said)
-        let floats = try readFloats(size)
         if max(size.width, size.height) > UploadAdvice.depthSide {
             let limit = UploadAdvice.depthSide
             remark(.warning, name, "is \(size); servers refuse more than \(limit)x\(limit)")
         }
-        warnOfMeaninglessSamples(floats)
-        return RawCapture.Depth(floats: floats, size: size, sha256: try Digest.of(floats))
+        let (floats, sha256, meaningless) = try readFloats(size)
+        if meaningless > 0 {
+            let message = "\(meaningless) samples are negative or infinite; they are kept as they are"
+            remark(.warning, name, message)
+        }
+        return RawCapture.Depth(floats: floats, size: size, sha256: sha256)
     }
 
-    private func readFloats(_ size: DepthSize) throws(BundleError) -> [UInt8] {
+    private func readFloats(
+        _ size: DepthSize
+    ) throws(BundleError) -> (floats: PayloadContent, sha256: Digest, meaningless: Int) {
         let name = Self.depthName
         func wrongLength(_ count: Int) -> BundleError {
             wrong(name, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))")
@@ -162,9 +167,18 @@ package struct RawCaptureReader {
             // Looked at first, so that a file of another size is not read into memory to find out.
             let length = try handle.status().size
             guard length == size.byteCount else { throw wrongLength(length) }
+            var meaningless = MeaninglessSamples()
+            guard size.byteCount <= DepthMapCodec.memoryLimit else {
+                let file = path(name)
+                let sha256 = try PayloadContent.hash(handle, path: file, expecting: size.byteCount) {
+                    meaningless.add($0)
+                }
+                return (.file(handle, path: file), sha256, meaningless.count)
+            }
             let floats = try handle.readAll(limit: size.byteCount)
             guard floats.count == size.byteCount else { throw wrongLength(floats.count) }
-            return floats
+            meaningless.add(floats.span)
+            return (.bytes(floats), try Digest.of(floats), meaningless.count)
         }
     }
 
@@ -183,21 +197,6 @@ package struct RawCaptureReader {
             throw wrong(name, "depth_map_dimensions is \(said), each side must be 1 to \(BundleLimits.depthSide)")
         }
         return size
-    }
-
-    private mutating func warnOfMeaninglessSamples(_ floats: [UInt8]) {
-        var count = 0
-        // The sign and exponent bits are in the last byte and a half of each little-endian float.
-        for index in stride(from: 3, to: floats.count, by: 4) {
-            let high = UInt32(floats[index]) << 8 | UInt32(floats[index - 1])
-            let rest = UInt32(floats[index - 2]) | UInt32(floats[index - 3]) | (high & 0x7f)
-            let isInfinite = high & 0x7f80 == 0x7f80 && rest == 0
-            let isNegative = high & 0x8000 != 0 && high & 0x7f80 != 0x7f80 && (high & 0x7fff | rest) != 0
-            if isInfinite || isNegative { count += 1 }
-        }
-        if count > 0 {
-            remark(.warning, Self.depthName, "\(count) samples are negative or infinite; they are kept as they are")
-        }
     }
 }
 

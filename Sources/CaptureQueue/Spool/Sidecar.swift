@@ -30,7 +30,7 @@ struct Sidecar: Hashable, Sendable {
                 "manifest_sha256": .string(manifestSHA256.description), "bytes": .integer(byteCount),
                 "captured_at": .string(capturedAt.description), "device": .string(device.description),
                 "pushed_at": .string(pushedAt.description),
-                "priority": .number(String(priority)), "not_before": notBefore.map { .string($0.description) },
+                "priority": .integer(priority), "not_before": notBefore.map { .string($0.description) },
                 "session": session.map { .string($0) }, "destinations": .array(destinations.map { .string($0) }),
                 "reference": reference.map { .string($0) },
             ]))

@@ -108,11 +108,11 @@ enum InspectionRendering {
     }
 
     private static func statistics(_ depth: DepthStatistics) -> JSONValue {
-        func number(_ value: Float?) -> JSONValue? { value.map { .number(String(describing: $0)) } }
-        return .members([
-            "maximum_m": number(depth.maximum), "meaningless": .integer(depth.meaningless),
-            "median_m": number(depth.median), "minimum_m": number(depth.minimum), "missing": .integer(depth.missing),
-            "missing_share": .number(Quantity.decimal(depth.missingShare, places: 6)),
+        .members([
+            "maximum_m": depth.maximum.map(JSONValue.real), "meaningless": .integer(depth.meaningless),
+            "median_m": depth.median.map(JSONValue.real), "minimum_m": depth.minimum.map(JSONValue.real),
+            "missing": .integer(depth.missing),
+            "missing_share": .real((depth.missingShare * 1e6).rounded() / 1e6),
             "samples": .integer(depth.samples),
         ])
     }

@@ -11,7 +11,7 @@ extension CaptureRecord {
             "bytes": .integer(byteCount), "captured_at": .string(capturedAt.description),
             "device": .string(device.description), "verdict": .string(verdict),
             "pushed_at": .string(Moment.text(pushedAt)),
-            "session": session.map { .string($0) }, "priority": .number(String(priority)),
+            "session": session.map { .string($0) }, "priority": .integer(priority),
             "not_before": notBefore.map { .string(Moment.text($0)) }, "holding": .string(holding.rawValue),
             "path": path.map { .string($0) }, "finished_at": finishedAt.map { .string(Moment.text($0)) },
             "removed_at": removedAt.map { .string(Moment.text($0)) },

@@ -88,7 +88,7 @@ def judge(data):
     if len(fields["entries"]) > MAX_ENTRIES:
         raise Fault("M6", "%d entries" % len(fields["entries"]))
     for entry in fields["entries"]:
-        if entry["size"] > SIZE_LIMITS.get(entry["path"], container.MAX_SIZE):
+        if entry["size"] > _size_limit(entry["path"], fields.get("depth")):
             raise Fault("M6", "%s of %d bytes" % (printable(entry["path"]), entry["size"]))
     _judge_entries(fields)
     if "chain" in fields:
@@ -97,6 +97,18 @@ def judge(data):
     if fields["id"] != computed:
         raise Fault("M9", "%s, computed %s" % (printable(fields["id"]), computed))
     return Manifest(data, fields, point)
+
+
+def _size_limit(path, depth):
+    """Section 4.3; a depth.f32.gz without depth is M7."""
+    if path == "depth.f32.gz" and depth:
+        return depth_limit(depth["width"], depth["height"])
+    return SIZE_LIMITS.get(path, container.MAX_SIZE)
+
+
+def depth_limit(width, height):
+    floats = 4 * width * height
+    return floats + floats // 256 + 128
 
 
 def _judge_names(fields):

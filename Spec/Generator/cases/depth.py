@@ -5,6 +5,7 @@ import zlib
 
 from bundle import depth, writer
 
+from . import deflate
 from .base import FLOATS, HEIGHT, WIDTH, Case, Draft
 
 PLAIN = depth.gzip_stored(FLOATS)
@@ -25,8 +26,14 @@ def spoilt(offset, data):
     return bytes(whole)
 
 
+def member(stream, raw):
+    return depth.GZIP_START + b"\0\xff" + stream + depth.gzip_trailer(raw)
+
+
 def cases():
     yield from _gzip()
+    for name, comment, stream, raw in deflate.refused():
+        yield case("deflate_" + name, "gzip", "D1, section 5.1", comment, member(stream, raw), raw)
     yield from _length()
     other = FLOATS[:-4] + struct.pack("<f", 3.0)
     yield case("sha256", "sha256", "D3", "depth.sha256 is the hash of other floats", PLAIN, other)
@@ -93,26 +100,18 @@ def _length():
     for name, raw, comment in (
             ("one_byte_long", FLOATS + b"\0", "49 bytes, not 48"),
             ("one_float_long", FLOATS + bytes(4), "13 floats, not 12"),
-            ("double", struct.pack("<12d", *([1.0] * 12)), "twelve floats of eight bytes"),
-            ("far_too_long", FLOATS + bytes(40000), "40048 bytes, not 48")):
+            ("double", struct.pack("<12d", *([1.0] * 12)), "twelve floats of eight bytes")):
         # The hash is that of the first 48 bytes, so that stopping there is not enough to accept.
         yield case("length_" + name, "length", "D2", comment, depth.gzip_stored(raw), raw[:len(FLOATS)])
-    broken = depth.gzip_stored(FLOATS + bytes(40000))[:-9] + bytes(9)
-    yield case("length_bomb", "length", "D2", "a block of one zero and fixed codes that repeat it 65 times 258 bytes",
-               _bomb(), bytes(48))
-    yield case("length_long_and_crc", "length", "D2",
-               "too many bytes and then a wrong CRC-32: the reader stopped before it",
-               broken)
-
-
-def _bomb():
-    """A deflate stream of fixed codes: literal 0, then length 258 at distance 1 again and again."""
-    bits = [1, 1, 0]  # last block, type 1 (fixed codes)
-    bits += [0, 0, 1, 1, 0, 0, 0, 0]  # literal 0
+    bomb = deflate.Stream().block(1, final=True).code(deflate.FIXED[0])
     for _ in range(65):
-        bits += [1, 1, 0, 0, 0, 1, 0, 1] + [0, 0, 0, 0, 0]  # symbol 285 is length 258; distance code 0 is distance 1
-    bits += [0] * 7  # end of block
-    bits += [0] * (-len(bits) % 8)
-    packed = bytes(sum(bit << index for index, bit in enumerate(bits[at:at + 8])) for at in range(0, len(bits), 8))
-    raw = bytes(1 + 65 * 258)
-    return depth.GZIP_START + b"\0\xff" + packed + depth.gzip_trailer(raw)
+        bomb.code(deflate.FIXED[285]).code(deflate.FIXED_DISTANCES[0])
+    yield case("length_bomb", "length", "D2", "a block of one zero and fixed codes that repeat it 65 times 258 bytes",
+               member(bomb.code(deflate.FIXED[deflate.END]).bytes(), bytes(1 + 65 * 258)), bytes(48))
+    far = deflate.Stream().stored(FLOATS).block(1, final=True)
+    for _ in range(40):
+        far.code(deflate.FIXED[285]).code(deflate.FIXED_DISTANCES[3])
+    far = member(far.code(deflate.FIXED[deflate.END]).bytes(), FLOATS + FLOATS[-4:] * (10 * 258))
+    yield case("length_far_too_long", "length", "D2", "10368 bytes, not 48", far)
+    yield case("length_long_and_crc", "length", "D2",
+               "too many bytes and then a wrong CRC-32: the reader stopped before it", far[:-9] + bytes(9))

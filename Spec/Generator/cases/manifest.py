@@ -7,7 +7,7 @@ from bundle.manifest import compute_id
 
 from .base import CONFIDENCE, KEY, OTHER_KEY, Draft
 from .manifest_values import DEPTH_INDEX, METADATA_INDEX, PHOTO_INDEX, assigned, case, changed, removed, values
-from .valid import many_entries
+from .valid import depth_of_size, many_entries
 
 
 def raw(data):
@@ -175,6 +175,9 @@ def _limits():
             ("metadata", METADATA_INDEX, 1048577, Draft())):
         yield case("limit_" + name, "limit", "M6", "%s of %d bytes" % (name, size),
                    assigned(["entries", index, "size"], size, draft))
+    yield case("limit_depth_177", "limit", "M6", "a depth map of 177 bytes for 48 bytes of floats", depth_of_size(177))
+    yield case("limit_depth_rounded", "limit", "M6", "a depth map of 638 bytes for 508 bytes of floats",
+               depth_of_size(638, 127, 1))
     located = Draft(with_location=True)
     located.payload["location.json"] = located.payload["location.json"].replace(b'"0', b'"00', 1)
     yield case("limit_location_513", "limit", "M6", "a position of 513 bytes", located)

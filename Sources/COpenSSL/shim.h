@@ -24,6 +24,11 @@ static inline EVP_PKEY *capture_generate_p256(void) {
 // EVP_PKEY_PUBLIC_KEY is a macro with an expression in it.
 static const int capture_public_key_selection = EVP_PKEY_PUBLIC_KEY;
 
+// Swift makes a String of such a macro, whose C form lives for one call only; OSSL_PARAM_BLD keeps the pointer.
+static const char *const capture_group_name = OSSL_PKEY_PARAM_GROUP_NAME;
+static const char *const capture_public_key = OSSL_PKEY_PARAM_PUB_KEY;
+static const char *const capture_p256 = "prime256v1";
+
 // BIO_get_mem_data is a macro over BIO_ctrl, which is untyped.
 static inline long capture_bio_contents(BIO *bio, const unsigned char **bytes) {
     return BIO_get_mem_data(bio, (char **)bytes);

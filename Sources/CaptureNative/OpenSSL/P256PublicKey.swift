@@ -93,11 +93,16 @@ package final class P256PublicKey: @unchecked Sendable {
     private static func load(_ point: [UInt8]) -> OpaquePointer? {
         guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
         defer { unsafe OSSL_PARAM_BLD_free(builder) }
-        guard
-            unsafe OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1,
-            unsafe OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point.count) == 1,
-            let parameters = unsafe OSSL_PARAM_BLD_to_param(builder)
-        else { return nil }
+        // The builder copies nothing before the last of these calls.
+        let parameters = unsafe point.withUnsafeBufferPointer { bytes -> UnsafeMutablePointer<OSSL_PARAM>? in
+            guard
+                unsafe OSSL_PARAM_BLD_push_utf8_string(builder, capture_group_name, capture_p256, 0) == 1,
+                unsafe OSSL_PARAM_BLD_push_octet_string(
+                    builder, capture_public_key, bytes.baseAddress, bytes.count) == 1
+            else { return nil }
+            return unsafe OSSL_PARAM_BLD_to_param(builder)
+        }
+        guard let parameters = unsafe parameters else { return nil }
         defer { unsafe OSSL_PARAM_free(parameters) }
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
         defer { unsafe EVP_PKEY_CTX_free(context) }

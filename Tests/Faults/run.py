@@ -17,7 +17,7 @@ from bench import Bench  # noqa: E402  (after the lines above, so that they hold
 from outcomes import Failed, Outcomes  # noqa: E402
 
 FAMILIES = ["crash_pack", "crash_files", "errors", "disks", "streams", "counters", "sameness", "keys", "states",
-            "inputs", "targets", "names", "crash_uploads", "uploads", "memory"]
+            "inputs", "targets", "names", "arguments", "access", "crash_uploads", "uploads", "memory"]
 
 
 def main():

@@ -9,6 +9,14 @@ package enum ProcessEnvironment {
         return value.isEmpty ? nil : value
     }
 
+    /// The folder that a variable of the XDG Base Directory Specification names, else that folder below the home.
+    ///
+    /// The specification has relative paths ignored.
+    package static func folder(_ variable: String, orInHome usual: String) -> String {
+        if let path = value(variable), path.utf8.first == UInt8(ascii: "/") { return path }
+        return FilePath.join(home, usual)
+    }
+
     /// `NAME=value` of all variables, with others put in place of those of the same name.
     package static func all(adding others: [String: String]) -> [String] {
         var lines = others.map { "\($0.key)=\($0.value)" }
@@ -19,17 +27,6 @@ package enum ProcessEnvironment {
             unsafe next += 1
         }
         return lines
-    }
-
-    /// The first argument of this process that is no UTF-8, as far as it can be shown; nil when all are.
-    ///
-    /// Swift repairs such arguments silently, and would then work on a file of another name.
-    package static var unreadableArgument: String? {
-        for index in 0..<Int(CommandLine.argc) {
-            guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
-            if unsafe String(validatingCString: argument) == nil { return unsafe String(cString: argument) }
-        }
-        return nil
     }
 
     /// The home folder: `HOME`, else what the user database says.

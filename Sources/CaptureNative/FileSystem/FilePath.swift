@@ -9,6 +9,10 @@ package enum FilePath {
         return unsafe String(validatingCString: resolved) ?? path
     }
 
+    /// The path itself, unless its last name is a link: then the file that it leads to, so that names derived from it are the
+    /// same for all links.
+    package static func followed(_ path: String) -> String { FileStatus.isLink(path) ? resolved(path) : path }
+
     /// What Linux file systems allow for one name, in bytes.
     package static let nameLimit = 255
 

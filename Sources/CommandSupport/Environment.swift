@@ -8,14 +8,25 @@ package enum Environment {
         DeviceKeyFile(path: option ?? ProcessEnvironment.value("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
     }
 
-    /// `--trust`, else `CAPBUNDLE_TRUST`; nil when neither is given.
-    package static func explicitTrustPath(_ option: String?) -> String? {
+    /// `--trust`, else `CAPBUNDLE_TRUST`, else `$XDG_CONFIG_HOME/capbundle/trusted_devices`.
+    ///
+    /// - Parameter warn: gets what others can do with a file that the user named.
+    /// - Throws: `trust.open` when others can change the usual one.
+    package static func trustPath(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> String {
+        if let path = namedTrustPath(option) {
+            FileAccess.exposure(ofTrustFile: path).map(warn)
+            return path
+        }
+        if let fault = FileAccess.exposure(ofTrustFile: usualTrustPath) { throw fault }
+        return usualTrustPath
+    }
+
+    private static func namedTrustPath(_ option: String?) -> String? {
         option ?? ProcessEnvironment.value("CAPBUNDLE_TRUST")
     }
 
-    /// `$XDG_CONFIG_HOME/capbundle/trusted_devices`
-    package static var usualTrustPath: String {
-        let base = ProcessEnvironment.value("XDG_CONFIG_HOME") ?? FilePath.join(ProcessEnvironment.home, ".config")
+    private static var usualTrustPath: String {
+        let base = ProcessEnvironment.folder("XDG_CONFIG_HOME", orInHome: ".config")
         return FilePath.join(base, "capbundle/trusted_devices")
     }
 
@@ -23,8 +34,11 @@ package enum Environment {
     package static var now: Int { WallClock.milliseconds }
 
     /// The trust file; where none was named and the usual one is not there, one that names nobody.
-    package static func trustFile(_ option: String?) throws(BundleError) -> TrustFile {
-        if let path = explicitTrustPath(option) { return try TrustFile(path: path) }
-        return FileStatus.exists(usualTrustPath) ? try TrustFile(path: usualTrustPath) : TrustFile()
+    ///
+    /// - Throws: as `trustPath`, and what reading it throws.
+    package static func trustFile(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> TrustFile {
+        let path = try trustPath(option, warn: warn)
+        let isOptional = namedTrustPath(option) == nil
+        return isOptional && !FileStatus.exists(path) ? TrustFile() : try TrustFile(path: path)
     }
 }

@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import CaptureBundle
 
 /// `--trust`.
 package struct TrustOptions: ParsableArguments {
@@ -14,5 +15,9 @@ package struct TrustOptions: ParsableArguments {
     package var path: String?
 
     /// The file to change, made where it is missing.
-    package var pathToChange: String { Environment.explicitTrustPath(path) ?? Environment.usualTrustPath }
+    ///
+    /// - Throws: as `Environment.trustPath`.
+    package func pathToChange(warn: (BundleError) -> Void) throws(BundleError) -> String {
+        try Environment.trustPath(path, warn: warn)
+    }
 }

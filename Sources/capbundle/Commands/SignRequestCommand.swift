@@ -36,7 +36,7 @@ struct SignRequestCommand: ParsableCommand {
     @OptionGroup var passphrase: PassphraseOptions
 
     func run() throws {
-        let device = try key.file.load(passphrase.passphrase())
+        let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
         let source = try BundleSource(path: body)
         let hash = try RequestSignature.hash(source)
         // A pipeline whose first part failed must not end with a good signature over nothing.

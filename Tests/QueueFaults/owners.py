@@ -189,7 +189,8 @@ def no_place(bench):
 TESTS = [
     ("folders that others can write: 77, untouched", open_folders),
     ("a shard of the spool that others can write does no harm", open_shard),
-    ("a database that others can write: 77", open_database),
+    ("a database that others can write or read: 77", open_database),
+    ("a copy of the settings that others can read: 77", open_settings),
     ("folders that others can only read are in use", only_readable),
     ("whatever the umask, a queue is private", made_private),
     ("a folder or database of another user: 77", of_another_user),

@@ -61,6 +61,7 @@ extension BundleError.Code {
     public static let keyState = Self("key.state")
     public static let keyCounterUsedUp = Self("key.counter")
     public static let trustFile = Self("trust.file")
+    public static let trustOpenToOthers = Self("trust.open")
     public static let trustName = Self("trust.name")
     public static let trustExists = Self("trust.exists")
     public static let internalFailure = Self("internal")

@@ -12,12 +12,14 @@ package enum CommandRunner {
     ) -> Never {
         StandardStreams.holdPlaces()
         let diagnostic = Diagnostic(tool: tool)
-        if let argument = ProcessEnvironment.unreadableArgument {
-            diagnostic.usage("the argument \(argument) is not UTF-8", hint: "rename the file, or go through a pipe")
-            Output.exit(ExitStatus.usage.rawValue)
-        }
+        let arguments = arguments(diagnostic)
         do {
-            var command = try parse(root)
+            var command = try parse(root, arguments)
+            let group = type(of: command).configuration
+            guard group.subcommands.isEmpty else {
+                let names = group.subcommands.compactMap { $0.configuration.commandName }
+                throw ValidationError("a command is missing, expected one of \(names.joined(separator: ", "))")
+            }
             try command.run()
             Output.exit(ExitStatus.success.rawValue)
         } catch let status as ExitStatus {
@@ -30,26 +32,45 @@ package enum CommandRunner {
                 diagnostic.error(failure)
                 Output.exit(failure.status.rawValue)
             }
-            finish(root, error, tool, diagnostic)
+            finish(root, error, commandLine(root, tool, arguments), diagnostic)
         }
     }
 
-    private static func parse(_ root: any ParsableCommand.Type) throws -> any ParsableCommand {
-        let arguments = CommandLine.arguments.dropFirst()
+    /// The arguments without the program's name. Swift would repair one that is not UTF-8, and the tool would then work on a
+    /// file of another name.
+    private static func arguments(_ diagnostic: Diagnostic) -> [String] {
+        do {
+            return try ProcessArguments.all().dropFirst().map { bytes in
+                if let argument = String(validating: bytes, as: UTF8.self) { return argument }
+                diagnostic.usage(
+                    "the argument \(String(decoding: bytes, as: UTF8.self)) is not UTF-8",
+                    hint: "rename the file, or go through a pipe")
+                Output.exit(ExitStatus.usage.rawValue)
+            }
+        } catch {
+            diagnostic.usage(
+                "the arguments of this process cannot be read: /proc/self/cmdline: \(error.text)", hint: "mount /proc")
+            Output.exit(ExitStatus.internalFailure.rawValue)
+        }
+    }
+
+    private static func parse(
+        _ root: any ParsableCommand.Type, _ arguments: [String]
+    ) throws -> any ParsableCommand {
         // Asked last, since a cast looks through every conformance of the program.
-        guard arguments.count > ManyNames.enough else { return try root.parseAsRoot() }
+        guard arguments.count > ManyNames.enough else { return try root.parseAsRoot(arguments) }
         let chosen = root.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         if let chosen = chosen as? any ManyNamesCommand.Type,
-            let command = try ManyNames.parse(chosen, arguments, root: root)
+            let command = try ManyNames.parse(chosen, arguments[...], root: root)
         {
             return command
         }
-        return try root.parseAsRoot()
+        return try root.parseAsRoot(arguments)
     }
 
     /// Help and version go to standard output; anything else that the parser throws is wrong usage.
     private static func finish(
-        _ root: any ParsableCommand.Type, _ error: any Error, _ tool: String, _ diagnostic: Diagnostic
+        _ root: any ParsableCommand.Type, _ error: any Error, _ commandLine: String, _ diagnostic: Diagnostic
     ) -> Never {
         if root.exitCode(for: error).isSuccess {
             do {
@@ -65,7 +86,7 @@ package enum CommandRunner {
         let words = line.cut(to: 1).lowercased() + line.without(first: line.cut(to: 1).utf8.count)
         diagnostic.usage(
             words.rest(before: ".") ?? words,
-            hint: "see \(commandLine(root, tool)) --help")
+            hint: "see \(commandLine) --help")
         Output.exit(ExitStatus.usage.rawValue)
     }
 
@@ -77,10 +98,12 @@ package enum CommandRunner {
     }
 
     /// The words of the command line that name commands: `capbundle trust add`.
-    private static func commandLine(_ root: any ParsableCommand.Type, _ tool: String) -> String {
+    private static func commandLine(
+        _ root: any ParsableCommand.Type, _ tool: String, _ arguments: [String]
+    ) -> String {
         var words = [tool]
         var command = root
-        for argument in CommandLine.arguments.dropFirst() {
+        for argument in arguments {
             let next = command.configuration.subcommands.first { subcommand in
                 let name = subcommand.configuration.commandName ?? "\(subcommand)".lowercased()
                 return name == argument

@@ -33,6 +33,11 @@ package struct Diagnostic: Sendable {
 
     package func warning(_ text: String) { say("warning", text) }
 
+    package func warning(_ error: BundleError) {
+        warning(error.description)
+        for hint in error.hints { say("hint", hint) }
+    }
+
     package func note(_ text: String) { say("note", text) }
 
     private func say(_ kind: String, _ text: String) {

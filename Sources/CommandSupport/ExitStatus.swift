@@ -50,7 +50,7 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         case .inputUnreadable, .entryAbsent: self = .noInput
         case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
         case .inputOutput: self = .inputOutput
-        case .keyOpenToOthers, .keyPassphrase: self = .noPermission
+        case .keyOpenToOthers, .keyPassphrase, .trustOpenToOthers: self = .noPermission
         case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile: self = .configuration
         case .trustName, .rawClash, .noNames, .requestHeader: self = .usage
         default: self = .internalFailure

@@ -6,15 +6,19 @@ import SystemPackage
 package enum PassphraseFile {
     private static let sizeLimit = 1 << 16
 
-    /// - Parameter path: nil for none; `CAPBUNDLE_PASSPHRASE_FILE` is looked at then.
+    /// - Parameters:
+    ///   - path: nil for none; `CAPBUNDLE_PASSPHRASE_FILE` is looked at then.
+    ///   - warn: gets a file that others can read.
     /// - Throws: `input.unreadable`, or `key.passphrase` when the first line is empty.
-    package static func read(_ path: String?) throws(BundleError) -> [UInt8]? {
+    package static func read(_ path: String?, warn: (BundleError) -> Void) throws(BundleError) -> [UInt8]? {
         guard let path = path.map({ FilePath($0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
             return nil
         }
         let bytes: [UInt8]
         do {
-            bytes = try FileHandle.reading(path).readAll(limit: sizeLimit)
+            let handle = try FileHandle.reading(path)
+            FileAccess.exposure(ofSecret: path, try handle.status()).map(warn)
+            bytes = try handle.readAll(limit: sizeLimit)
         } catch {
             throw BundleError(.inputUnreadable, "the passphrase file cannot be read: \(error.text)", file: path)
         }

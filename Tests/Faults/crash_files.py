@@ -4,6 +4,7 @@ A key without its state would sign with counters that were used before, so that 
 the old or the new one.
 """
 import functools
+import shutil
 
 from checks import Failed, expect
 from injection import prefix, report, since, sweep, trace, without_unnamed_files
@@ -32,7 +33,16 @@ def sweep_over(bench, make, arguments, look, start, named):
     report(sweep(since(calls, start), trial))
 
 
-def key_new(named, bench):
+def interrupted(bench):
+    """What a `key new` leaves that was killed before the key itself had its name."""
+    rig = bench.rig(empty=True)
+    rig.keys.mkdir(parents=True)
+    for end in (".pub", ".state", ".lock"):
+        shutil.copy(f"{bench.template.key}{end}", f"{rig.key}{end}")
+    return rig
+
+
+def key_new(make, named, bench):
     def look(rig):
         if (rig.keys / "device.key").exists():
             rig.state("a key is there")
@@ -46,7 +56,7 @@ def key_new(named, bench):
         left = [name for name in rig.strays() if "capbundle/.device.key" in name]
         expect(not left, f"leaves a secret in {left}")
 
-    sweep_over(bench, lambda: bench.rig(empty=True), lambda rig: ["key", "new"], look, "capbundle/device.key", named)
+    sweep_over(bench, lambda: make(bench), lambda rig: ["key", "new"], look, "capbundle/device.key", named)
 
 
 def key_recover(named, bench):
@@ -88,7 +98,9 @@ def trust_file(arguments, named, bench):
 
 WAYS = {"": False, ", without O_TMPFILE": True}
 COMMANDS = {
-    "key new: a kill leaves no key, or a whole one with its state": key_new,
+    "key new: a kill leaves no key, or a whole one with its state":
+        functools.partial(key_new, lambda bench: bench.rig(empty=True)),
+    "key new after a killed one: a kill leaves no key, or a whole one": functools.partial(key_new, interrupted),
     "key recover: a kill leaves the old counter or the new one": key_recover,
     "trust add: a kill leaves the old file or the new one": functools.partial(trust_file, ["add", "other", "KEY"]),
     "trust revoke: a kill leaves the old file or the new one": functools.partial(trust_file, ["revoke", "rig"]),

@@ -1,11 +1,12 @@
-"""Family 5a: a key that others can read is refused, a passphrase is asked for, and a key is never overwritten."""
+"""Family 5a: a key that others can read is refused, is never overwritten, and has one state wherever it is named."""
+import json
 import os
+import pathlib
 import shutil
+import subprocess
 
 from bench import NOBODY
 from checks import Skipped, every, expect
-
-SECRET = "correct horse"
 
 
 def everything(rig):
@@ -45,53 +46,6 @@ def of_another_user(bench):
     result = rig.pack(rig.out / "x.bundle", **who).must(66, 77, about="a key that may not be read")
     result.naming(rig.key, "a key that may not be read")
     rig.run("key", "public", **who).must(0, about="the public half is public")
-
-
-def passphrase(bench):
-    rig = bench.rig(empty=True)
-    files = {"right": SECRET + "\nsecond line\n", "crlf": SECRET + "\r\n", "bare": SECRET, "wrong": SECRET + " \n",
-             "empty": "", "blank": "\nx\n"}
-    paths = {}
-    for name, text in files.items():
-        paths[name] = rig.folder / name
-        paths[name].write_text(text)
-    rig.run("key", "new", "--passphrase-file", paths["empty"]).must(77, about="key new, empty passphrase")
-    expect(not rig.keys.exists() or not (rig.keys / "device.key").exists(), "a key was made without its passphrase")
-    rig.run("key", "new", "--passphrase-file", paths["right"]).must(0)
-    head = (rig.keys / "device.key").read_text()
-    expect(head.startswith("-----BEGIN ENCRYPTED PRIVATE KEY-----"), f"not encrypted: {head[:40]!r}")
-    rig.run("trust", "add", "rig", rig.key + ".pub").must(0, about="trust add")
-    rig.run("key", "show").must(0, about="key show needs no passphrase")
-
-    def attempt(code, words=(), about="", **env):
-        target = rig.out / f"{about}.bundle"
-        result = rig.pack(target, *words, env=env).must(code, about=about)
-        expect(target.exists() == (code == 0), f"{about}: exit {code}, target there: {target.exists()}")
-        expect(SECRET not in result.text, f"{about}: the passphrase is printed")
-        return result
-
-    option = "--passphrase-file"
-    attempt(77, about="no passphrase").naming(rig.key, "no passphrase")
-    attempt(77, (option, paths["wrong"]), "wrong passphrase").naming(rig.key, "wrong passphrase")
-    attempt(77, (option, paths["empty"]), "empty passphrase file")
-    attempt(77, (option, paths["blank"]), "empty first line")
-    attempt(66, (option, rig.folder / "nowhere"), "missing passphrase file").naming("nowhere")
-    attempt(66, (option, rig.folder), "a folder as passphrase file")
-    attempt(0, (option, paths["right"]), "option")
-    attempt(0, (option, paths["bare"]), "no line end")
-    attempt(0, (option, paths["crlf"]), "CRLF")
-    attempt(0, (), "environment", CAPBUNDLE_PASSPHRASE_FILE=str(paths["right"]))
-    attempt(77, (option, paths["wrong"]), "option before environment", CAPBUNDLE_PASSPHRASE_FILE=str(paths["right"]))
-    expect(rig.state() == 4, f"{rig.state()} counters for 4 bundles: a refused passphrase uses one")
-    rig.verify(*rig.out.iterdir())
-
-
-def surplus_passphrase(bench):
-    """A passphrase for a key that has none is no reason to fail."""
-    rig = bench.rig()
-    secret = rig.folder / "secret"
-    secret.write_text(SECRET)
-    rig.bundle(env={"CAPBUNDLE_PASSPHRASE_FILE": str(secret)})
 
 
 def never_overwritten(bench):
@@ -143,21 +97,103 @@ def leaves_no_lock(bench):
     expect(not list(rig.out.iterdir()), f"pack leaves {[path.name for path in rig.out.iterdir()]}")
 
 
-def linked(bench):
-    """A key file that is a symbolic link works, and its state stays beside the link."""
+def foreign_names(bench):
+    """key new replaces none of the files whose names it needs; what an interrupted one left is no obstacle."""
     rig = bench.rig()
-    os.rename(rig.key, rig.folder / "vault.key")
-    os.symlink(rig.folder / "vault.key", rig.key)
-    rig.verify(rig.bundle())
+    used = (rig.keys / "device.key.state").read_bytes().replace(b"counter 0", b"counter 1")
+    public = pathlib.Path(rig.key + ".pub").read_bytes()
+    cases = {".pub": {"text": b"ssh-ed25519 AAAA mine", "empty": b"", "another key's": public},
+             ".state": {"text": b"mine", "empty": b"", "a used one": used},
+             ".lock": {"text": b"12345"}}
+
+    def judge(_, case):
+        end, content = case
+        rig = bench.rig(empty=True)
+        path = rig.out / f"alice{end}"
+        for make, about in ((lambda: path.write_bytes(content), "a file"), (path.mkdir, "a folder"),
+                            (lambda: os.mkfifo(path), "a FIFO"), (lambda: path.symlink_to("/nowhere"), "a link")):
+            make()
+            before = path.lstat()
+            rig.run("key", "new", "--key", "alice", seconds=5).must(73, about=about).naming(path.name, about)
+            expect(path.lstat() == before or path.is_dir(), f"{about} was changed")
+            expect(os.listdir(rig.out) == [path.name], f"{about}: there is now {os.listdir(rig.out)}")
+            path.rmdir() if about == "a folder" else path.unlink()
+
+    every({f"{text} as alice{end}": (end, content) for end, contents in cases.items()
+           for text, content in contents.items()}, judge)
+
+
+def interrupted(bench):
+    """An unused state with its public half, and a state without one."""
+    rig = bench.rig()
+    for left in ({".state", ".pub", ".lock"}, {".state", ".lock"}, {".state"}):
+        folder = rig.folder / "".join(sorted(left))
+        folder.mkdir()
+        for end in left:
+            shutil.copy(f"{rig.key}{end}", folder / f"device.key{end}")
+        rig.run("key", "new", "--key", folder / "device.key").must(0, about=f"{left} left behind")
+        rig.pack(rig.out / f"{folder.name}.bundle", "--key", folder / "device.key").must(0)
+        ours = subprocess.run(["openssl", "pkey", "-in", folder / "device.key", "-pubout"], capture_output=True,
+                              check=True).stdout
+        expect((folder / "device.key.pub").read_bytes() == ours, f"{left}: the public half is another key's")
+
+
+def counters(rig):
+    found = [json.loads(rig.run("show", "--json", path).must(0).out)["device"]["counter"]
+             for path in rig.out.glob("*.bundle")]
+    expect(len(found) == len(set(found)), f"counters {sorted(found)}: one was used twice")
+    return sorted(found)
+
+
+def linked(bench):
+    """A key that is reached by symbolic links: state and lock are those of the real file."""
+    rig = bench.rig()
+    vault = rig.folder / "vault"
+    vault.mkdir()
+    for end in ("", ".pub", ".state"):
+        os.rename(f"{rig.key}{end}", vault / f"real{end}")
+    os.symlink(vault / "real", rig.key)
+    os.symlink(rig.key, rig.folder / "second")
+    # The attack: a state for each path.
+    for path in (rig.key, rig.folder / "second"):
+        shutil.copy(vault / "real.state", f"{path}.state")
+    folder = rig.folder / "link"
+    folder.symlink_to(vault)
+    places = [rig.key, rig.folder / "second", vault / "real", folder / "real"]
+    running = []
+    for index in range(12):
+        argv = rig.argv("pack", rig.raw, "-o", rig.out / f"{index}.bundle", "--key", places[index % 4])
+        running.append(subprocess.Popen(argv, env=rig.env, stderr=subprocess.PIPE))
+    for tool in running:
+        text = tool.communicate(timeout=60)[1]
+        expect(tool.returncode == 0, f"pack: exit {tool.returncode}: {text[:200]!r}")
+    expect(counters(rig) == list(range(1, 13)), f"counters {counters(rig)} for 12 bundles")
+    rig.verify(*rig.out.iterdir())
+
+
+def hard_linked(bench):
+    """A second name of the very file would have a state of its own: refused under both."""
+    rig = bench.rig()
+    other = rig.folder / "other"
+    os.link(rig.key, other)
+    for how in (os.link, shutil.copy):
+        how(f"{rig.key}.state", f"{other}.state")
+        for path in (rig.key, other):
+            rig.pack(rig.out / "x.bundle", "--key", path).must(78, about=how.__name__).naming(path)
+        os.unlink(f"{other}.state")
+    rig.run("key", "show").must(0)
+    other.unlink()
+    rig.bundle()
 
 
 TESTS = [
     ("a key or state that others can read or write: 77", open_to_others),
     ("a key or state of another user: 77", of_another_user),
-    ("passphrases: right, wrong, missing, by option and environment", passphrase),
-    ("a passphrase that is not needed", surplus_passphrase),
     ("a key is never overwritten: 73", never_overwritten),
     ("odd files in the key's place", odd_keys),
     ("asking for a missing key makes no file", leaves_no_lock),
-    ("a key file that is a symbolic link", linked),
+    ("key new beside files of others: 73", foreign_names),
+    ("key new after one that was interrupted", interrupted),
+    ("a key that is reached by symbolic links counts once", linked),
+    ("a key that has hard links: 78", hard_linked),
 ]

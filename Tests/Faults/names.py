@@ -132,7 +132,13 @@ def odd_environments(bench):
                                    "XDG_CONFIG_HOME")}
     rig.verify(rig.bundle(env=empty))
     rig.run("verify", rig.out / "x.bundle", env=empty).must(0)
-    rig.run("verify", rig.out / "x.bundle", env={"XDG_CONFIG_HOME": "nowhere"}).must(3)
+    rig.run("verify", rig.out / "x.bundle", env={"XDG_CONFIG_HOME": str(rig.folder / "nowhere")}).must(3)
+    # The XDG Base Directory Specification has relative values ignored.
+    for relative in ("nowhere", "./nowhere", "../out", "~/x"):
+        env = {"XDG_CONFIG_HOME": relative, "XDG_DATA_HOME": relative}
+        rig.run("verify", rig.out / "x.bundle", env=env).must(0, about=f"XDG_CONFIG_HOME={relative}")
+        rig.pack(rig.out / "y.bundle", "--force", env=env).must(0, about=f"XDG_DATA_HOME={relative}")
+        expect(not list(rig.out.glob("*/")), f"XDG_DATA_HOME={relative}: a folder was made")
     rig.run("verify", rig.out / "x.bundle", env={"CAPBUNDLE_TRUST": "nowhere"}).must(66)
     del rig.env["HOME"]
     rig.run("verify", rig.out / "x.bundle").must(0, 3, about="no HOME")

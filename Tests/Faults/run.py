@@ -16,8 +16,9 @@ sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes")
 from bench import Bench  # noqa: E402  (after the lines above, so that they hold for bench)
 from outcomes import Failed, Outcomes  # noqa: E402
 
-FAMILIES = ["crash_pack", "crash_files", "errors", "disks", "streams", "counters", "sameness", "keys", "states",
-            "inputs", "targets", "names", "crash_uploads", "uploads", "memory"]
+FAMILIES = ["crash_pack", "crash_files", "errors", "disks", "streams", "counters", "sameness", "keys",
+            "passphrases", "states", "access", "inputs", "targets", "names", "arguments", "crash_uploads", "uploads",
+            "memory"]
 
 
 def main():

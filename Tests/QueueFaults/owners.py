@@ -58,11 +58,22 @@ def open_database(bench):
         (rig.queue / "queue.sqlite").chmod(0o600)
         gives(rig, bench.stock[0])
 
-    every({f"mode {mode:o}": mode for mode in (0o620, 0o602, 0o666)}, judge)
+    every({f"mode {mode:o}": mode for mode in (0o620, 0o602, 0o666, 0o640, 0o604)}, judge)
+
+
+def open_settings(bench):
+    """The copy of the settings holds what destinations need: headers, presigned URLs."""
+    for mode in (0o644, 0o640, 0o660):
+        rig = filled(bench)
+        rig.run("config", "retention", "9d").must(0, about="config")
+        (rig.queue / "settings.json").chmod(mode)
+        tried(rig, rig.queue / "settings.json", f"settings.json with mode {mode:o}")
+        (rig.queue / "settings.json").chmod(0o600)
+        rig.push(bench.stock[5])
 
 
 def only_readable(bench):
-    """That others can read is the user's own choice."""
+    """That others can list the queue's folder is the user's own choice: what is in it is closed to them."""
     for mode in (0o750, 0o755, 0o711):
         rig = filled(bench)
         rig.queue.chmod(mode)
@@ -178,7 +189,8 @@ def no_place(bench):
 TESTS = [
     ("folders that others can write: 77, untouched", open_folders),
     ("a shard of the spool that others can write does no harm", open_shard),
-    ("a database that others can write: 77", open_database),
+    ("a database that others can write or read: 77", open_database),
+    ("a copy of the settings that others can read: 77", open_settings),
     ("folders that others can only read are in use", only_readable),
     ("whatever the umask, a queue is private", made_private),
     ("a folder or database of another user: 77", of_another_user),

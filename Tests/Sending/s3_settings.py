@@ -89,6 +89,24 @@ def places(bench):
     every(cases, judge)
 
 
+def open_to_others(bench):
+    """A credentials file that others can read is warned of where it is used; the variables need none."""
+    rig = bench.rig()
+    path = rig.home / ".aws/credentials"
+    path.parent.mkdir()
+    path.write_text(FILE)
+    path.chmod(0o644)
+    with Mirror() as store:
+        for environment, count in (({}, 1), (ENVIRONMENT, 0)):
+            rig.env |= environment
+            name = f"s3-{count}"
+            text = rig.dest(name, "s3", "--url", f"{store.url}/bucket", "--retry", AT_ONCE).text
+            expect(text.count(f"warning: {path}: others can read") == count, f"dest add: {text!r}")
+            rig.run("push", bench.stock[count].path, "--dest", name).must(0)
+            text = rig.send("--until-empty", "--dest", name, code=0).text
+            expect(text.count(f"chmod 600 {path}") == count, f"run: {text!r}")
+
+
 def request(bench):
     """What is sent: the checksum, the condition, the hash of the payload, all signed, by a signature that is right."""
     put = sent(bench, ENVIRONMENT | {"AWS_SESSION_TOKEN": "env-token"})
@@ -145,6 +163,7 @@ def refused_settings(bench):
 
 TESTS = [
     ("credentials and regions, from variables and files", places),
+    ("a credentials file that others can read: a warning", open_to_others),
     ("the request, and its signature made anew by hand", request),
     ("a clock that is two hours off", skewed),
     ("URLs that cannot be one of a store", refused_settings),

@@ -53,6 +53,34 @@ def from_a_file(bench):
         api.content()
 
 
+def open_to_others(bench):
+    """A file that others can read is used, with one warning a run that says what to do."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.token = "one"
+        token = write_token(rig, "one\n")
+        token.chmod(0o644)
+        secret = rig.out / "passphrase"
+        secret.write_text("not needed\n")
+        secret.chmod(0o640)
+        added = rig.http(api.url, "--token-file", token, "--passphrase-file", secret)
+        for command, text in (("add", added.text), ("set", rig.run("dest", "set", "api", "--jitter", "0%").must(0).text),
+                              ("test", rig.run("dest", "test", "api").must(0).text)):
+            for path in (token, secret):
+                expect(text.count(f"warning: {path}: others can read") == 1, f"dest {command}: {text!r}")
+                expect(f"hint: chmod 600 {path}" in text, f"dest {command}: no hint in {text!r}")
+        rig.push(*bench.bundles(6))
+        text = rig.send("--until-empty", code=0).text
+        for path, mode in ((token, 644), (secret, 640)):
+            expect(text.count(str(path)) == 2 and text.count(f"(mode {mode}), expected 600; chmod 600 {path}") == 1,
+                   f"run: {text!r}")
+        token.chmod(0o600)
+        secret.chmod(0o600)
+        rig.push(bench.bundles(1, 6)[0])
+        text = rig.send("--until-empty", code=0).text
+        expect("warning" not in text, f"mode 600: {text!r}")
+
+
 def rotated(bench):
     """The token was renewed in the meantime: read anew on 401, sent at once, and nothing is burned."""
     rig = bench.rig()
@@ -184,6 +212,7 @@ def header_cannot_be_broken(bench):
 
 FAMILY = [
     ("a token from a file is sent with uploads, and not with questions", from_a_file),
+    ("files with secrets that others can read: a warning", open_to_others),
     ("a token that was renewed in the meantime burns nothing", rotated),
     ("four transfers at once renew it once", single_flight),
     ("the command is run when a token is needed, and once", lazily),

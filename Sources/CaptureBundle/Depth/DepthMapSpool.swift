@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// Compresses a depth map piece by piece into a temporary file, in memory that does not grow with it.
 final class DepthMapSpool {
@@ -35,7 +36,7 @@ final class DepthMapSpool {
         }
         try write(trailer.span)
         let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
-        return (.file(file, path: SpoolFile.folder), size, digest)
+        return (.file(file, name: SpoolFile.folder.string), size, digest)
     }
 
     private func deflate(_ floats: Span<UInt8>, isLast: Bool) throws(BundleError) {

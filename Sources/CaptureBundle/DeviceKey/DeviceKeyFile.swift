@@ -6,23 +6,31 @@ public struct DeviceKeyFile: Sendable {
     /// The key itself, PKCS#8 PEM.
     public let path: FilePath
 
-    private var publicPath: FilePath { path.adding(".pub") }
-    private var statePath: FilePath { path.adding(".state") }
-    private var lockPath: FilePath { path.adding(".lock") }
-    private static let sizeLimit = 1 << 20
+    /// The other files belong to the key, not to a link that leads to it: a state for each link would give out each counter
+    /// twice.
+    let realPath: FilePath
+    var publicPath: FilePath { realPath.adding(".pub") }
+    var statePath: FilePath { realPath.adding(".state") }
+    var lockPath: FilePath { realPath.adding(".lock") }
+    static let sizeLimit = 1 << 20
 
-    public init(path: FilePath) { self.path = path }
+    public init(path: FilePath) {
+        self.path = path
+        realPath = path.followed
+    }
 
     /// Makes a key; the folder is made with mode 0700 where it is missing. A key that is there is never touched.
     ///
     /// The key file itself comes last, so that a crash leaves no key without its state.
     ///
     /// - Parameter passphrase: nil stores the key in the clear.
-    /// - Throws: `output.exists` when there is a key already.
+    /// - Throws: `output.exists` when there is a key already, or a file that the new one's parts would replace.
     public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
         guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
+        // Asked here too, so that a refusal leaves no lock behind.
+        _ = try refuseTakenNames()
         do {
             try DirectoryHandle.create(path.folder, mode: 0o700)
         } catch {
@@ -32,15 +40,12 @@ public struct DeviceKeyFile: Sendable {
     }
 
     private func createLocked(_ passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
-        guard !FileStatus.exists(path) else {
-            throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
-        }
-        try refuseForeignState()
+        if try refuseTakenNames() { try removePublicHalf() }
         let key = try native { () throws(NativeError) in try P256PrivateKey.generate() }
         let device = try DeviceKey(key)
         let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
         try save(DeviceKeyState(keyID: device.point.keyID, counter: 0, salt: salt))
-        try write(try device.publicPEM(), to: publicPath, mode: 0o644, .replace)
+        try write(try device.publicPEM(), to: publicPath, mode: 0o644, .refuse)
         let pem = try native { () throws(NativeError) in try key.pem(passphrase: passphrase) }
         try write(pem, to: path, mode: 0o600, .refuse)
         return device
@@ -74,6 +79,11 @@ public struct DeviceKeyFile: Sendable {
                     hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
             case .wrongPassphrase:
                 throw BundleError(.keyPassphrase, "the passphrase does not open this key", file: path)
+            case .tooManyIterations(let count):
+                throw BundleError(
+                    .keyDamaged,
+                    "its passphrase takes \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
+                    file: path)
             case .damaged:
                 throw BundleError(.keyDamaged, "not a PKCS#8 PEM file with a P-256 key", file: path)
             case .native(let native):
@@ -136,6 +146,7 @@ public struct DeviceKeyFile: Sendable {
     /// - Throws: `key.state` when the state is missing or damaged, `key.counter` when none are left.
     package func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
         try locked { () throws(BundleError) in
+            try refuseSecondName()
             var state = try readState(of: device.point.keyID)
             guard count <= Int(UInt32.max) - Int(state.counter) else {
                 throw BundleError(
@@ -184,18 +195,6 @@ public struct DeviceKeyFile: Sendable {
 }
 
 extension DeviceKeyFile {
-    /// A state without its key belongs to a key that someone moved, unless nothing was ever signed with it: then it is
-    /// what an interrupted `key new` left.
-    private func refuseForeignState() throws(BundleError) {
-        guard FileStatus.exists(statePath) else { return }
-        let state = try DeviceKeyState.decode(readPrivate(statePath))
-        guard state?.counter == 0 else {
-            throw .exists(
-                statePath,
-                hint: "it belongs to a key that is not here now; bring that back, or choose another place with --key")
-        }
-    }
-
     /// nil when the state is missing or damaged; a disk that does not answer is no reason to give it up.
     private func soundState(of keyID: Digest) throws(BundleError) -> DeviceKeyState? {
         do {
@@ -215,8 +214,7 @@ extension DeviceKeyFile {
 
     /// `$XDG_DATA_HOME/capbundle/device.key`.
     public static var usualPath: FilePath {
-        let base = ProcessEnvironment.path("XDG_DATA_HOME") ?? ProcessEnvironment.home.appending(".local/share")
-        return base.appending("capbundle/device.key")
+        ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share").appending("capbundle/device.key")
     }
 
     private func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
@@ -224,7 +222,7 @@ extension DeviceKeyFile {
             path: lockPath, convert: { $0.isMissing ? missing() : .writing(lockPath, $0) }, body)
     }
 
-    private func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
+    func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
         try native({ $0.isMissing ? missing() : .reading(file, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(file) else {
                 throw BundleError(.keyDamaged, "is no plain file", file: file)
@@ -234,12 +232,7 @@ extension DeviceKeyFile {
                 throw BundleError(
                     .keyOpenToOthers, "belongs to another user (id \(status.owner)), expected you or root", file: file)
             }
-            guard !status.isOpenToOthers else {
-                throw BundleError(
-                    .keyOpenToOthers,
-                    "others can read or write it (mode \(String(status.mode & 0o777, radix: 8))), expected 600",
-                    file: file, hints: ["chmod 600 \(ShellWord.quote(file))"])
-            }
+            if let fault = FileAccess.exposure(ofSecret: file, status) { throw fault }
             return try handle.readAll(limit: Self.sizeLimit)
         }
     }

@@ -169,11 +169,11 @@ package struct RawCaptureReader {
             guard length == size.byteCount else { throw wrongLength(length) }
             var meaningless = MeaninglessSamples()
             guard size.byteCount <= DepthMapCodec.memoryLimit else {
-                let file = path(name)
-                let sha256 = try PayloadContent.hash(handle, path: file, expecting: size.byteCount) {
+                let file = path(name).string
+                let sha256 = try PayloadContent.hash(handle, name: file, expecting: size.byteCount) {
                     meaningless.add($0)
                 }
-                return (.file(handle, path: file), sha256, meaningless.count)
+                return (.file(handle, name: file), sha256, meaningless.count)
             }
             let floats = try handle.readAll(limit: size.byteCount)
             guard floats.count == size.byteCount else { throw wrongLength(floats.count) }

@@ -30,7 +30,7 @@ public enum Verdict: Int, Sendable, CaseIterable {
         switch code {
         case .entrySHA256, .assertionSignature: return .altered
         case .trustUnknown: return .unknownDevice
-        case .trustFile, .trustName, .trustExists: return nil
+        case .trustFile, .trustName, .trustExists, .trustOpenToOthers: return nil
         default: break
         }
         switch code.part {

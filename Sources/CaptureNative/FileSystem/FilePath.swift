@@ -39,6 +39,10 @@ extension FilePath {
         }
     }
 
+    /// The path itself, unless its last name is a link: then the file that it leads to, so that names derived from it are the
+    /// same for all links.
+    package var followed: FilePath { FileStatus.isLink(self) ? resolved : self }
+
     /// The path from the root, as the working folder is now.
     package var absolute: FilePath {
         guard isRelative, let here = unsafe getcwd(nil, 0) else { return self }

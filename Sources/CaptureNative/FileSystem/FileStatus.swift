@@ -10,6 +10,8 @@ package struct FileStatus: Sendable, Hashable {
     /// Permission bits, `0o7777` at most.
     package let mode: UInt32
     package let owner: UInt32
+    /// How many names (hard links) the file has.
+    package let links: Int
     package let device: UInt64
     package let inode: UInt64
     /// When the bytes, and when anything at all of the file was changed last: nanoseconds since 1970.
@@ -27,6 +29,7 @@ package struct FileStatus: Sendable, Hashable {
         size = Int(raw.st_size)
         mode = raw.st_mode & 0o7777
         owner = raw.st_uid
+        links = Int(raw.st_nlink)
         device = UInt64(raw.st_dev)
         inode = UInt64(raw.st_ino)
         modified = raw.st_mtim.tv_sec * 1_000_000_000 + raw.st_mtim.tv_nsec
@@ -67,6 +70,9 @@ package struct FileStatus: Sendable, Hashable {
 
     /// Others than the owner may change it.
     package var isWritableByOthers: Bool { mode & 0o022 != 0 }
+
+    /// Only the owner of a file may remove or replace it in this folder, as in `/tmp`.
+    package var isSticky: Bool { mode & 0o1000 != 0 }
 
     package static func isLink(_ path: FilePath) -> Bool {
         (try? ofName(path))?.kind == .link

@@ -17,6 +17,14 @@ package enum ProcessEnvironment {
         return path.isEmpty ? nil : path
     }
 
+    /// The folder that a variable of the XDG Base Directory Specification names, else that folder below the home.
+    ///
+    /// The specification has relative paths ignored.
+    package static func folder(_ variable: String, orInHome usual: String) -> FilePath {
+        if let path = path(variable), path.isAbsolute { return path }
+        return home.appending(usual)
+    }
+
     /// `NAME=value` of all variables, with others put in place of those of the same name.
     package static func all(adding others: [String: String]) -> [String] {
         var lines = others.map { "\($0.key)=\($0.value)" }
@@ -29,17 +37,6 @@ package enum ProcessEnvironment {
             unsafe next += 1
         }
         return lines
-    }
-
-    /// The first argument of this process that is no UTF-8, as far as it can be shown; nil when all are.
-    ///
-    /// Swift repairs such arguments silently, and would then work on a file of another name.
-    package static var unreadableArgument: String? {
-        for index in 0..<Int(CommandLine.argc) {
-            guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
-            if unsafe String(validatingCString: argument) == nil { return unsafe String(cString: argument) }
-        }
-        return nil
     }
 
     /// The home folder: `HOME`, else what the user database says.

@@ -11,10 +11,15 @@ package final class P256PrivateKey: @unchecked Sendable {
         case passphraseNeeded
         /// The passphrase does not open it.
         case wrongPassphrase
+        /// Its passphrase takes more than `mostIterations`.
+        case tooManyIterations(UInt64)
         /// No PKCS#8 PEM, or not a P-256 key.
         case damaged
         case native(NativeError)
     }
+
+    /// How often a key file may have its passphrase worked over: seconds. A hostile one could ask for days.
+    package static let mostIterations: UInt64 = 10_000_000
 
     package let publicKey: P256PublicKey
     private let key: OpaquePointer
@@ -95,6 +100,9 @@ package final class P256PrivateKey: @unchecked Sendable {
         case "PRIVATE KEY":
             plain = contents
         case EncryptedPrivateKeyInfo.label:
+            if let count = EncryptedPrivateKeyInfo.iterations(contents), count > mostIterations {
+                throw .tooManyIterations(count)
+            }
             guard let passphrase else { throw .passphraseNeeded }
             do {
                 guard let opened = try EncryptedPrivateKeyInfo.open(contents, passphrase: passphrase) else {

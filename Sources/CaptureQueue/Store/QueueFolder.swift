@@ -12,7 +12,7 @@ public struct QueueFolder: Hashable, Sendable {
     /// `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
     public static var usual: QueueFolder {
         if let path = ProcessEnvironment.path("CAPQUEUE_DIR") { return QueueFolder(path: path) }
-        let base = ProcessEnvironment.path("XDG_DATA_HOME") ?? ProcessEnvironment.home.appending(".local/share")
+        let base = ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share")
         return QueueFolder(path: base.appending("capqueue"))
     }
 
@@ -77,8 +77,13 @@ public struct QueueFolder: Hashable, Sendable {
         guard whole.kind == .folder else { throw QueueError(.unusable, "is no folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
-        for file in [database, database.adding("-wal"), database.adding("-shm"), lock, runLock, settingsCopy, reserve] {
+        for file in [lock, runLock, reserve] { try examine(file, .file) }
+        // Settings of destinations are in these: headers, presigned URLs.
+        for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)
+            if let fault = FileAccess.exposure(ofSecret: file) {
+                throw QueueError(.openToOthers, fault.message, of: file, hints: fault.hints)
+            }
         }
     }
 

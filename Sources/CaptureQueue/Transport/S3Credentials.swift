@@ -15,16 +15,8 @@ package struct S3Credentials {
 
     /// - Throws: what to say where there are none.
     static func find(_ destination: Destination) throws(SendTrouble) -> S3Credentials {
-        if destination.settings["profile"] == nil, let key = ProcessEnvironment.value("AWS_ACCESS_KEY_ID"),
-            let secret = ProcessEnvironment.value("AWS_SECRET_ACCESS_KEY")
-        {
-            return try S3Credentials(
-                key: key, secret: secret, session: ProcessEnvironment.value("AWS_SESSION_TOKEN")
-            ).examined()
-        }
-        let path =
-            ProcessEnvironment.path("AWS_SHARED_CREDENTIALS_FILE")
-            ?? ProcessEnvironment.home.appending(".aws/credentials")
+        if let known = fromEnvironment(destination) { return try known.examined() }
+        let path = usualFile
         let profile = profile(destination)
         let section = sections(path)[profile] ?? [:]
         guard let key = section["aws_access_key_id"], let secret = section["aws_secret_access_key"] else {
@@ -32,6 +24,23 @@ package struct S3Credentials {
                 message: "no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and no profile \(profile) in \(path)")
         }
         return try S3Credentials(key: key, secret: secret, session: section["aws_session_token"]).examined()
+    }
+
+    /// The file that they are read from; nil where the environment has them.
+    static func file(_ destination: Destination) -> FilePath? {
+        fromEnvironment(destination) == nil ? usualFile : nil
+    }
+
+    private static var usualFile: FilePath {
+        ProcessEnvironment.path("AWS_SHARED_CREDENTIALS_FILE")
+            ?? ProcessEnvironment.home.appending(".aws/credentials")
+    }
+
+    private static func fromEnvironment(_ destination: Destination) -> S3Credentials? {
+        guard destination.settings["profile"] == nil, let key = ProcessEnvironment.value("AWS_ACCESS_KEY_ID"),
+            let secret = ProcessEnvironment.value("AWS_SECRET_ACCESS_KEY")
+        else { return nil }
+        return S3Credentials(key: key, secret: secret, session: ProcessEnvironment.value("AWS_SESSION_TOKEN"))
     }
 
     /// They become headers, so they are one line.

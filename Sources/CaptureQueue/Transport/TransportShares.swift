@@ -1,3 +1,4 @@
+import CaptureBundle
 import Synchronization
 
 /// Makes transports, and keeps what those of one destination share.
@@ -5,6 +6,8 @@ final class TransportShares: Sendable {
     private struct Shares {
         var servers: [Destination: CaptureAPIShared] = [:]
         var tokens: [Destination: TokenSource] = [:]
+        /// Secret files that were warned of already.
+        var warned: Set<String?> = []
     }
 
     private let shares = Mutex(Shares())
@@ -12,6 +15,9 @@ final class TransportShares: Sendable {
     /// - Parameter warn: for what the user should know, and which stops nothing.
     /// - Throws: `queue.record` for a kind or settings that none of our versions writes.
     func make(_ destination: Destination, warn: @escaping (String) -> Void) throws -> any UploadTransport {
+        for fault in destination.openSecrets where shares.withLock({ $0.warned.insert(fault.file).inserted }) {
+            warn(([fault.description] + fault.hints).joined(separator: "; "))
+        }
         switch Destination.Kind(rawValue: destination.kind) {
         case .folder: return try FolderTransport(destination)
         case .http:

@@ -28,8 +28,10 @@ package struct PassphraseOptions: ParsableArguments {
     package var passphraseFile: String?
 
     /// From the file where one is named, else from the terminal once it is needed.
-    package func passphrase() throws(BundleError) -> Passphrase {
-        if let bytes = try PassphraseFile.read(passphraseFile) { return .known(bytes) }
+    ///
+    /// - Parameter warn: gets a file that others can read.
+    package func passphrase(warn: (BundleError) -> Void) throws(BundleError) -> Passphrase {
+        if let bytes = try PassphraseFile.read(passphraseFile, warn: warn) { return .known(bytes) }
         return Passphrase { path throws(BundleError) in try PassphrasePrompt.ask("Passphrase of \(path): ") }
     }
 }

@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import CaptureBundle
 package import SystemPackage
 
 /// `--trust`.
@@ -15,5 +16,9 @@ package struct TrustOptions: ParsableArguments {
     package var path: String?
 
     /// The file to change, made where it is missing.
-    package var pathToChange: FilePath { Environment.explicitTrustPath(path) ?? Environment.usualTrustPath }
+    ///
+    /// - Throws: as `Environment.trustPath`.
+    package func pathToChange(warn: (BundleError) -> Void) throws(BundleError) -> FilePath {
+        try Environment.trustPath(path, warn: warn)
+    }
 }

@@ -32,7 +32,8 @@ struct FromBodyCommand: ParsableCommand {
     func validate() throws { try refuseTerminal(output, "a bundle") }
 
     func run() throws {
-        let receiver = BundleReceiver(trust: try Environment.trustFile(trust.path), policy: demands.policy)
+        let receiver = BundleReceiver(
+            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: demands.policy)
         let received: BundleReceiver.Received
         do {
             received = try receiver.receive(BundleSource(path: FilePath(body)), to: force.place(output))

@@ -41,7 +41,10 @@ struct KeyCommand: ParsableCommand {
 
         func run() throws {
             let file = key.file
-            let sealing = try asks ? PassphrasePrompt.askForNew() : PassphraseFile.read(passphrase.passphraseFile)
+            let sealing =
+                try asks
+                ? PassphrasePrompt.askForNew()
+                : PassphraseFile.read(passphrase.passphraseFile, warn: diagnostic.warning)
             let device = try file.create(passphrase: sealing)
             try Output.line(device.point.keyID.description)
             diagnostic.note("the key is in \(file.path)")

@@ -91,7 +91,7 @@ struct PackCommand: ParsableCommand {
     }
 
     func run() throws {
-        let packer = Packer(key: key.file, passphrase: try passphrase.passphrase())
+        let packer = Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning))
         if let outDir { try packMany(into: outDir, packer) } else { try packOne(raws[0], packer) }
     }
 

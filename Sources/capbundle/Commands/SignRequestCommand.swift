@@ -37,7 +37,7 @@ struct SignRequestCommand: ParsableCommand {
     @OptionGroup var passphrase: PassphraseOptions
 
     func run() throws {
-        let device = try key.file.load(passphrase.passphrase())
+        let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
         let source = try BundleSource(path: FilePath(body))
         let hash = try RequestSignature.hash(source)
         // A pipeline whose first part failed must not end with a good signature over nothing.

@@ -79,7 +79,7 @@ struct TrustCommand: ParsableCommand {
             if let after = device.validAfter, let before = device.validBefore, after >= before {
                 throw ValidationError("--valid-after is not before --valid-before")
             }
-            let path = trust.pathToChange
+            let path = try trust.pathToChange(warn: diagnostic.warning)
             try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
             try Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
@@ -120,7 +120,7 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var format: JSONOption
 
         func run() throws {
-            let devices = try Environment.trustFile(trust.path).devices
+            let devices = try Environment.trustFile(trust.path, warn: diagnostic.warning).devices
             if format.json {
                 for device in devices { try Output.json(device.json) }
                 return
@@ -152,7 +152,7 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var trust: TrustOptions
 
         func run() throws {
-            let path = trust.pathToChange
+            let path = try trust.pathToChange(warn: diagnostic.warning)
             let count = try TrustFile.update(path: path) { file throws(BundleError) in try file.revoke(name: name) }
             diagnostic.note(count == 0 ? "\(name) was revoked before" : "\(name) is revoked in \(path)")
         }

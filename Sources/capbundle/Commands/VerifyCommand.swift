@@ -40,7 +40,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let verifier = Verifier(
-            trust: try Environment.trustFile(trust.path),
+            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning),
             policy: demands.policy)
         let status = try files.count == 1 ? verifyOne(files[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }

@@ -37,7 +37,7 @@ struct AdoptCommand: ParsableCommand {
 
     func run() throws {
         let telling = PushTelling(isQuiet: false, isJSON: format.json)
-        let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase()) : nil
+        let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
         let options = try push.options()
         var count = 0

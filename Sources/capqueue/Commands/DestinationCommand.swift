@@ -43,8 +43,9 @@ struct DestinationCommand: ParsableCommand {
         func run() throws {
             try queue.with(isMade: true) { queue in
                 try queue.addDestination(name, kind: kind.kind, options.given)
-                let isDefault = try queue.destination(name).isDefault
-                diagnostic.note("added \(name)\(isDefault ? ", the default destination" : "")")
+                let destination = try queue.destination(name)
+                diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")
+                for fault in destination.openSecrets { diagnostic.warning(fault) }
             }
         }
     }
@@ -71,6 +72,7 @@ struct DestinationCommand: ParsableCommand {
             guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
             try queue.with(changes: true) { queue in
                 try queue.setDestination(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
+                for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
             }
         }
     }
@@ -92,7 +94,10 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let found = try queue.with { try $0.testDestination(name) }
+            let found = try queue.with { queue in
+                for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
+                return try queue.testDestination(name)
+            }
             for text in found.findings { try Output.line(Visible.text(text)) }
             guard let hold = found.hold else { return }
             diagnostic.warning("\(name): \(hold.message)")

@@ -136,7 +136,7 @@ struct PushOptionGroup: ParsableArguments {
         options.notBefore = notBefore?.milliseconds
         options.requiresTrust = requireTrusted
         options.warnAt = warnAt?.bytes
-        options.trust = try Environment.trustFile(trust.path)
+        options.trust = try Environment.trustFile(trust.path, warn: diagnostic.warning)
         return options
     }
 }

@@ -1,0 +1,77 @@
+import COpenSSL
+
+/// How much work a passphrase takes, read without doing it.
+extension EncryptedPrivateKeyInfo {
+    /// The iterations of PBKDF2 or of an older scheme (RFC 8018), or N · r · p of scrypt (RFC 7914).
+    ///
+    /// - Returns: nil where OpenSSL finds no such number, and so will not open the key either; the largest number for one that
+    ///   is negative or has more than 64 bits.
+    static func iterations(_ sealed: [UInt8]) -> UInt64? {
+        let signature = unsafe sealed.withUnsafeBufferPointer { source in
+            var cursor = source.baseAddress
+            return unsafe d2i_X509_SIG(nil, &cursor, source.count)
+        }
+        defer {
+            unsafe X509_SIG_free(signature)
+            _ = OpenSSLErrorQueue.drain("d2i_X509_SIG")
+        }
+        guard let signature = unsafe signature else { return nil }
+        var algorithm: UnsafePointer<X509_ALGOR>?
+        unsafe X509_SIG_get0(signature, &algorithm, nil)
+        let (scheme, parameters) = unsafe parts(algorithm)
+        guard scheme == NID_pbes2 else {
+            guard let old = unsafe decode(parameters, d2i_PBEPARAM) else { return nil }
+            defer { unsafe PBEPARAM_free(old) }
+            return unsafe number(old.pointee.iter)
+        }
+        guard let scheme2 = unsafe decode(parameters, d2i_PBE2PARAM) else { return nil }
+        defer { unsafe PBE2PARAM_free(scheme2) }
+        let (function, numbers) = unsafe parts(scheme2.pointee.keyfunc)
+        if function == NID_id_scrypt {
+            guard let scrypt = unsafe decode(numbers, d2i_SCRYPT_PARAMS) else { return nil }
+            defer { unsafe SCRYPT_PARAMS_free(scrypt) }
+            let factors = unsafe [
+                scrypt.pointee.costParameter, scrypt.pointee.blockSize, scrypt.pointee.parallelizationParameter,
+            ]
+            return unsafe factors.map { unsafe number($0) }.reduce(1) { product, factor in
+                let (value, isTooLarge) = product.multipliedReportingOverflow(by: factor)
+                return isTooLarge ? .max : value
+            }
+        }
+        guard let derivation = unsafe decode(numbers, d2i_PBKDF2PARAM) else { return nil }
+        defer { unsafe PBKDF2PARAM_free(derivation) }
+        return unsafe number(derivation.pointee.iter)
+    }
+
+    /// What the algorithm is, and its parameters where they are a sequence.
+    private static func parts(_ algorithm: UnsafePointer<X509_ALGOR>?) -> (kind: Int32, parameters: [UInt8]) {
+        var object: OpaquePointer?
+        var type: Int32 = 0
+        var value: UnsafeRawPointer?
+        unsafe X509_ALGOR_get0(&object, &type, &value, algorithm)
+        let kind = unsafe OBJ_obj2nid(object)
+        guard type == V_ASN1_SEQUENCE, let string = unsafe value?.assumingMemoryBound(to: ASN1_STRING.self),
+            let bytes = unsafe ASN1_STRING_get0_data(string)
+        else { return (kind, []) }
+        return unsafe (kind, Array(UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(string)))))
+    }
+
+    /// One of OpenSSL's `d2i` calls.
+    private static func decode<Value>(
+        _ bytes: [UInt8],
+        _ call: (
+            UnsafeMutablePointer<UnsafeMutablePointer<Value>?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
+        ) -> UnsafeMutablePointer<Value>?
+    ) -> UnsafeMutablePointer<Value>? {
+        unsafe bytes.withUnsafeBufferPointer { source in
+            var cursor = source.baseAddress
+            return unsafe call(nil, &cursor, source.count)
+        }
+    }
+
+    private static func number(_ integer: UnsafeMutablePointer<ASN1_INTEGER>?) -> UInt64 {
+        var value: UInt64 = 0
+        guard let integer = unsafe integer else { return .max }
+        return unsafe ASN1_INTEGER_get_uint64(&value, integer) == 1 ? value : .max
+    }
+}

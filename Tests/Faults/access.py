@@ -1,0 +1,136 @@
+"""Family 5c: a trust file that others could change: the usual one is refused (77), one that was named is warned of."""
+import os
+import shutil
+
+from bench import NOBODY
+from checks import Skipped, every, expect
+
+OPEN_FILES = (0o664, 0o646, 0o666, 0o622)
+OPEN_FOLDERS = (0o775, 0o757, 0o777)
+
+
+def uses(rig):
+    """What asks whom we trust, the first with the code that it has where nothing is wrong."""
+    bundle = rig.out / "x.bundle"
+    body = rig.out / "body.bundle"
+    return {"verify": (["verify", bundle], 0), "trust list": (["trust", "list"], 0),
+            "trust add": (["trust", "add", "other", rig.folder / "other.pub"], 0),
+            "trust revoke": (["trust", "revoke", "rig"], 0),
+            "from-body": (["from-body", body, "-o", rig.out / "again.bundle"], 0)}
+
+
+def prepared(bench):
+    rig = bench.rig()
+    rig.bundle()
+    rig.run("multipart", rig.out / "x.bundle", "-o", rig.out / "body.bundle").must(0, about="multipart")
+    rig.run("key", "new", "--key", rig.folder / "other").must(0)
+    return rig
+
+
+def refused(bench, spoil, place):
+    """Each use of the usual trust file, after `spoil(rig)`; `place(rig)` is what the message is about."""
+    for name, (words, code) in uses(prepared(bench)).items():
+        rig = prepared(bench)
+        words = uses(rig)[name][0]
+        spoil(rig)
+        before = rig.trust.read_bytes() if rig.trust.exists() else b""
+        result = rig.run(*words).must(77, about=name)
+        result.naming(place(rig), name)
+        expect((rig.trust.read_bytes() if rig.trust.exists() else b"") == before, f"{name}: the trust file was changed")
+        os.chmod(place(rig), 0o755 if os.path.isdir(place(rig)) else 0o644)
+        rig.run(*words).must(code, about=f"{name}, mended")
+
+
+def open_files(bench):
+    every({f"mode {mode:o}": mode for mode in OPEN_FILES},
+          lambda _, mode: refused(bench, lambda rig: rig.trust.chmod(mode), lambda rig: rig.trust))
+
+
+def open_folders(bench):
+    every({f"mode {mode:o}": mode for mode in OPEN_FOLDERS},
+          lambda _, mode: refused(bench, lambda rig: rig.trust.parent.chmod(mode), lambda rig: rig.trust.parent))
+
+
+def no_file_yet(bench):
+    """Where others can write the folder they can also make the file."""
+    rig = prepared(bench)
+    rig.trust.unlink()
+    rig.trust.parent.chmod(0o777)
+    rig.run("verify", rig.out / "x.bundle").must(77).naming(rig.trust.parent)
+    rig.trust.parent.chmod(0o1777)
+    rig.run("verify", rig.out / "x.bundle").must(3, about="as in /tmp nobody may replace our file there")
+
+
+def linked(bench):
+    """A link to a file that others can write, or in a folder that they can write."""
+    def link(rig, mode, folder_mode):
+        folder = rig.folder / "elsewhere"
+        folder.mkdir(exist_ok=True)
+        shutil.move(rig.trust, folder / "trusted")
+        rig.trust.symlink_to(folder / "trusted")
+        (folder / "trusted").chmod(mode)
+        folder.chmod(folder_mode)
+
+    refused(bench, lambda rig: link(rig, 0o666, 0o755), lambda rig: rig.folder / "elsewhere/trusted")
+    refused(bench, lambda rig: link(rig, 0o644, 0o777), lambda rig: rig.folder / "elsewhere")
+    rig = prepared(bench)
+    link(rig, 0o644, 0o755)
+    rig.verify(rig.out / "x.bundle")
+
+
+def of_another_user(bench):
+    if os.geteuid() != 0:
+        raise Skipped("only root can give files away")
+    for place in (lambda rig: rig.trust, lambda rig: rig.trust.parent):
+        rig = prepared(bench)
+        os.chown(place(rig), NOBODY, NOBODY)
+        rig.run("verify", rig.out / "x.bundle").must(77, about="of another user").naming(place(rig))
+        os.chown(place(rig), 0, 0)
+        rig.verify(rig.out / "x.bundle")
+
+
+def harmless(bench):
+    """Others may read it."""
+    rig = prepared(bench)
+    for mode in (0o600, 0o644, 0o640, 0o444, 0o755):
+        rig.trust.chmod(mode)
+        for words in (["verify", rig.out / "x.bundle"], ["verify", rig.out / "x.bundle", "--trust", rig.trust]):
+            text = rig.run(*words).must(0, about=f"mode {mode:o}").text
+            expect(not text, f"mode {mode:o}: {text!r}")
+
+
+def named(bench):
+    """One warning with what to do, and the verdict is as it was; none for a pipe."""
+    for name, (words, code) in uses(prepared(bench)).items():
+        rig = prepared(bench)
+        words = uses(rig)[name][0]
+        mine = rig.folder / "who we trust"
+        shutil.copy(rig.trust, mine)
+        mine.chmod(0o666)
+        for how in (dict(env={"CAPBUNDLE_TRUST": str(mine)}), dict()):
+            result = rig.run(*words, *([] if how else ["--trust", mine, *again(name)]), **how).must(code, about=name)
+            expect(result.text.count("warning") == 1 and "mode 666" in result.text, f"{name}: {result.text!r}")
+            expect(f"chmod go-w '{mine}'" in result.text, f"{name}: no hint in {result.text!r}")
+            # What changes the file writes it anew, without what the umask takes away.
+            shutil.copy(rig.trust, mine)
+            mine.chmod(0o666)
+    rig = prepared(bench)
+    pipe = ["sh", "-c", f'cat "{rig.trust}" | "$@"', "sh"]
+    text = rig.run("verify", rig.out / "x.bundle", "--trust", "/dev/stdin", prefix=pipe).must(0, about="a pipe").text
+    expect(not text, f"a pipe: {text!r}")
+
+
+def again(name):
+    """The second run of a command has its output there already."""
+    return ["--force"] if name == "from-body" else []
+
+
+TESTS = [
+    ("the usual trust file, which others can write: 77", open_files),
+    ("the folder of the usual trust file, which others can write: 77", open_folders),
+    ("a folder that others can write, without a trust file", no_file_yet),
+    ("a trust file that is a symbolic link", linked),
+    ("a trust file of another user: 77", of_another_user),
+    ("a trust file that others can only read", harmless),
+    ("a trust file that was named: a warning", named),
+]

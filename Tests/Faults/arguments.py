@@ -1,0 +1,93 @@
+"""Family 10: no command, and a command line that Swift's runtime cannot find, are never a success."""
+import os
+import shutil
+import subprocess
+
+from checks import Skipped, every, expect
+
+SHIM = '#include <stdlib.h>\n__attribute__((constructor)) static void early(void) { setenv("EARLY", "1", 1); }\n'
+GROUPS = [[], ["key"], ["trust"]]
+
+
+def preloaded(bench):
+    """A library whose constructor calls setenv, which moves the environment away from the arguments."""
+    compiler = shutil.which("cc") or shutil.which("clang")
+    if not compiler:
+        raise Skipped("there is no C compiler")
+    library = bench.folder / "early.so"
+    if not library.exists():
+        subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=SHIM.encode(), check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def spoilt(rig):
+    data = bytearray(rig.bundle().read_bytes())
+    data[data.index(b"\x12\x34" * 8)] ^= 1
+    path = rig.out / "spoilt.bundle"
+    path.write_bytes(data)
+    return path
+
+
+def judge_words(rig, **how):
+    """What the tool does with arguments of all kinds."""
+    bad = spoilt(rig)
+    rig.run("verify", bad, **how).must(1, about="verify of an altered bundle")
+    rig.run("verify", rig.out / "x.bundle", **how).must(0, about="verify of a sound bundle")
+    rig.run("verify", *[bad] * 200, **how).must(1, about="200 names")
+    rig.run("verify", "", **how).must(64, 66, about="an empty name")
+    rig.run("verify", "--", "", bad, "", **how).must(66, about="empty names round a bad one")
+    rig.run("verify", os.fsdecode(b"x\xff.bundle"), **how).must(64, about="a name that is not UTF-8")
+    result = rig.run("key", "new", "--nonsense", **how).must(64, about="an unknown option")
+    expect("see capbundle key new --help" in result.text, f"the hint: {result.text!r}")
+    expect(rig.run("--version", **how).must(0).out.strip(), "--version prints nothing")
+
+
+def hidden_by_setenv(bench):
+    judge_words(bench.rig(), env=preloaded(bench))
+
+
+def under_faketime(bench):
+    if not shutil.which("faketime"):
+        raise Skipped("faketime is not installed (Debian's package of that name)")
+    judge_words(bench.rig(), prefix=["faketime", "-f", "+1d"])
+
+
+def without_proc(bench):
+    """The runtime finds no arguments then, nor does anybody else, and that is said."""
+    rig = bench.rig()
+    hide = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if os.geteuid() != 0 or subprocess.run([*hide, "true"], capture_output=True, check=False).returncode != 0:
+        raise Skipped("only root can hide /proc")
+    for words in ([], ["--version"], ["verify", spoilt(rig)]):
+        result = rig.run(*words, prefix=hide).must(70, about=f"{words} without /proc")
+        expect(not result.out, f"{words} without /proc: something on standard output")
+        result.naming("/proc/self/cmdline")
+
+
+def no_command(bench):
+    def judge(_, words):
+        result = bench.rig().run(*words).must(64)
+        expect(not result.out, "something on standard output")
+        expect(f"see {' '.join(['capbundle', *words])} --help" in result.text, f"no hint: {result.text!r}")
+        for asked in ([*words, "--help"], ["help", *words]):
+            help_ = bench.rig().run(*asked).must(0, about=" ".join(asked))
+            expect(help_.out and not help_.err, f"{' '.join(asked)}: not on standard output alone")
+
+    every({" ".join(words) or "nothing": words for words in GROUPS}, judge)
+
+
+def no_name(bench):
+    """A process that was started without even a name; Linux gives it an empty one since 5.18."""
+    for env in ({}, preloaded(bench)):
+        tool = subprocess.run([""], executable=bench.binary, env=bench.rig().env | env, capture_output=True,
+                              timeout=20, check=False)
+        expect(tool.returncode == 64, f"exit {tool.returncode}, expected 64: {tool.stderr[:200]!r}")
+
+
+TESTS = [
+    ("arguments that a preloaded library hides", hidden_by_setenv),
+    ("arguments under faketime", under_faketime),
+    ("arguments that nothing tells: 70", without_proc),
+    ("no command: 64; help: 0", no_command),
+    ("an empty name of the program", no_name),
+]

@@ -46,7 +46,8 @@ struct BundlePlan {
     private static func remarks(_ manifest: Manifest, _ capture: RawCapture) -> [Remark] {
         guard let depth = manifest.entry(.depth), depth.size > UploadAdvice.depthBytes else { return [] }
         let message = "has \(depth.size) bytes compressed; servers refuse more than \(UploadAdvice.depthBytes)"
-        return [Remark(weight: .warning, file: FilePath.join(capture.folder, "depth.f32"), message: message)]
+        let file = FilePath.join(capture.folder, "depth.f32")
+        return [Remark(weight: .warning, code: "upload.size", file: file, message: message)]
     }
 
     /// Signs the manifest and writes the bundle and, if one is wanted, its upload body.

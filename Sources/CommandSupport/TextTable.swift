@@ -1,3 +1,5 @@
+import CaptureBundle
+
 /// Columns that line up.
 package struct TextTable {
     private var rows: [[String]] = []
@@ -31,14 +33,7 @@ package enum Quantity {
     }
 
     /// Thousands separated by commas.
-    package static func grouped(_ count: Int) -> String {
-        var text = ""
-        for (index, digit) in String(count).reversed().enumerated() {
-            if index > 0 && index % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return String(text.reversed())
-    }
+    package static func grouped(_ count: Int) -> String { count.grouped }
 
     /// A decimal with the given number of places, rounded.
     package static func decimal(_ value: Double, places: Int) -> String {

@@ -1,3 +1,5 @@
+import CaptureBundle
+
 /// Columns that line up.
 package struct TextTable {
     private var rows: [[String]] = []
@@ -31,15 +33,7 @@ package enum Quantity {
     }
 
     /// Thousands separated by commas.
-    package static func grouped(_ count: Int) -> String {
-        let digits = Array(String(count).utf8)
-        var text: [UInt8] = []
-        for (index, digit) in digits.enumerated() {
-            if index > 0 && (digits.count - index) % 3 == 0 { text.append(UInt8(ascii: ",")) }
-            text.append(digit)
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package static func grouped(_ count: Int) -> String { count.grouped }
 
     /// A decimal with the given number of places, rounded.
     package static func decimal(_ value: Double, places: Int) -> String {

@@ -91,6 +91,10 @@ struct RawCaptureTests {
         try folder.write("x", to: "raw/notes.txt")
         let remarks = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions()).remarks
         #expect(remarks.map(\.weight) == [.note, .warning, .warning, .warning, .warning])
+        #expect(
+            remarks.map(\.code) == [
+                "raw.ignored", "upload.size", "upload.size", "raw.samples", "metadata.position",
+            ])
         #expect(remarks[0].message == "ignored: notes.txt")
         #expect(remarks[1].message.contains("servers refuse more than 10485760"))
         #expect(remarks[2].message.contains("is 1001x1"))
@@ -99,11 +103,7 @@ struct RawCaptureTests {
     }
 
     @Test func warnsThatThePhotoKeepsItsPosition() throws {
-        let tiff: [UInt8] =
-            Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x25, 0x88, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0]
-            + [0, 0, 0, 0, 1, 0]
-        let exif = Array("Exif\0\0".utf8) + tiff
-        let photo = [0xff, 0xd8, 0xff, 0xe1, 0, UInt8(exif.count + 2)] + exif + RawFolder.photo.dropFirst(2)
+        let photo = JPEGPieces.photo(with: JPEGPieces.exifWithPosition)
         #expect(try JPEGStructure(photo).holdsPosition)
         #expect(try !JPEGStructure(RawFolder.photo).holdsPosition)
         let folder = try TemporaryFolder()
@@ -112,6 +112,15 @@ struct RawCaptureTests {
             let options = RawCaptureOptions(location: location)
             #expect(try RawCaptureReader.read(folder.path("raw"), options).remarks.count == count)
         }
+    }
+
+    @Test func packsAnOddPhotoWithAWarning() throws {
+        let folder = try TemporaryFolder()
+        try RawFolder.write(to: folder, photo: JPEGPieces.photo(with: [0, 0, 0] + JPEGPieces.exifWithPosition, at: 71))
+        let capture = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions(location: .omit))
+        #expect(capture.remarks.map(\.code) == ["photo.structure", "photo.position"])
+        #expect(capture.remarks.map(\.weight) == [.warning, .warning])
+        #expect(capture.remarks[0].message.contains("the bytes from 71 to 74 belong to no segment"))
     }
 
     @Test(

@@ -19,6 +19,9 @@ public final class BundleReader {
     private var next = 0
     private var lastPath: String?
     private var seen: Set<[UInt8]> = []
+    private var manifest: Manifest?
+    /// Bytes of the magic, the manifest, the assertion and the end mark, with headers and padding.
+    private var fixedBytes = BundleMagic.bytes.count + 2 * UstarHeader.blockLength
     /// Entries of the manifest that the bundle lacks and may lack.
     public private(set) var withheld: [ManifestEntry] = []
     /// Bytes of the bundle read so far.
@@ -39,6 +42,7 @@ public final class BundleReader {
 
     /// The next payload entry, or nil after the end of the archive and of the file.
     public func nextEntry(of manifest: Manifest) throws(BundleError) -> ManifestEntry? {
+        self.manifest = manifest
         guard let header = try readHeader() else {
             try readEnd()
             try passOver(manifest.entries[next...])
@@ -63,11 +67,11 @@ public final class BundleReader {
     public func readData(_ body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) {
         while remaining > 0 {
             let count = try source.lend(remaining, to: body)
-            if count == 0 { throw truncated("inside an entry's data, \(remaining) bytes early") }
+            if count == 0 { throw truncated("inside \(place)") }
             remaining -= count
         }
         let zeros = try source.read(padding)
-        guard zeros.count == padding else { throw truncated("inside the padding of an entry") }
+        guard zeros.count == padding else { throw truncated("inside the padding of \(place)") }
         guard zeros.allSatisfy({ $0 == 0 }) else {
             throw BundleError(.containerPadding, "a padding byte that is not zero", entry: lastPath)
         }
@@ -99,8 +103,24 @@ public final class BundleReader {
         return bytes
     }
 
+    /// The entry that was begun last.
+    private var place: String { lastPath ?? BundleMagic.path }
+
+    /// The message says how much is missing, as soon as the manifest has told.
     private func truncated(_ place: String) -> BundleError {
-        BundleError(.containerTruncated, "ends after \(source.position) bytes, \(place)")
+        guard let manifest else {
+            return BundleError(
+                .containerTruncated, "cut short: ends after \(source.position.grouped) bytes, \(place)")
+        }
+        func length(_ entries: [ManifestEntry]) -> Int {
+            entries.reduce(0) { $0 + UstarHeader.blockLength + $1.size + UstarHeader.padding($1.size) }
+        }
+        let whole = fixedBytes + length(manifest.entries) - length(withheld)
+        let isCertain = manifest.entries[next...].allSatisfy { !$0.isWithholdable }
+        return BundleError(
+            .containerTruncated,
+            "cut short: holds \(source.position.grouped) of \(whole.grouped) bytes"
+                + "\(isCertain ? "" : " (fewer if entries were withheld)"), ends \(place)")
     }
 
     private func begin(_ header: UstarHeader) {
@@ -114,7 +134,7 @@ public final class BundleReader {
     private func readHeader() throws(BundleError) -> UstarHeader? {
         let block = try source.read(UstarHeader.blockLength)
         guard block.count == UstarHeader.blockLength else {
-            throw truncated(block.isEmpty ? "before the end mark" : "inside a header")
+            throw truncated("\(block.isEmpty ? "after" : "inside the header after") \(place)")
         }
         if block.allSatisfy({ $0 == 0 }) { return nil }
         return try UstarHeader(block)
@@ -133,6 +153,7 @@ public final class BundleReader {
             throw BundleError(.containerLimit, "\(header.size) bytes, at most \(limit) are allowed", entry: name)
         }
         begin(header)
+        fixedBytes += UstarHeader.blockLength + remaining + padding
         return try readDataWhole()
     }
 
@@ -196,6 +217,11 @@ extension BundleReader {
             let prefix = BundleMagic.typePrefix.utf8
             let version = type.dropFirst(prefix.count)
             if type.starts(with: prefix), !"1\n".utf8.starts(with: version.prefix(2)) {
+                if version.starts(with: "1\r\n".utf8) {
+                    throw BundleError(
+                        .containerVersion,
+                        "line ends were changed in transit (LF became CR LF); get the file again, in binary mode")
+                }
                 let version = version.prefix { (0x21...0x7e).contains($0) }
                 throw BundleError(
                     .containerVersion,

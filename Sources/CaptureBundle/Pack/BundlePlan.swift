@@ -50,7 +50,8 @@ struct BundlePlan {
     private static func remarks(_ manifest: Manifest, _ capture: RawCapture) -> [Remark] {
         guard let depth = manifest.entry(.depth), depth.size > UploadAdvice.depthBytes else { return [] }
         let message = "has \(depth.size) bytes compressed; servers refuse more than \(UploadAdvice.depthBytes)"
-        return [Remark(weight: .warning, file: capture.folder.appending("depth.f32").string, message: message)]
+        let file = capture.folder.appending("depth.f32").string
+        return [Remark(weight: .warning, code: "upload.size", file: file, message: message)]
     }
 
     /// Signs the manifest and writes the bundle and, if one is wanted, its upload body.

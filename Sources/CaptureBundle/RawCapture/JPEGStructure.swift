@@ -1,110 +1,162 @@
+import CaptureNative
+
 /// What the markers of a JPEG file say (ITU-T T.81 annex B). The picture itself is not decoded.
 package struct JPEGStructure: Equatable {
-    let width: Int
-    let height: Int
-    /// Whether EXIF or XMP in it holds a position.
+    /// Whether EXIF or XMP anywhere in the file holds a position.
     package let holdsPosition: Bool
+    /// The first thing in it that T.81 does not allow; many decoders open such a file all the same.
+    package let oddity: String?
 
+    /// Not a JPEG, or a JPEG without a picture.
     package struct Failure: Error, Equatable {
         package let message: String
     }
 
-    private static let startOfImage: [UInt8] = [0xff, 0xd8, 0xff]
-
-    /// Walks the segments up to the first scan.
-    ///
-    /// - Parameter bytes: the file, or at least its segments before the first scan.
-    package init(_ bytes: [UInt8]) throws(Failure) {
-        guard !bytes.isEmpty else { throw Failure(message: "is empty, expected a JPEG photo") }
-        guard bytes.starts(with: Self.startOfImage) else {
-            throw Failure(
-                message: "is no JPEG: begins with \(Hex.encode(Array(bytes.prefix(3)))), expected ffd8ff")
-        }
-        var position = 2
-        var size: (width: Int, height: Int)?
-        var holdsPosition = false
-        while true {
-            guard let segment = try Self.segment(bytes, at: &position) else { continue }
-            switch segment.marker {
-            case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
-                guard segment.data.count >= 6 else { throw Failure(message: "is a broken JPEG: a short frame header") }
-                // Sample precision, then number of lines and samples a line, 16 bits each (table B.2).
-                let data = Array(segment.data.prefix(5))
-                size = (Int(data[3]) << 8 | Int(data[4]), Int(data[1]) << 8 | Int(data[2]))
-            case 0xe1:
-                if ExifPosition.isPresent(in: Array(segment.data)) { holdsPosition = true }
-            case 0xd9:
-                throw Failure(message: "is a broken JPEG: ends before any scan")
-            case 0xda:
-                // A height of 0 is legal: a DNL marker after the first scan gives it.
-                guard let size, size.width > 0 else {
-                    throw Failure(message: "is a broken JPEG: a scan without a frame header that has a size")
-                }
-                (width, height) = size
-                self.holdsPosition = holdsPosition
-                return
-            default: break
-            }
-        }
+    init(holdsPosition: Bool, oddity: String?) {
+        self.holdsPosition = holdsPosition
+        self.oddity = oddity
     }
 
-    /// The segment at `position`, which moves behind it; nil for a marker without data.
-    private static func segment(
-        _ bytes: [UInt8], at position: inout Int
-    ) throws(Failure) -> (marker: UInt8, data: ArraySlice<UInt8>)? {
-        guard position < bytes.count else { throw Failure(message: "is a broken JPEG: ends before any scan") }
-        guard bytes[position] == 0xff else {
-            throw Failure(message: "is a broken JPEG: no marker at byte \(position)")
-        }
-        while position < bytes.count, bytes[position] == 0xff { position += 1 }
-        guard position < bytes.count else { throw Failure(message: "is a broken JPEG: ends before any scan") }
-        let marker = bytes[position]
-        position += 1
-        if marker == 0x01 || (0xd0...0xd8).contains(marker) { return nil }
-        if marker == 0xd9 { return (marker, []) }
-        guard position + 2 <= bytes.count else { throw Failure(message: "is a broken JPEG: ends inside a segment") }
-        let length = Int(bytes[position]) << 8 | Int(bytes[position + 1])
-        guard length >= 2, position + length <= bytes.count else {
-            throw Failure(message: "is a broken JPEG: the segment at byte \(position - 2) goes past the end")
-        }
-        defer { position += length }
-        return (marker, bytes[(position + 2)..<(position + length)])
+    /// Reads a whole file.
+    package init(_ bytes: [UInt8]) throws(Failure) {
+        var walk = JPEGWalk(size: bytes.count)
+        self = try walk.finish(bytes)
     }
 }
 
-/// Looks for a position in an APP1 segment: the GPS directory of EXIF (CIPA DC-008), or its names in XMP.
-enum ExifPosition {
-    private static let exif = Array("Exif\0\0".utf8)
-    private static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
-    private static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
-    private static let gpsDirectoryTag = 0x8825
-
-    static func isPresent(in segment: [UInt8]) -> Bool {
-        if segment.starts(with: xmp) || segment.starts(with: extendedXMP) {
-            return segment.firstRange(of: Array("GPSLatitude".utf8)) != nil
-        }
-        guard segment.starts(with: exif) else { return false }
-        return hasGPSDirectory(Array(segment.dropFirst(exif.count)))
+/// Walks through a JPEG file from one 0xff byte to the next, as its bytes pass.
+///
+/// Where the structure is broken, the walk goes on at the next marker, as decoders do. A position is looked for in every APP1
+/// segment, wherever it stands: in a second image of the file (MPF, CIPA DC-007) or in what the structure does not reach.
+package struct JPEGWalk {
+    private enum Phase {
+        case segments
+        /// In the entropy-coded data of a scan.
+        case scan
+        /// After the end of the first image.
+        case rest
     }
 
-    /// Whether the first directory points to a GPS directory that has entries.
-    private static func hasGPSDirectory(_ tiff: [UInt8]) -> Bool {
-        let isLittle = tiff.starts(with: [0x49, 0x49])
-        guard isLittle || tiff.starts(with: [0x4d, 0x4d]) else { return false }
-        func number(_ offset: Int, _ count: Int) -> Int? {
-            guard offset >= 0, offset + count <= tiff.count else { return nil }
-            let bytes = tiff[offset..<(offset + count)]
-            return isLittle
-                ? bytes.reversed().reduce(0) { $0 << 8 | Int($1) } : bytes.reduce(0) { $0 << 8 | Int($1) }
+    private let size: Int
+    /// Bytes that have passed and were not looked at yet.
+    private var kept: [UInt8] = []
+    /// Where in the file `kept` begins.
+    private var start = 0
+    private var phase = Phase.segments
+    /// Where the last segment ends.
+    private var next = 2
+    private var hasFrame = false
+    private var hasScan = false
+    private var oddity: String?
+    private var position = PositionSearch()
+
+    private static let startOfImage: [UInt8] = [0xff, 0xd8, 0xff]
+    private static let mark: [UInt8] = [0xff]
+    /// A marker and the longest segment.
+    private static let reach = 2 + 0xffff
+
+    /// - Parameter size: of the whole file.
+    package init(size: Int) { self.size = size }
+
+    /// Looks at the next bytes of the file.
+    package mutating func take(_ piece: Span<UInt8>) throws(JPEGStructure.Failure) {
+        kept.append(copying: piece)
+        let done = try walk(kept, isLast: false)
+        kept.removeFirst(done)
+        start += done
+    }
+
+    /// Looks at the last bytes of the file.
+    mutating func finish(_ bytes: [UInt8]) throws(JPEGStructure.Failure) -> JPEGStructure {
+        _ = try walk(bytes, isLast: true)
+        guard hasScan else {
+            let more = oddity.map { "; \($0)" } ?? ""
+            throw JPEGStructure.Failure(message: "is a broken JPEG: ends before any scan\(more)")
         }
-        guard number(2, 2) == 42, let directory = number(4, 4), let count = number(directory, 2) else { return false }
-        for index in 0..<count {
-            let entry = directory + 2 + 12 * index
-            guard let tag = number(entry, 2) else { return false }
-            if tag == gpsDirectoryTag, let target = number(entry + 8, 4), let entries = number(target, 2) {
-                return entries > 0
+        if phase != .rest { note("it has no end marker, so it may be cut short") }
+        return JPEGStructure(holdsPosition: position.isFound, oddity: oddity)
+    }
+
+    package mutating func finish() throws(JPEGStructure.Failure) -> JPEGStructure { try finish(kept) }
+
+    /// Returns how many of the bytes are done with.
+    private mutating func walk(_ bytes: [UInt8], isLast: Bool) throws(JPEGStructure.Failure) -> Int {
+        if start == 0 {
+            guard bytes.count >= Self.startOfImage.count || isLast else { return 0 }
+            try checkBeginning(bytes)
+        }
+        var from = 0
+        while let mark = ByteSearch.first(Self.mark, in: bytes.span, from: from) {
+            guard isLast || mark + Self.reach <= bytes.count else { return mark }
+            guard mark + 1 < bytes.count else { break }
+            from = mark + 1
+            if start + mark == 0 { continue }
+            // nil where the file ends before the length does.
+            let length = mark + 3 < bytes.count ? Int(bytes[mark + 2]) << 8 | Int(bytes[mark + 3]) : nil
+            let data = min(mark + 4, bytes.count)..<min(max(mark + 4, mark + 2 + (length ?? 0)), bytes.count)
+            if bytes[mark + 1] == 0xe1 { position.look(at: bytes, data, offset: start) }
+            if phase != .rest && start + mark >= next {
+                judge(bytes[mark + 1], at: start + mark, length: length, data: bytes[data])
             }
         }
-        return false
+        return bytes.count
     }
+
+    private func checkBeginning(_ bytes: [UInt8]) throws(JPEGStructure.Failure) {
+        guard !bytes.isEmpty else { throw JPEGStructure.Failure(message: "is empty, expected a JPEG photo") }
+        guard bytes.starts(with: Self.startOfImage) else {
+            let found = Hex.encode(Array(bytes.prefix(Self.startOfImage.count)))
+            throw JPEGStructure.Failure(message: "is no JPEG: begins with \(found), expected ffd8ff")
+        }
+    }
+
+    /// Judges what follows a 0xff byte that is in no segment.
+    private mutating func judge(_ marker: UInt8, at position: Int, length: Int?, data: ArraySlice<UInt8>) {
+        if phase == .scan {
+            // A data byte of 0xff, a fill byte, a restart marker: all of them belong to the scan.
+            if marker == 0x00 || marker == 0xff || (0xd0...0xd7).contains(marker) { return }
+        } else {
+            if marker == 0xff && position == next {
+                next += 1
+                return
+            }
+            if position > next { note("the bytes from \(next) to \(position) belong to no segment") }
+        }
+        switch marker {
+        case 0x00, 0x02...0xbf, 0xff: note("the two bytes at \(position) are no marker")
+        case 0x01, 0xd0...0xd7: next = position + 2
+        case 0xd8:
+            note("a second image begins at byte \(position), before the first has ended")
+            next = position + 2
+        case 0xd9:
+            if hasScan { phase = .rest } else { note("an end marker stands before any scan, at byte \(position)") }
+            next = position + 2
+        default: beginSegment(marker, at: position, length: length ?? 0, data)
+        }
+    }
+
+    private mutating func beginSegment(_ marker: UInt8, at position: Int, length: Int, _ data: ArraySlice<UInt8>) {
+        guard length >= 2, position + 2 + length <= size else {
+            note("the segment at byte \(position) goes past the end")
+            next = position + 2
+            return
+        }
+        next = position + 2 + length
+        phase = .segments
+        switch marker {
+        case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
+            // Sample precision, then number of lines and samples a line, 16 bits each (table B.2). No lines are legal: a
+            // DNL marker after the first scan gives their number.
+            let width = data.dropFirst(3).prefix(2)
+            if width.allSatisfy({ $0 == 0 }) { note("the frame header at byte \(position) has no width") }
+            hasFrame = true
+        case 0xda:
+            if !hasFrame { note("the scan at byte \(position) has no frame header") }
+            hasScan = true
+            phase = .scan
+        default: break
+        }
+    }
+
+    private mutating func note(_ text: String) { oddity = oddity ?? text }
 }

@@ -35,6 +35,8 @@ public struct Remark: Hashable, Sendable {
     public enum Weight: String, Sendable { case note, warning }
 
     public let weight: Weight
+    /// A dotted word for programs, listed in Spec/command-line.md.
+    public let code: String
     /// The file that it is about.
     public let file: String
     public let message: String

@@ -28,8 +28,8 @@ package struct RawCaptureReader {
         BundleError(.rawCapture, message, file: path(name), hints: hints)
     }
 
-    private mutating func remark(_ weight: Remark.Weight, _ name: String, _ message: String) {
-        remarks.append(Remark(weight: weight, file: path(name).string, message: message))
+    private mutating func remark(_ weight: Remark.Weight, _ code: String, _ name: String, _ message: String) {
+        remarks.append(Remark(weight: weight, code: code, file: path(name).string, message: message))
     }
 
     private mutating func read() throws(BundleError) -> RawCapture {
@@ -44,7 +44,7 @@ package struct RawCaptureReader {
         let others = names.filter { !known.contains($0) }
         if !others.isEmpty {
             let list = others.prefix(4).joined(separator: ", ") + (others.count > 4 ? ", …" : "")
-            remarks.append(Remark(weight: .note, file: folder.string, message: "ignored: \(list)"))
+            remarks.append(Remark(weight: .note, code: "raw.ignored", file: folder.string, message: "ignored: \(list)"))
         }
         let photo = try readPhoto(isThere: names.contains(Self.photoName))
         let metadata = try readMetadata(isThere: names.contains(Self.metadataName))
@@ -64,37 +64,50 @@ package struct RawCaptureReader {
             guard size <= BundleLimits.entryBytes else {
                 throw wrong(Self.photoName, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
             }
-            let isSmall = size <= PayloadContent.memoryLimit
-            var head = [UInt8](repeating: 0, count: isSmall ? size : PayloadContent.memoryLimit)
-            var more: [UInt8] = [0]
-            let isWhole = try handle.read(into: &head) == head.count
-            guard isWhole, try !isSmall || handle.read(into: &more) == 0 else {
-                throw BundleError(.inputUnreadable, "changed while it was being packed", file: file)
-            }
-            let structure = try judge(head)
             if size > UploadAdvice.photoBytes {
                 remark(
-                    .warning, Self.photoName, "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)")
+                    .warning, "upload.size", Self.photoName,
+                    "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)")
             }
-            if isSmall {
-                return RawCapture.Photo(
-                    content: .bytes(head), size: size, sha256: try Digest.of(head),
-                    holdsPosition: structure.holdsPosition)
+            guard size <= PayloadContent.memoryLimit else { return try readLargePhoto(handle, size: size) }
+            var bytes = [UInt8](repeating: 0, count: size)
+            var more: [UInt8] = [0]
+            guard try handle.read(into: &bytes) == size, try handle.read(into: &more) == 0 else {
+                throw BundleError(.inputUnreadable, "changed while it was being packed", file: file)
             }
-            try handle.seekToStart()
+            let structure = try judge { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }
             return RawCapture.Photo(
-                content: .file(handle, name: file.string), size: size,
-                sha256: try PayloadContent.hash(handle, name: file.string, expecting: size),
-                holdsPosition: structure.holdsPosition)
+                content: .bytes(bytes), size: size, sha256: try Digest.of(bytes), holdsPosition: structure.holdsPosition
+            )
         }
     }
 
-    private func judge(_ photo: [UInt8]) throws(BundleError) -> JPEGStructure {
-        do {
-            return try JPEGStructure(photo)
-        } catch {
-            throw wrong(Self.photoName, error.message)
+    private mutating func readLargePhoto(_ handle: FileHandle, size: Int) throws(BundleError) -> RawCapture.Photo {
+        let file = path(Self.photoName)
+        var walk = JPEGWalk(size: size)
+        let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece throws(BundleError) in
+            do throws(JPEGStructure.Failure) {
+                try walk.take(piece)
+            } catch {
+                throw wrong(Self.photoName, error.message)
+            }
         }
+        let structure = try judge { () throws(JPEGStructure.Failure) in try walk.finish() }
+        return RawCapture.Photo(
+            content: .file(handle, name: file.string), size: size, sha256: sha256, holdsPosition: structure.holdsPosition)
+    }
+
+    private mutating func judge(
+        _ read: () throws(JPEGStructure.Failure) -> JPEGStructure
+    ) throws(BundleError) -> JPEGStructure {
+        let structure: JPEGStructure
+        do { structure = try read() } catch { throw wrong(Self.photoName, error.message) }
+        if let oddity = structure.oddity {
+            remark(
+                .warning, "photo.structure", Self.photoName,
+                "has a structure that some programs may refuse: \(oddity); it is packed as it is")
+        }
+        return structure
     }
 
     private func readSmall(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
@@ -136,7 +149,7 @@ package struct RawCaptureReader {
     ) throws(BundleError) -> RawCapture.Depth? {
         let name = Self.depthName
         if options.withoutDepth {
-            if isThere { remark(.note, name, "left out, as --no-depth says") }
+            if isThere { remark(.note, "raw.ignored", name, "left out, as --no-depth says") }
             return nil
         }
         guard isThere else {
@@ -145,12 +158,12 @@ package struct RawCaptureReader {
         let size = try depthSize(said: said)
         if max(size.width, size.height) > UploadAdvice.depthSide {
             let limit = UploadAdvice.depthSide
-            remark(.warning, name, "is \(size); servers refuse more than \(limit)x\(limit)")
+            remark(.warning, "upload.size", name, "is \(size); servers refuse more than \(limit)x\(limit)")
         }
         let (floats, sha256, meaningless) = try readFloats(size)
         if meaningless > 0 {
             let message = "\(meaningless) samples are negative or infinite; they are kept as they are"
-            remark(.warning, name, message)
+            remark(.warning, "raw.samples", name, message)
         }
         return RawCapture.Depth(floats: floats, size: size, sha256: sha256)
     }
@@ -217,10 +230,11 @@ extension RawCaptureReader {
         _ metadata: CaptureMetadata, photo: RawCapture.Photo
     ) throws(BundleError) -> GeoPosition? {
         let name = Self.metadataName
-        for member in CaptureMetadata.namesThatLookLikeAPosition(in: metadata.root)
-        where !member.hasPrefix("location.") {
+        // The top-level location moves out; one called "location.raw" does not.
+        let kept = (metadata.root.members ?? []).filter { $0.name != "location" }
+        for member in CaptureMetadata.namesThatLookLikeAPosition(in: .object(kept)) {
             remark(
-                .warning, name,
+                .warning, "metadata.position", name,
                 "the member \(member) looks like a position and is kept as it is, whatever --location says")
         }
         var position: GeoPosition?
@@ -233,7 +247,7 @@ extension RawCaptureReader {
         }
         if photo.holdsPosition && (options.location != .exact || position == nil) {
             remark(
-                .warning, Self.photoName,
+                .warning, "photo.position", Self.photoName,
                 "holds a position in its EXIF or XMP, which stays in it, as every byte of the photo does")
         }
         do {

@@ -22,7 +22,7 @@ public struct VerificationReport: Sendable {
         case unread
     }
 
-    /// The line of the trust file that names the device.
+    /// The line of the trust file that names the device; of a bundle that is not sound, only a line that accepts its manifest.
     public struct TrustedDevice: Hashable, Sendable {
         public let name: String
         public let level: TrustLevel
@@ -50,14 +50,23 @@ public struct VerificationReport: Sendable {
         return Verdict.bySeverity.first(where: found.contains) ?? .verified
     }
 
-    public var withheld: [EntryPath] {
-        zip(manifest?.entries ?? [], entries).filter { $0.1 == .withheld }.map(\.0.path)
+    public var withheld: [EntryPath] { paths(.withheld) }
+
+    /// Whether the manifest has the form that it should and is the one that the device key signed, whatever became of the
+    /// entries since.
+    public var isManifestGenuine: Bool {
+        ["assertion", "signature"].allSatisfy { checks.contains(Check(name: $0, outcome: .passed)) }
+    }
+
+    /// The entries of the manifest that were found so.
+    public func paths(_ status: EntryStatus) -> [EntryPath] {
+        zip(manifest?.entries ?? [], entries).filter { $0.1 == status }.map(\.0.path)
     }
 
     /// What no verification of this version looks at, or what a verdict does not prove (Spec/threat-model.md).
     public var notChecked: [String] {
         guard let manifest else { return [] }
-        if [.altered, .malformed].contains(verdict) { return ["trust"] }
+        guard isManifestGenuine else { return ["trust"] }
         var list = ["counter", "time", "scene"]
         if manifest.chain != nil { list.append("chain") }
         return list

@@ -41,6 +41,7 @@ public struct Verifier: Sendable {
             TrustCheck(trust: trust).run(on: &pass.report)
             PolicyCheck(policy: policy).run(on: &pass.report)
         } else {
+            if pass.report.isManifestGenuine { TrustCheck(trust: trust).name(on: &pass.report) }
             pass.report.checks += ["trust", "policy"].map { .init(name: $0, outcome: .notReached) }
         }
         pass.report.bytes = reader.position

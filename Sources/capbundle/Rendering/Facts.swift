@@ -12,8 +12,10 @@ enum Facts {
         table.add("id", manifest.id)
         table.add("device", device(report))
         table.add("key id", manifest.device.keyID.description)
-        table.add("captured", captured(manifest, report.metadata))
-        if let model = report.metadata?.deviceModel { table.add("model", Visible.text(model)) }
+        let claimed = report.isManifestGenuine ? "" : claimed
+        let time = report.isManifestGenuine ? captured(manifest, report.metadata) : manifest.capturedAt.description
+        table.add("captured", time + claimed)
+        if let model = report.metadata?.deviceModel { table.add("model", Visible.text(model) + claimed) }
         table.add("photo", part(.photo, manifest, report))
         table.add("depth", depth(manifest, report))
         table.add("location", part(.location, manifest, report))
@@ -23,7 +25,11 @@ enum Facts {
         return table
     }
 
+    /// Stands behind what nobody signed.
+    static let claimed = " (a claim, not signed)"
+
     private static func device(_ report: VerificationReport) -> String {
+        if !report.isManifestGenuine { return "not known" }
         let kind = report.authenticatorData.map { $0.kind == .apple ? "an Apple key" : "a key on disk" }
         let unnamed = report.verdict == .unknownDevice ? "not in the trust file" : nil
         return [report.trustedDevice.map { Visible.text($0.name) } ?? unnamed, kind].compactMap(\.self).joined(

@@ -20,21 +20,26 @@ enum InspectionRendering {
             }
             return lines
         }
+        lines += ReportRendering.origin(report, signed: "signed with the key below").map { "  " + $0 }
+        let claimed = report.isManifestGenuine ? "" : Facts.claimed
         var facts = TextTable()
         facts.add("id", manifest.id)
         facts.add("key id", manifest.device.keyID.description)
-        facts.add("captured", manifest.capturedAt.description)
+        facts.add("captured", manifest.capturedAt.description + claimed)
         if let metadata = report.metadata {
-            facts.add("written as", Visible.text(metadata.capturedAtText))
-            facts.add("model", Visible.text(metadata.deviceModel))
+            facts.add("written as", Visible.text(metadata.capturedAtText) + claimed)
+            facts.add("model", Visible.text(metadata.deviceModel) + claimed)
         }
         if let data = report.authenticatorData {
-            facts.add("signed by", data.kind == .apple ? "an Apple key" : "a key on disk")
+            if report.isManifestGenuine {
+                facts.add("signed by", data.kind == .apple ? "an Apple key" : "a key on disk")
+            }
             facts.add("counter", String(data.counter))
         }
         if let chain = manifest.chain { facts.add("chain", "capture \(chain.seq) of this device") }
         if let position = inspection.position {
-            facts.add("position", Visible.text("latitude \(position.latitude), longitude \(position.longitude)"))
+            let text = Visible.text("latitude \(position.latitude), longitude \(position.longitude)")
+            facts.add("position", text + claimed)
         }
         facts.add("size", Quantity.bytes(report.bytes))
         lines += facts.lines

@@ -32,7 +32,8 @@ enum PackRendering {
 
     private static func json(_ remark: Remark) -> JSONValue {
         .members([
-            "file": .string(remark.file), "message": .string(remark.message), "weight": .string(remark.weight.rawValue),
+            "code": .string(remark.code), "file": .string(remark.file), "message": .string(remark.message),
+            "weight": .string(remark.weight.rawValue),
         ])
     }
 }

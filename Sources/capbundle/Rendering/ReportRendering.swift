@@ -8,6 +8,8 @@ enum ReportRendering {
         var lines = [line(file, report)]
         for fault in report.faults { lines.append("  " + finding(fault)) }
         for warning in report.warnings { lines.append("  warning: " + finding(warning)) }
+        let signer = report.trustedDevice.map(words) ?? "a device that nobody vouches for"
+        lines += origin(report, signed: "signed by \(signer)").map { "  " + $0 }
         lines += Facts.table(report).lines
         let limits = report.notChecked.compactMap(Self.explanation)
         if !limits.isEmpty {
@@ -20,7 +22,7 @@ enum ReportRendering {
     /// For one file of several.
     static func line(_ file: String, _ report: VerificationReport) -> String {
         let name = Visible.text(file)
-        let signer = report.trustedDevice.map { ", signed by \(Visible.text($0.name)) (\($0.level.rawValue))" } ?? ""
+        let signer = report.trustedDevice.map { ", signed by \(words($0))" } ?? ""
         switch report.verdict {
         case .verified: return "\(name): \(Style.good.output("verified"))\(signer)"
         case .unacceptable: return "\(name): \(Style.bad.output("not acceptable"))\(signer): \(codes(report))"
@@ -29,6 +31,19 @@ enum ReportRendering {
         case .unknownDevice:
             return "\(name): sound, but \(Style.doubtful.output("the device is unknown")): \(codes(report))"
         }
+    }
+
+    private static func words(_ device: VerificationReport.TrustedDevice) -> String {
+        "\(Visible.text(device.name)) (\(device.level.rawValue))"
+    }
+
+    /// Whose word the facts of a bundle are that is not sound.
+    static func origin(_ report: VerificationReport, signed: String) -> [String] {
+        guard [.altered, .malformed].contains(report.verdict), report.manifest != nil else { return [] }
+        guard report.isManifestGenuine else { return ["no good signature: nobody vouches for what follows"] }
+        let replaced = report.paths(.altered).map(\.description).joined(separator: ", ")
+        let list = replaced.isEmpty ? [] : ["replaced since then: \(replaced)"]
+        return ["the manifest is genuine, \(signed)"] + list
     }
 
     static func finding(_ error: BundleError) -> String {
@@ -44,7 +59,7 @@ enum ReportRendering {
 
     private static func explanation(_ topic: String) -> String? {
         switch topic {
-        case "trust": "trust: who vouches for the device is asked of sound bundles only"
+        case "trust": "trust: who vouches for the device is asked only where the signature is good"
         case "counter": "the counter: whether it was seen before (a replay) is not looked up"
         case "time": "the time: it is what the device claimed, no time stamp vouches for it"
         case "scene": "the scene: a signature shows which key signed, not what was before the lens"

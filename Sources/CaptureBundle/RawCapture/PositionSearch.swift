@@ -1,0 +1,78 @@
+/// Looks for a position in APP1 segments: the GPS directory of EXIF (CIPA DC-008), or its names in XMP.
+///
+/// No byte is looked at twice, however the segments overlap.
+struct PositionSearch {
+    private(set) var isFound = false
+    /// Where in the file the last directory that was read ends.
+    private var endOfDirectory = 0
+    /// Where in the file the last XMP packet that was read ends.
+    private var endOfXMP = 0
+    /// How many bytes of the name were met. Kept from one segment to the next: extended XMP is cut anywhere.
+    private var matched = 0
+
+    private static let exif = Array("Exif\0\0".utf8)
+    private static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+    /// A GUID of 32 characters, the whole length and the offset (XMP specification part 3, section 1.1.3.1).
+    private static let extendedXMPHeader = extendedXMP.count + 32 + 4 + 4
+    private static let name = Array("GPSLatitude".utf8)
+    private static let gpsDirectoryTag = 0x8825
+
+    /// - Parameters:
+    ///   - data: what the segment holds, without marker and length.
+    ///   - offset: where in the file `bytes` begin.
+    mutating func look(at bytes: [UInt8], _ data: Range<Int>, offset: Int) {
+        if isFound { return }
+        let segment = bytes[data]
+        if segment.starts(with: Self.exif) {
+            if offset + data.lowerBound >= endOfDirectory {
+                endOfDirectory = offset + lookForDirectory(segment.dropFirst(Self.exif.count))
+            }
+        } else if segment.starts(with: Self.xmp) {
+            lookForName(segment.dropFirst(Self.xmp.count), offset: offset)
+        } else if segment.starts(with: Self.extendedXMP) {
+            lookForName(segment.dropFirst(Self.extendedXMPHeader), offset: offset)
+        }
+    }
+
+    /// In any encoding: what UTF-16 and UTF-32 add to such a name are zero bytes.
+    private mutating func lookForName(_ text: ArraySlice<UInt8>, offset: Int) {
+        let unread = text.dropFirst(max(0, endOfXMP - offset - text.startIndex))
+        endOfXMP = max(endOfXMP, offset + text.endIndex)
+        for byte in unread where byte != 0 {
+            // The name's first letter stands nowhere else in it.
+            matched = byte == Self.name[matched] ? matched + 1 : byte == Self.name[0] ? 1 : 0
+            if matched == Self.name.count {
+                isFound = true
+                return
+            }
+        }
+    }
+
+    /// Whether the first directory points to a GPS directory that has entries.
+    ///
+    /// - Returns: where the reading ended.
+    private mutating func lookForDirectory(_ tiff: ArraySlice<UInt8>) -> Int {
+        let isLittle = tiff.starts(with: [0x49, 0x49])
+        guard isLittle || tiff.starts(with: [0x4d, 0x4d]) else { return tiff.startIndex }
+        func number(_ offset: Int, _ count: Int) -> Int? {
+            guard offset + count <= tiff.count else { return nil }
+            let bytes = tiff[(tiff.startIndex + offset)..<(tiff.startIndex + offset + count)]
+            return isLittle
+                ? bytes.reversed().reduce(0) { $0 << 8 | Int($1) } : bytes.reduce(0) { $0 << 8 | Int($1) }
+        }
+        guard number(2, 2) == 42, let directory = number(4, 4), let count = number(directory, 2) else {
+            return tiff.startIndex
+        }
+        var entry = directory + 2
+        for _ in 0..<count {
+            guard let tag = number(entry, 2) else { break }
+            if tag == Self.gpsDirectoryTag, let target = number(entry + 8, 4), let entries = number(target, 2) {
+                isFound = entries > 0
+                break
+            }
+            entry += 12
+        }
+        return tiff.startIndex + min(entry, tiff.count)
+    }
+}

@@ -1,0 +1,132 @@
+import CaptureBundle
+import CaptureNative
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// A photo that decoders open is packed, however odd; and no place in it hides a position.
+struct JPEGStructureTests {
+    private static let photo = RawFolder.photo
+    private static let scan = photo.count - 13
+    private static let exif = JPEGPieces.exifWithPosition
+    private static let text = JPEGPieces.packetWithPosition
+
+    private static func utf16(_ text: String, isLittle: Bool, mark: Bool) -> [UInt8] {
+        ((mark ? "\u{feff}" : "") + text).utf16.flatMap { unit in
+            let bytes = [UInt8(unit & 0xff), UInt8(unit >> 8)]
+            return isLittle ? bytes : bytes.reversed()
+        }
+    }
+
+    /// What is odd before, between and after the segments of a photo; the words that are said of it.
+    static let odd: [(String, @Sendable (_ more: [UInt8]) -> [UInt8], String?)] = [
+        ("as it should be", { JPEGPieces.photo(with: $0) }, nil),
+        ("fill bytes", { JPEGPieces.photo(with: [0xff, 0xff, 0xff] + $0) }, nil),
+        (
+            "stray bytes", { JPEGPieces.photo(with: [1, 2, 3] + $0, at: 71) },
+            "bytes from 71 to 74 belong to no segment"
+        ),
+        (
+            "stray bytes with 0xff", { JPEGPieces.photo(with: [0xff, 0, 9] + $0, at: 71) },
+            "the two bytes at 71 are no marker"
+        ),
+        ("a length too small", { JPEGPieces.photo(with: [0xff, 0xe5, 0, 1] + $0) }, "at byte 2 goes past the end"),
+        (
+            "a length too large", { JPEGPieces.photo(with: [0xff, 0xe5, 0xff, 0xff] + $0) },
+            "at byte 2 goes past the end"
+        ),
+        ("an end before the scan", { JPEGPieces.photo(with: [0xff, 0xd9] + $0) }, "before any scan, at byte 2"),
+        ("a second start", { JPEGPieces.photo(with: [0xff, 0xd8] + $0) }, "a second image begins at byte 2"),
+        ("no frame", { Array(photo[..<2]) + $0 + photo[scan...] }, "has no frame header"),
+        ("no end", { JPEGPieces.photo(with: $0).dropLast(2) }, "no end marker"),
+        ("in the scan", { Array(photo.dropLast(2)) + $0 + photo.suffix(2) }, nil),
+        (
+            "in the scan, which goes on",
+            { Array(photo.dropLast(2)) + JPEGPieces.segment(0xfe, []) + $0 + [7, 0xff, 0xd9] }, "belong to no segment"
+        ),
+        ("after the end", { photo + $0 }, nil),
+        ("after the end and stray bytes", { photo + [0, 0, 0xff, 0xff, 0xe1, 0, 0] + $0 }, nil),
+        ("in a second image", { JPEGPieces.photo(andSecond: JPEGPieces.photo(with: $0)) }, nil),
+        ("in a thumbnail", { JPEGPieces.photo(with: JPEGPieces.segment(0xe5, JPEGPieces.photo(with: $0))) }, nil),
+    ]
+
+    @Test(arguments: odd.indices)
+    func warnsOfWhatIsOddAndGoesOn(_ index: Int) throws {
+        let (name, make, words) = Self.odd[index]
+        let plain = try JPEGStructure(make([]))
+        #expect(!plain.holdsPosition, "\(name)")
+        #expect((plain.oddity == nil) == (words == nil), "\(name): \(plain.oddity ?? "")")
+        #expect(plain.oddity?.contains(words ?? "") ?? true, "\(name): \(plain.oddity ?? "")")
+        for segment in [Self.exif, JPEGPieces.xmp(Array(Self.text.utf8))] {
+            #expect(try JPEGStructure(make(segment)).holdsPosition, "\(name)")
+        }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func findsThePositionInXMPOfAnyEncoding(_ isLittle: Bool, _ mark: Bool) throws {
+        let packet = JPEGPieces.xmp(Self.utf16(Self.text, isLittle: isLittle, mark: mark))
+        #expect(try JPEGStructure(JPEGPieces.photo(with: packet)).holdsPosition)
+        let other = JPEGPieces.xmp(
+            Self.utf16(Self.text.replacing("GPSL", with: "GSPL"), isLittle: isLittle, mark: mark))
+        #expect(try !JPEGStructure(JPEGPieces.photo(with: other)).holdsPosition)
+    }
+
+    /// Wherever the parts of an extended packet are cut.
+    @Test func findsThePositionInExtendedXMP() throws {
+        let packet = Array(Self.text.utf8)
+        for cut in packet.indices {
+            let parts =
+                JPEGPieces.extendedXMP(Array(packet[..<cut]), whole: packet.count, at: 0)
+                + JPEGPieces.extendedXMP(Array(packet[cut...]), whole: packet.count, at: cut)
+            #expect(try JPEGStructure(JPEGPieces.photo(with: parts)).holdsPosition, "cut at \(cut)")
+        }
+    }
+
+    @Test func findsAPositionBehindASegmentThatIsSaidToBeTooLong() throws {
+        let tooLong: [UInt8] = [0xff, 0xe1, 0, 200] + Array("Exif\0\0MM\0*\0\0\0\u{8}\0\0".utf8)
+        #expect(try JPEGStructure(JPEGPieces.photo(with: tooLong + Self.exif)).holdsPosition)
+    }
+
+    @Test func saysTheSameOfAPhotoInPieces() throws {
+        for (name, make, _) in Self.odd {
+            for bytes in [make([]), make(Self.exif), make([UInt8](repeating: 0xff, count: 70_000) + Self.exif)] {
+                let whole = try JPEGStructure(bytes)
+                for size in [1, 7, 65_536] where size > 1 || bytes.count < 1000 {
+                    var walk = JPEGWalk(size: bytes.count)
+                    for start in stride(from: 0, to: bytes.count, by: size) {
+                        try walk.take(bytes[start..<min(start + size, bytes.count)].span)
+                    }
+                    #expect(try walk.finish() == whole, "\(name) in pieces of \(size)")
+                }
+            }
+        }
+    }
+
+    /// Segments that lie in each other, as many as there can be: each byte is looked at once.
+    @Test(arguments: [
+        [0xff, 0xe1, 0xff, 0xff] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 0xff, 0xff],
+        [0xff, 0xe1, 0xff, 0xff] + Array("http://ns.adobe.com/xap/1.0/\0".utf8),
+        [0xff, 0xe1, 0xff, 0xff] + Array("http://ns.adobe.com/xmp/extension/\0".utf8), [0xff],
+    ])
+    func looksAtEachByteOnce(_ piece: [UInt8]) throws {
+        func time(_ bytes: [UInt8]) throws -> Duration {
+            try ContinuousClock().measure { _ = try JPEGStructure(RawFolder.photo + bytes) }
+        }
+        let pieces = Array(repeatElement(piece, count: (1 << 20) / piece.count).joined())
+        let plain = Array(repeatElement([UInt8](0..<254), count: (1 << 20) / 254).joined())
+        // One segment that is walked through byte by byte, and has no others in it.
+        let packets = JPEGPieces.xmp([UInt8](repeating: 0x20, count: 65_000))
+        let calm = try time(plain + Array(repeatElement(packets, count: 16).joined()))
+        #expect(try time(pieces) < calm * 40 + .milliseconds(50))
+    }
+
+    @Test(
+        .enabled(if: Places.shared("captures") != nil, "needs the captures of the shared folder"))
+    func findsNothingOddInWhatCamerasMade() throws {
+        let folder = try #require(Places.shared("captures"))
+        for capture in try folder.children where capture.hasDirectoryPath && capture.lastPathComponent != "LICENSES" {
+            let structure = try JPEGStructure(try capture.appending(path: "photo.jpg").bytes)
+            #expect(structure.oddity == nil, "\(capture.lastPathComponent)")
+        }
+    }
+}

@@ -201,6 +201,12 @@ class Running:
     def is_alive(self):
         return self.process.poll() is None
 
+    @property
+    def cpu_seconds(self):
+        """The processor time that it has used, in and outside the kernel."""
+        after_name = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def tell(self, number=signal.SIGTERM):
         if self.is_alive:
             os.kill(self.pid, number)

@@ -11,7 +11,7 @@ import threading
 
 from bench import NOBODY
 from checks import Skipped, every, expect
-from injection import require_strace
+from tracing import require_strace, strace
 from invariants import clean, gives, holds, refused, words_for_people
 from queues import ids
 
@@ -112,7 +112,7 @@ def moved_only_if_the_same(bench):
     rig.push(bench.stock[9])
     path = rig.out / "x.bundle"
     path.write_bytes(bench.stock[0].data)
-    stop = ["strace", "-f", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:delay_enter=300000:when=1"]
+    stop = strace("-e", "trace=flock", "-e", "inject=flock:delay_enter=300000:when=1")
     done = threading.Event()
 
     def replace():

@@ -6,9 +6,10 @@ import time
 
 import crashes
 from pool import Pool
+from tracing import strace
 
 TRACED = crashes.CALLS + ["copy_file_range", "ioctl"]
-LEARN = ("strace", "-f", "--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in sorted(TRACED)))
+LEARN = ("--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in sorted(TRACED)))
 
 
 class Habits:
@@ -21,8 +22,7 @@ class Habits:
         """What stands before the command line, and after how many seconds it is killed, if it is."""
         if crash.traced and self.calls.get(command):
             name, number = self.calls[command][int(crash.fraction * len(self.calls[command]))]
-            return ["strace", "-f", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-                    f"inject={name}:signal=KILL:when={number}"], None
+            return strace("-e", f"trace={name}", "-e", f"inject={name}:signal=KILL:when={number}"), None
         return [], crash.fraction * self.seconds.get(command, 0.02)
 
 
@@ -42,8 +42,8 @@ class Bench:
                        "LC_ALL": "C.UTF-8"}
         for words, stdin in self._usual():
             start = time.monotonic()
-            subprocess.run([*(LEARN if traced else ()), *(("-o", folder / "trace") if traced else ()), self.capqueue,
-                            *words], input=stdin, cwd=folder, env=environment, capture_output=True, check=False)
+            subprocess.run([*(strace(*LEARN, log=folder / "trace") if traced else ()), self.capqueue, *words],
+                           input=stdin, cwd=folder, env=environment, capture_output=True, check=False)
             if traced:
                 self.habits.calls.setdefault(words[0], []).extend(_calls(folder / "trace"))
             else:

@@ -12,7 +12,7 @@ from checks import Failed, every, expect
 from errors import ERRORS, is_message
 from injection import Call, FILTER, prefix, report, sweep, without_unnamed_files
 from records import counter_in
-from tracing import require_strace, strace
+from tracing import calls_in, require_strace, strace
 
 MANY = "abcdef"
 # What is run, in the rig's `out`, beside x.bundle and its body; and the names that it makes there.
@@ -100,11 +100,7 @@ class Scene:
         traced = strace("--seccomp-bpf", "-s", "256", "-e", FILTER, *self.extra, log=log)
         rig.run(*self.words, prefix=traced).must(0, about="the traced run")
         calls, counts, foreign = [], {}, {}
-        for line in log.read_text(errors="replace").splitlines():
-            found = re.match(r"(\d+) +(\w+)\((.*)", line)
-            if not found:
-                continue
-            thread, name, text = found.groups()
+        for thread, name, text in calls_in(log):
             counts[thread, name] = counts.get((thread, name), 0) + 1
             if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
                 foreign[thread] = text.rpartition("= ")[2]

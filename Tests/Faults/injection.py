@@ -4,11 +4,10 @@ strace kills at the entry of the Nth call of a name, before the kernel acts on i
 touch a file leaves the disk in every state that a crash of the process can leave.
 """
 import functools
-import re
 from concurrent.futures import ThreadPoolExecutor
 
 from checks import Failed, Skipped
-from tracing import again_if_not_injected, require_strace, strace
+from tracing import again_if_not_injected, calls_in, require_strace, strace
 
 CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_range linkat link rename renameat "
          "renameat2 unlink unlinkat flock fcntl close read pread64 mkdir mkdirat ftruncate fallocate chmod fchmod "
@@ -35,11 +34,7 @@ def trace(rig, *args, extra=(), **how):
     if result.code:
         raise Failed(f"the undisturbed run ends with {result.code}: {result.text[:200]}")
     calls, counts, foreign = [], {}, None
-    for line in log.read_text(errors="replace").splitlines():
-        found = re.match(r"\d+ +(\w+)\((.*)", line)
-        if not found:
-            continue
-        name, text = found.groups()
+    for _, name, text in calls_in(log):
         counts[name] = counts.get(name, 0) + 1
         if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
             foreign = text.rpartition("= ")[2]

@@ -24,9 +24,29 @@ def require_strace():
     """Skips where strace is missing or may not trace."""
     if not shutil.which("strace"):
         raise Skipped("strace is not installed")
-    done = subprocess.run([*strace("--seccomp-bpf", "-e", "trace=exit_group"), "true"], capture_output=True, check=False)
+    probe = [*strace("--seccomp-bpf", "-e", "trace=exit_group"), "true"]
+    done = subprocess.run(probe, capture_output=True, check=False)
     if done.returncode:
         raise Skipped(f"strace may not trace here: {done.stderr.decode('utf-8', 'replace').strip()}")
+
+
+def calls_in(log):
+    """(thread, name, arguments and result) of each call in a trace, where it began.
+
+    Where other threads made calls meanwhile, strace writes a call as two lines; here it is whole.
+    """
+    found, begun = [], {}
+    for line in log.read_text(errors="replace").splitlines():
+        thread, _, rest = line.partition(" ")
+        if call := re.match(r" *(\w+)\((.*)", rest):
+            text = call[2].removesuffix(" <unfinished ...>")
+            if text != call[2]:
+                begun[thread] = len(found)
+            found.append((thread, call[1], text))
+        elif (end := re.match(r" *<\.\.\. \w+ resumed>(.*)", rest)) and thread in begun:
+            place = begun.pop(thread)
+            found[place] = (*found[place][:2], found[place][2] + end[1])
+    return found
 
 
 def separate(err):

@@ -18,7 +18,7 @@ from bench import Rig  # noqa: E402  (found by the lines above)
 from checks import Result  # noqa: E402
 from injection import Call, prefix, sweep  # noqa: E402
 from outcomes import Failed, Outcomes, expect  # noqa: E402
-from tracing import NotInjected, TRIES  # noqa: E402
+from tracing import NotInjected, TRIES, calls_in  # noqa: E402
 
 CLOSING = "Test run with [1-9][0-9]* tests.* passed"
 REMARK = "strace: Failed to tamper with process 42: unexpectedly got no error (return value 0x1)"
@@ -51,14 +51,15 @@ def ends_with(ended, *words):
 
 
 def stages_pass():
-    ended = run_stages("stage one true", f"stage_with_last_words '{CLOSING}' two echo 'Test run with 3 tests in 1 suite "
-                       "passed after 1 second.'")
+    closed = "echo 'Test run with 3 tests in 1 suite passed after 1 second.'"
+    ended = run_stages("stage one true", f"stage_with_last_words '{CLOSING}' two {closed}")
     expect((ended.returncode, ended.stderr) == (0, ""), f"exit {ended.returncode}: {ended.stderr!r}")
     expect("all 2 passed" in ended.stdout and "in 1 suite" in ended.stdout, f"prints {ended.stdout!r}")
 
 
 def stage_fails():
-    ends_with(run_stages("stage one true", "stage two sh -c 'exit 3' two", "stage three true"), "exit 3 two: exit code 3\n")
+    ended = run_stages("stage one true", "stage two sh -c 'exit 3' two", "stage three true")
+    ends_with(ended, "exit 3 two: exit code 3\n")
 
 
 def stage_is_killed():
@@ -112,6 +113,19 @@ def trials(folder, bad):
     return problems, runs, results
 
 
+def calls_are_whole():
+    """Two threads at once: each call is there once, with its result, where it began."""
+    lines = ['10    openat(AT_FDCWD, "queue", O_RDONLY <unfinished ...>', "11    fdatasync(7 <unfinished ...>",
+             "10    <... openat resumed>) = 9", "10    fsync(9)    = 0", "11    <... fdatasync resumed>) = -1 EIO (broken)",
+             "12    exit_group(0 <unfinished ...>", "12    +++ exited with 0 +++"]
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder, "trace")
+        log.write_text("\n".join(lines))
+        found = calls_in(log)
+    expect(found == [("10", "openat", 'AT_FDCWD, "queue", O_RDONLY) = 9'), ("11", "fdatasync", "7) = -1 EIO (broken)"),
+                     ("10", "fsync", "9)    = 0"), ("12", "exit_group", "0")], f"found {found}")
+
+
 def remarks_are_no_words():
     with tempfile.TemporaryDirectory() as folder:
         problems, runs, results = trials(pathlib.Path(folder), 0)
@@ -126,7 +140,7 @@ def remarks_are_no_words():
 def made_again():
     with tempfile.TemporaryDirectory() as folder:
         problems, runs, results = trials(pathlib.Path(folder), 2)
-    expect(not problems and runs == 3 and len(results) == 1, f"{problems} after {runs} runs, {len(results)} of them counted")
+    expect(not problems and (runs, len(results)) == (3, 1), f"{problems}; {len(results)} of {runs} runs count")
 
 
 def never_made():
@@ -144,6 +158,7 @@ TESTS = {
     "stages that pass": stages_pass, "a stage that fails: its exit code": stage_fails,
     "a stage that is killed: the signal": stage_is_killed, "tests without their closing line": stage_is_cut_short,
     "what ends between stages": between_stages, "a tool that is killed: the signal": codes_are_named,
+    "a trace of several threads has whole calls": calls_are_whole,
     "strace's remarks are not the tool's words": remarks_are_no_words,
     "a fault that strace did not make is made again": made_again, "and is skipped when it never can": never_made,
 }

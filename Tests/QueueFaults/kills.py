@@ -11,7 +11,7 @@ import shutil
 import injection
 from checks import Failed, expect
 from injection import CALLS, Call, prefix, report
-from tracing import require_strace, strace
+from tracing import calls_in, require_strace, strace
 
 MORE = ("ioctl copy_file_range sendfile fstat newfstatat statx getdents64 lseek fsetxattr utimensat futimesat statfs "
         "fstatfs")
@@ -73,11 +73,7 @@ class Scene:
         result = self.run(rig, strace("--seccomp-bpf", "-s", "256", "-e", FILTER, log=log))
         result.must(*self.codes, about="the undisturbed run")
         calls, counts, seen, outputs, begun, has_printed, opened = [], {}, set(), set(), False, False, {}
-        for line in log.read_text(errors="replace").splitlines():
-            found = re.match(r"(\d+) +(\w+)\((.*)", line)
-            if not found:
-                continue
-            thread, name, text = found.groups()
+        for thread, name, text in calls_in(log):
             number = counts[thread, name] = counts.get((thread, name), 0) + 1
             begun = begun or str(rig.folder) in text
             if name == "openat":

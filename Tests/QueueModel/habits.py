@@ -1,12 +1,11 @@
 """What all sequences share: the tool, the bundles, and what a command usually does when it is not killed."""
 import os
-import re
 import subprocess
 import time
 
 import crashes
 from pool import Pool
-from tracing import strace
+from tracing import calls_in, strace
 
 TRACED = crashes.CALLS + ["copy_file_range", "ioctl"]
 LEARN = ("--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in sorted(TRACED)))
@@ -69,11 +68,7 @@ class Bench:
 def _calls(log):
     """(name, number) of each call from the first on that names the queue; strace counts each thread for itself."""
     counts, found, seen = {}, [], False
-    for line in log.read_text(errors="replace").splitlines():
-        match = re.match(r"(\d+) +(\w+)\((.*)", line)
-        if not match:
-            continue
-        thread, name, text = match.groups()
+    for thread, name, text in calls_in(log):
         counts[thread, name] = counts.get((thread, name), 0) + 1
         seen = seen or "queue" in text
         if seen:

@@ -12,7 +12,7 @@ import signal
 import struct
 import subprocess
 
-from checks import Failed, Result
+from checks import Failed, PATIENCE, Result
 from records import counter_of_state
 from tracing import require_injected, separate
 
@@ -83,7 +83,7 @@ class Rig:
     def argv(self, *args):
         return [str(self.bench.binary), *map(os.fspath, args)]
 
-    def run(self, *args, prefix=(), env=None, seconds=20, **options):
+    def run(self, *args, prefix=(), env=None, seconds=PATIENCE, **options):
         """Runs the tool; `prefix` stands before it on the command line (strace, sh)."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)

@@ -1,5 +1,5 @@
 """How a run of the tool ended, and what has to hold of it."""
-from outcomes import Failed, Skipped, ending, expect  # noqa: F401  (what every family needs, from one place)
+from outcomes import Failed, PATIENCE, Skipped, ending, expect  # noqa: F401  (what every family needs, from one place)
 
 
 def every(cases, judge):

@@ -2,6 +2,8 @@
 import pathlib
 import signal
 
+PATIENCE = 120  # seconds after which something hangs; on a machine that has much else to do a run can take many
+
 
 class Failed(Exception):
     """The tool did something that it must not; the text says what."""

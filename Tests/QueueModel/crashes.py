@@ -9,10 +9,8 @@ import signal
 import subprocess
 
 from injection import CALLS  # noqa: F401  (for those who learn which of them a command makes)
-from outcomes import Skipped
+from outcomes import PATIENCE, Skipped
 from tracing import require_strace, separate
-
-PATIENCE = 60  # seconds after which a command hangs
 
 
 @dataclasses.dataclass(frozen=True)

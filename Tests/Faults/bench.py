@@ -12,8 +12,9 @@ import signal
 import struct
 import subprocess
 
-from checks import Failed, Result
+from checks import Failed, PATIENCE, Result
 from records import counter_of_state
+from tracing import require_injected, separate
 
 KEY_FILES = {"device.key", "device.key.pub", "device.key.state", "device.key.lock"}
 PHOTO = (b"\xff\xd8" b"\xff\xc0\x00\x0b\x08\x00\x10\x00\x10\x01\x01\x11\x00"
@@ -82,7 +83,7 @@ class Rig:
     def argv(self, *args):
         return [str(self.bench.binary), *map(os.fspath, args)]
 
-    def run(self, *args, prefix=(), env=None, seconds=20, **options):
+    def run(self, *args, prefix=(), env=None, seconds=PATIENCE, **options):
         """Runs the tool; `prefix` stands before it on the command line (strace, sh)."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
@@ -98,7 +99,9 @@ class Rig:
                 tool.communicate()
                 words = " ".join(map(str, args))[:100]
                 raise Failed(f"hangs: nothing after {seconds} s of capbundle {words}") from None
-        return Result(tool.returncode, out or b"", err or b"")
+        err, remarks = separate(err or b"") if "strace" in argv else (err or b"", b"")
+        require_injected(remarks)
+        return Result(tool.returncode, out or b"", err, remarks)
 
     def pack(self, target, *options, raw=None, **how):
         return self.run("pack", self.raw if raw is None else raw, "-o", target, *options, **how)

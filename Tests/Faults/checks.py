@@ -1,5 +1,5 @@
 """How a run of the tool ended, and what has to hold of it."""
-from outcomes import Failed, Skipped, expect  # noqa: F401  (what every family needs, from one place)
+from outcomes import Failed, PATIENCE, Skipped, ending, expect  # noqa: F401  (what every family needs, from one place)
 
 
 def every(cases, judge):
@@ -15,10 +15,10 @@ def every(cases, judge):
 
 
 class Result:
-    """How a run ended."""
+    """How a run ended; `remarks` is what strace said of it."""
 
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err
+    def __init__(self, code, out, err, remarks=b""):
+        self.code, self.out, self.err, self.remarks = code, out, err, remarks
 
     @property
     def text(self):
@@ -26,8 +26,9 @@ class Result:
 
     def must(self, *codes, about=""):
         """This result, if its exit code is one of `codes`."""
-        expect(self.code in codes, f"{about}{': ' if about else ''}exit {self.code}, expected "
-               f"{' or '.join(map(str, codes))}: {self.text.strip()[:300]!r}")
+        expect(self.code in codes, f"{about}{': ' if about else ''}{ending(self.code)}, expected "
+               f"{' or '.join(map(str, codes))}: {self.text.strip()[:300]!r}"
+               + (f"; strace says {self.remarks[:300]!r}" if self.remarks else ""))
         return self
 
     def naming(self, name, about="a failure"):

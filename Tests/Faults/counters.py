@@ -3,16 +3,16 @@ import fcntl
 import os
 import subprocess
 
-from checks import expect
+from checks import PATIENCE, expect
 from records import counter_in
 
 
-def together(rig, runs, seconds=60):
+def together(rig, runs):
     """Starts all commands at once; how each ended, as (exit code, stderr)."""
     started = [subprocess.Popen(rig.argv(*words), env=rig.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE) for words in runs]
     try:
-        return [(tool.wait(seconds), tool.stderr.read().decode("utf-8", "replace")) for tool in started]
+        return [(tool.wait(PATIENCE), tool.stderr.read().decode("utf-8", "replace")) for tool in started]
     finally:
         for tool in started:
             tool.kill()

@@ -10,8 +10,9 @@ import subprocess
 from bench import write_raw
 from checks import Failed, every, expect
 from errors import ERRORS, is_message
-from injection import Call, FILTER, prefix, report, require_strace, sweep, without_unnamed_files
+from injection import Call, FILTER, prefix, report, sweep, without_unnamed_files
 from records import counter_in
+from tracing import calls_in, require_strace, strace
 
 MANY = "abcdef"
 # What is run, in the rig's `out`, beside x.bundle and its body; and the names that it makes there.
@@ -96,14 +97,10 @@ class Scene:
     def _trace(self):
         rig = self.rig()
         log = rig.folder / "trace"
-        rig.run(*self.words, prefix=["strace", "-f", "--seccomp-bpf", "-s", "256", "-o", log, "-e", FILTER,
-                                     *self.extra]).must(0, about="the traced run")
+        traced = strace("--seccomp-bpf", "-s", "256", "-e", FILTER, *self.extra, log=log)
+        rig.run(*self.words, prefix=traced).must(0, about="the traced run")
         calls, counts, foreign = [], {}, {}
-        for line in log.read_text(errors="replace").splitlines():
-            found = re.match(r"(\d+) +(\w+)\((.*)", line)
-            if not found:
-                continue
-            thread, name, text = found.groups()
+        for thread, name, text in calls_in(log):
             counts[thread, name] = counts.get((thread, name), 0) + 1
             if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
                 foreign[thread] = text.rpartition("= ")[2]
@@ -205,8 +202,8 @@ def synced_before_named(bench):
         scene = Scene(bench, command, ())
         rig = scene.rig()
         log = rig.folder / "trace"
-        rig.run(*scene.words, prefix=["strace", "-f", "-y", "-s", "256", "-o", log, "-e",
-                                      "trace=fsync,fdatasync,linkat,renameat,renameat2"]).must(0, about="traced")
+        traced = strace("-y", "-s", "256", "-e", "trace=fsync,fdatasync,linkat,renameat,renameat2", log=log)
+        rig.run(*scene.words, prefix=traced).must(0, about="traced")
         lines = log.read_text().splitlines()
         for name in scene.names:
             last = name.rpartition("/")[2]

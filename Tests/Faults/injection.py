@@ -4,12 +4,10 @@ strace kills at the entry of the Nth call of a name, before the kernel acts on i
 touch a file leaves the disk in every state that a crash of the process can leave.
 """
 import functools
-import re
-import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 from checks import Failed, Skipped
+from tracing import again_if_not_injected, calls_in, require_strace, strace
 
 CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_range linkat link rename renameat "
          "renameat2 unlink unlinkat flock fcntl close read pread64 mkdir mkdirat ftruncate fallocate chmod fchmod "
@@ -28,31 +26,15 @@ class Call:
         return f"{self.name} number {self.number} [{self.text[:90]}]"
 
 
-@functools.cache
-def require_strace():
-    """Skips where strace is missing or may not trace."""
-    if not shutil.which("strace"):
-        raise Skipped("strace is not installed")
-    done = subprocess.run(["strace", "-f", "--seccomp-bpf", "-e", "trace=exit_group", "-o", "/dev/null", "true"],
-                          capture_output=True, check=False)
-    if done.returncode:
-        raise Skipped("strace may not trace here")
-
-
 def trace(rig, *args, extra=(), **how):
     """The calls of an undisturbed run, in order."""
     require_strace()
     log = rig.folder / "trace"
-    prefix = ["strace", "-f", "--seccomp-bpf", "-s", "256", "-o", log, "-e", FILTER, *extra]
-    result = rig.run(*args, prefix=prefix, **how)
+    result = rig.run(*args, prefix=strace("--seccomp-bpf", "-s", "256", "-e", FILTER, *extra, log=log), **how)
     if result.code:
         raise Failed(f"the undisturbed run ends with {result.code}: {result.text[:200]}")
     calls, counts, foreign = [], {}, None
-    for line in log.read_text(errors="replace").splitlines():
-        found = re.match(r"\d+ +(\w+)\((.*)", line)
-        if not found:
-            continue
-        name, text = found.groups()
+    for _, name, text in calls_in(log):
         counts[name] = counts.get(name, 0) + 1
         if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
             foreign = text.rpartition("= ")[2]
@@ -75,8 +57,8 @@ def prefix(call, effect, extra=()):
     """What stands before the tool's command line to have `effect` at `call`."""
     # No --seccomp-bpf here: its stops cannot deliver a signal, and the tool would live on.
     names = {call.name} | {word.split("=")[1].split(":")[0] for word in extra if word.startswith("inject=")}
-    return ["strace", "-f", "-o", "/dev/null", "-e", "trace=" + ",".join(sorted(names)), *extra,
-            "-e", f"inject={call.name}:{effect}:when={call.number}"]
+    return strace("-e", "trace=" + ",".join(sorted(names)), *extra,
+                  "-e", f"inject={call.name}:{effect}:when={call.number}")
 
 
 def without_unnamed_files(calls):
@@ -88,10 +70,15 @@ def without_unnamed_files(calls):
     return ("-e", f"inject={probe.name}:error=ENOENT:when={probe.number}+")
 
 
-def sweep(items, trial):
-    """`trial(item)` for each item, a few at a time; the problems that they return, in order."""
-    with ThreadPoolExecutor(4) as pool:
-        return [problem for problems in pool.map(trial, items) for problem in problems]
+def sweep(items, trial, at_a_time=4):
+    """`trial(item)` for each item; the problems that they return, in order. A trial without its fault is made again."""
+    with ThreadPoolExecutor(at_a_time) as pool:
+        done = list(pool.map(functools.partial(again_if_not_injected, trial), items))
+    problems = [problem for found, _ in done for problem in found or ()]
+    missed = [reason for _, reason in done if reason]
+    if missed and not problems:
+        raise missed[0]
+    return problems
 
 
 def report(problems):

@@ -41,7 +41,7 @@ def odd_members(member, bench):
         replace(raw / member, make)
         # 2 GiB: what a program may want for any of this; /dev/zero would give more.
         limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (2 << 30, 2 << 30))
-        result = rig.pack(rig.out / "x.bundle", raw=raw, seconds=3, preexec_fn=limit).must(65, 66)
+        result = rig.pack(rig.out / "x.bundle", raw=raw, preexec_fn=limit).must(65, 66)
         result.naming(raw / member, name)
         expect(not list(rig.out.iterdir()), "something was written")
         expect(rig.state() == 0, "a counter was used")
@@ -58,7 +58,7 @@ def device_node(bench):
         replace(raw / "photo.jpg", lambda path: os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5)))
     except OSError as error:
         raise Skipped(f"no device node can be made: {error}") from None
-    rig.pack(rig.out / "x.bundle", raw=raw, seconds=3).must(65, 66).naming(raw / "photo.jpg")
+    rig.pack(rig.out / "x.bundle", raw=raw).must(65, 66).naming(raw / "photo.jpg")
 
 
 def odd_folders(bench):
@@ -70,7 +70,7 @@ def odd_folders(bench):
              "an endless name": "a/" * 3000}
 
     def judge(name, raw):
-        rig.pack(rig.out / "x.bundle", raw=raw, seconds=3).must(64, 65, 66)
+        rig.pack(rig.out / "x.bundle", raw=raw).must(64, 65, 66)
         expect(not list(rig.out.iterdir()), "something was written")
 
     every(cases, judge)
@@ -160,7 +160,7 @@ def odd_bundles(bench):
     def judge(name, case):
         path, code = case
         for command in ("verify", "show"):
-            result = rig.run(command, path, seconds=5).must(code, about=command)
+            result = rig.run(command, path).must(code, about=command)
             if code == 66:
                 result.naming(path, command)
 

@@ -114,7 +114,7 @@ def odd_state_files(bench):
         path = rig.keys / "device.key.state"
         path.unlink()
         make(path)
-        rig.pack(rig.out / "x.bundle", seconds=3).must(66, 74, 77, 78).naming(rig.keys, name)
+        rig.pack(rig.out / "x.bundle").must(66, 74, 77, 78).naming(rig.keys, name)
         expect(not list(rig.out.iterdir()), "something was written")
 
     every(cases, judge)

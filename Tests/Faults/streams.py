@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from checks import Failed, expect
+from checks import Failed, PATIENCE, expect
 
 READING = {"verify": ["verify", "BUNDLE"], "verify --json": ["verify", "--json", "BUNDLE"],
            "verify of two": ["verify", "BUNDLE", "BUNDLE"], "show": ["show", "BUNDLE"],
@@ -56,7 +56,7 @@ def reader_goes_away(bench):
             expect(len(result.text.splitlines()) <= 2, f"a storm of messages: {result.text[:300]!r}")
             seen.append(result.code)
     done = subprocess.run(["sh", "-c", '"$@" | head -c 100 > part', "sh", *rig.argv("pack", rig.raw, "-o", "-")],
-                          env=rig.env, cwd=rig.out, capture_output=True, timeout=20, check=False)
+                          env=rig.env, cwd=rig.out, capture_output=True, timeout=PATIENCE, check=False)
     expect(len((rig.out / "part").read_bytes()) == 100, "head got fewer than 100 bytes")
     expect(len(done.stderr.splitlines()) <= 2, f"a storm of messages: {done.stderr[:300]!r}")
 
@@ -106,7 +106,7 @@ def interrupted_writer(bench):
             tool.stdin.write(data[:cut][start:start + 97])
             tool.stdin.flush()
         try:
-            out, _ = tool.communicate(timeout=20)
+            out, _ = tool.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             tool.kill()
             raise Failed("hangs on a slow pipe") from None

@@ -37,7 +37,7 @@ def occupied(forced, bench):
         make(target)
         code = replaced if forced else refused
         before = os.lstat(target)
-        result = rig.pack(target, *(["--force"] if forced else []), seconds=3)
+        result = rig.pack(target, *(["--force"] if forced else []))
         result.must(*([0, 73] if code is None else [code]))
         expect(victim.read_text() == "not yours", "what the link points to was written to")
         expect(not (rig.out / "nowhere").exists(), "a dangling link was written through")
@@ -138,7 +138,7 @@ def trust_files(bench):
         make(path)
         for words in (["trust", "add", "new", rig.key + ".pub"], ["trust", "revoke", "new"], ["trust", "list"],
                       ["verify", rig.bundle() if not (rig.out / "x.bundle").exists() else rig.out / "x.bundle"]):
-            rig.run(*words, "--trust", path, seconds=3).must(*codes, about=" ".join(map(str, words[:2])))
+            rig.run(*words, "--trust", path).must(*codes, about=" ".join(map(str, words[:2])))
         expect(os.lstat(path), "what was there is gone")
 
     # No FIFO: to wait for the writer is right where a shell's `--trust <(command)` makes one.

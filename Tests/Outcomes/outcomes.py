@@ -1,5 +1,8 @@
 """How the Python tests say what came out: a line for each test and a closing line, alike in Tests/Faults and Tests/Judges."""
 import pathlib
+import signal
+
+PATIENCE = 120  # seconds after which something hangs; on a machine that has much else to do a run can take many
 
 
 class Failed(Exception):
@@ -13,6 +16,14 @@ class Skipped(Exception):
 def expect(condition, detail):
     if not condition:
         raise Failed(detail)
+
+
+def ending(code):
+    """How a process ended, by what `subprocess` says: its exit code, or the signal that ended it."""
+    if code >= 0:
+        return f"exit {code}"
+    known = {int(one): one.name for one in signal.Signals}
+    return f"ended by signal {-code} ({known.get(-code, 'without a name')})"
 
 
 class Outcomes:

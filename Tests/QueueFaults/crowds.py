@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from checks import Failed, expect
+from checks import Failed, PATIENCE, expect
 from clocks import faked
 from invariants import clean, gives, holds, words_for_people
 from queues import ids
@@ -54,7 +54,7 @@ def same_capture(bench):
         tools = [subprocess.Popen(rig.argv("push", bundle.path), env=rig.env, cwd=rig.out, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) for _ in range(4)]
         for tool in tools:
-            out, err = tool.communicate(timeout=30)
+            out, err = tool.communicate(timeout=PATIENCE)
             expect(tool.returncode == 0, f"exit {tool.returncode}: {err[:200]!r}")
             expect(out.decode().split() == [bundle.id], f"prints {out!r}")
         if number == 0:
@@ -105,12 +105,12 @@ def eight_and_two(bench):
 
     def pusher(number):
         for bundle in bench.stock[number * 6:number * 6 + 6]:
-            printed.extend(ids(quiet(rig.run("push", bundle.path, seconds=60), "push")))
+            printed.extend(ids(quiet(rig.run("push", bundle.path), "push")))
 
     def pruner():
         while not done.is_set():
-            pruned.extend(ids(quiet(rig.run("prune", seconds=60), "prune")))
-            quiet(rig.run("check", seconds=60), "check")
+            pruned.extend(ids(quiet(rig.run("prune"), "prune")))
+            quiet(rig.run("check"), "check")
 
     def lister():
         while not done.is_set():
@@ -183,14 +183,14 @@ def waits_for_its_turn(bench):
         tools.append(subprocess.Popen(rig.argv("hold", bench.stock[0].id), env=rig.env, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE))
         for words in (["list"], ["show", bench.stock[0].id], ["get", bench.stock[0].id, "-o", "-"], ["status"]):
-            rig.run(*words, seconds=5).must(0, about=f"{words[0]} beside a writer")
+            rig.run(*words).must(0, about=f"{words[0]} beside a writer")
         time.sleep(0.3)
         early = [tool for tool in tools if tool.poll() is not None]
         for tool in early:
             tool.communicate()
     expect(not early, f"{len(early)} of 4 writers do not wait")
     for tool in tools:
-        out, err = tool.communicate(timeout=30)
+        out, err = tool.communicate(timeout=PATIENCE)
         expect(tool.returncode == 0 and b"busy" not in err, f"after the wait: exit {tool.returncode}: {err[:200]!r}")
         expect(len(out.split()) == 1, f"a writer that waited prints {out!r}")
     holds(rig, *bench.stock[:4])
@@ -205,10 +205,10 @@ def another_writer_in_sqlite(bench):
         database.execute("BEGIN IMMEDIATE")
         tool = subprocess.Popen(rig.argv("push", bench.stock[1].path), env=rig.env, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
-        rig.run("list", seconds=5).must(0, about="list beside a transaction")
+        rig.run("list").must(0, about="list beside a transaction")
         time.sleep(0.3)
         database.execute("ROLLBACK")
-    out, err = tool.communicate(timeout=30)
+    out, err = tool.communicate(timeout=PATIENCE)
     expect(tool.returncode == 0, f"exit {tool.returncode}: {err[:200]!r}")
     expect(out.decode().split() == [bench.stock[1].id], f"prints {out!r}")
     clean(rig)
@@ -223,7 +223,7 @@ def one_run(bench):
     path = rig.queue / "run.lock"
     path.touch(0o600)
     with locked(path):
-        result = rig.run("run", seconds=5).must(10, about="run beside a run")
+        result = rig.run("run").must(10, about="run beside a run")
         words_for_people(result)
         expect(not list((rig.out / "disk").glob("*.bundle")), "a run without the lock sends")
         rig.push(bench.stock[1])
@@ -237,7 +237,7 @@ def turn_that_never_comes(bench):
     rig.push(bench.stock[0])
     with locked(rig.queue / "queue.lock"):
         with faked(rig, "+0 x200", "-f"):
-            result = rig.run("push", bench.stock[1].path, seconds=90)
+            result = rig.run("push", bench.stock[1].path)
     result.must(10, about="push without a turn")
     expect("queue" in words_for_people(result).text, f"says {result.text!r}")
     rig.push(bench.stock[1])
@@ -259,7 +259,7 @@ def kills_in_a_crowd(bench):
                 if number % 2:
                     time.sleep(delay)
                     tool.kill()
-                out, err = tool.communicate(timeout=60)
+                out, err = tool.communicate(timeout=PATIENCE)
             expect(tool.returncode in ((0, -9) if number % 2 else (0,)), f"exit {tool.returncode}: {err[:200]!r}")
             printed.extend(out.decode().split())
 

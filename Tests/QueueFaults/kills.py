@@ -7,10 +7,11 @@ of these a share that the seed chooses; run.py --every meets all, in many minute
 """
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
+import injection
 from checks import Failed, expect
-from injection import CALLS, Call, prefix, report, require_strace
+from injection import CALLS, Call, prefix, report
+from tracing import calls_in, require_strace, strace
 
 MORE = ("ioctl copy_file_range sendfile fstat newfstatat statx getdents64 lseek fsetxattr utimensat futimesat statfs "
         "fstatfs")
@@ -69,14 +70,10 @@ class Scene:
         require_strace()
         rig = self.rig()
         log = rig.folder / "trace"
-        result = self.run(rig, ["strace", "-f", "--seccomp-bpf", "-s", "256", "-o", log, "-e", FILTER])
+        result = self.run(rig, strace("--seccomp-bpf", "-s", "256", "-e", FILTER, log=log))
         result.must(*self.codes, about="the undisturbed run")
         calls, counts, seen, outputs, begun, has_printed, opened = [], {}, set(), set(), False, False, {}
-        for line in log.read_text(errors="replace").splitlines():
-            found = re.match(r"(\d+) +(\w+)\((.*)", line)
-            if not found:
-                continue
-            thread, name, text = found.groups()
+        for thread, name, text in calls_in(log):
             number = counts[thread, name] = counts.get((thread, name), 0) + 1
             begun = begun or str(rig.folder) in text
             if name == "openat":
@@ -120,8 +117,7 @@ def is_like(call, other):
 
 def sweep(items, trial):
     """`trial(number, item)` for each item, two at a time; the problems that they return, in order."""
-    with ThreadPoolExecutor(2) as pool:
-        return [problem for problems in pool.map(trial, range(len(items)), items) for problem in problems]
+    return injection.sweep(enumerate(items), lambda item: trial(*item), at_a_time=2)
 
 
 def killed_everywhere(scene):

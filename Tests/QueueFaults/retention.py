@@ -2,8 +2,8 @@
 import subprocess
 
 from bench import PHOTO
-from checks import expect
-from injection import require_strace
+from checks import PATIENCE, expect
+from tracing import require_strace, separate, strace
 from invariants import clean, gives, holds, nothing_left_over
 from kills import KILLED
 from queues import ids
@@ -107,8 +107,8 @@ def receipts(bench):
                 rig.out / "receipt").must(64, *((66,) if len(text) > 1 << 20 else ()), about=repr(text[:40]))
         expect(rig.rows()[bench.stock[0].id]["state"] == "pending", f"a receipt {text[:40]!r} counts")
     for place, code in ((rig.out / "nothing", 66), (rig.out, 66), ("/dev/zero", (64, 66))):
-        rig.run("mark-uploaded", bench.stock[0].id, "--receipt", place,
-                seconds=5).must(*([code] if isinstance(code, int) else code), about=f"a receipt from {place}")
+        marked = rig.run("mark-uploaded", bench.stock[0].id, "--receipt", place)
+        marked.must(*([code] if isinstance(code, int) else code), about=f"a receipt from {place}")
     (rig.out / "receipt").write_text(f"200 OK\r\nETag: {sha256}\r\n")
     rig.run("mark-uploaded", bench.stock[0].id, "--receipt", rig.out / "receipt").must(0, about="a good receipt")
     expect(rig.rows()[bench.stock[0].id]["state"] == "completed", "a good receipt does not count")
@@ -135,8 +135,8 @@ def retry_all(bench):
 def beside_slow_commands(bench):
     """Pushes while another command takes its time, at each of its syncs and writes, are all there afterwards."""
     require_strace()
-    slow = ["strace", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync,flock,unlink,unlinkat",
-            "-e", "inject=fsync,fdatasync,flock,unlink,unlinkat:delay_enter=30000"]
+    slow = strace("-e", "trace=fsync,fdatasync,flock,unlink,unlinkat",
+                  "-e", "inject=fsync,fdatasync,flock,unlink,unlinkat:delay_enter=30000")
     rig = bench.rig()
     (rig.out / "disk").mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
@@ -155,8 +155,8 @@ def beside_slow_commands(bench):
                 bundle = next(fresh)
                 rig.push(bundle, options=("--session", "tuesday"))
                 pushed.append(bundle)
-            _, err = tool.communicate(timeout=60)
-        expect(tool.returncode in (0, 15, 66), f"{words[0]}: exit {tool.returncode}: {err[:200]!r}")
+            _, err = tool.communicate(timeout=PATIENCE)
+        expect(tool.returncode in (0, 15, 66), f"{words[0]}: exit {tool.returncode}: {separate(err)[0][:200]!r}")
         holds(rig, *pushed, about=f"after {words[0]}")
     clean(rig)
 
@@ -169,8 +169,7 @@ def not_stranded(bench):
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
     rig.push(*bench.stock[:3])
     # A copy gets its name by a link in this folder; elsewhere a run links what it tells of itself.
-    kill = ["strace", "-f", "-o", "/dev/null", "-P", str(rig.out / "disk"), "-e", "trace=linkat",
-            "-e", "inject=linkat:signal=KILL:when=1"]
+    kill = strace("-P", str(rig.out / "disk"), "-e", "trace=linkat", "-e", "inject=linkat:signal=KILL:when=1")
     expect(rig.run("run", prefix=kill).code in KILLED, "the run was not killed")
     states = [row["state"] for row in rig.rows().values()]
     expect("uploading" in states, f"the kill met no sending: {states}")

@@ -8,7 +8,7 @@ import subprocess
 import termios
 import time
 
-from checks import Failed, expect
+from checks import Failed, PATIENCE, expect
 from crowds import locked
 from invariants import clean, gives, holds, only_strays, pushes, words_for_people
 from streams import closed
@@ -27,7 +27,7 @@ def stopped(tool, number, about):
     """Ends the tool by a signal; it may not linger."""
     tool.send_signal(number)
     try:
-        out, err = tool.communicate(timeout=15)
+        out, err = tool.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         tool.kill()
         tool.communicate()
@@ -116,7 +116,7 @@ def in_a_batch(number, bench):
             tool.wait(chance.random() * 0.06)
         except subprocess.TimeoutExpired:
             tool.send_signal(number)
-        out, err = tool.communicate(timeout=20)
+        out, err = tool.communicate(timeout=PATIENCE)
         expect(tool.returncode in (0, *ENDS[number]), f"exit {tool.returncode}: {err[:200]!r}")
         holds(rig, *(known[name] for name in out.decode().split()), about="printed before the signal")
         only_strays(rig)
@@ -139,7 +139,7 @@ def reader_goes_away(bench):
             result.must(74, *(() if ignored else (-signal.SIGPIPE, 141)), about=f"{words[0]}, ignored: {ignored}")
             words_for_people(result, lines=2, about=words[0])
     done = subprocess.run(["sh", "-c", '"$@" | head -n 1', "sh", *rig.argv("list", "--json")], env=rig.env, cwd=rig.out,
-                          capture_output=True, timeout=20, check=False)
+                          capture_output=True, timeout=PATIENCE, check=False)
     expect(len(done.stdout.splitlines()) == 1 and not done.stderr, f"list | head -1: {done.stderr[:200]!r}")
     clean(rig)
 

@@ -11,7 +11,7 @@ import threading
 
 from bench import NOBODY
 from checks import Skipped, every, expect
-from injection import require_strace
+from tracing import require_strace, strace
 from invariants import clean, gives, holds, refused, words_for_people
 from queues import ids
 
@@ -36,7 +36,7 @@ def odd(bench):
     def judge(name, path):
         limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))
         for options in ((), ("--move",), ("--reference",)):
-            result = rig.run("push", *options, path, seconds=5, preexec_fn=limit)
+            result = rig.run("push", *options, path, preexec_fn=limit)
             refused(result, *((2,) if "proc" in name else ()), 64, 66, 74, about=f"push {' '.join(options)}")
         absent = ("nothing", "an empty name", "below a file", "a name of 5000 bytes")
         expect(name in absent or os.path.lexists(path), "is gone")
@@ -53,13 +53,13 @@ def odd_standard_inputs(bench):
         expect(ids(rig.run("push", "-", stdin=file).must(0, about="push - < FILE")) == [bundle.id], "another id")
     for name in ("/dev/zero", "/dev/null"):
         with open(name, "rb") as device:
-            refused(rig.run("push", "-", stdin=device, seconds=10), 2, 64, 66, about=f"push - < {name}")
+            refused(rig.run("push", "-", stdin=device), 2, 64, 66, about=f"push - < {name}")
     with subprocess.Popen(["cat", "/dev/zero"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as endless:
-        refused(rig.run("push", "-", stdin=endless.stdout, seconds=10), 2, about="zeros without end")
+        refused(rig.run("push", "-", stdin=endless.stdout), 2, about="zeros without end")
         endless.stdout.close()
     with subprocess.Popen(["sh", "-c", 'cat "$0"; exec cat /dev/zero', bundle.path], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as endless:
-        refused(rig.run("push", "-", stdin=endless.stdout, seconds=10), 2, about="a bundle and zeros without end")
+        refused(rig.run("push", "-", stdin=endless.stdout), 2, about="a bundle and zeros without end")
         endless.stdout.close()
     refused(rig.run("push", "-"), 2, 64, 66, about="push - < /dev/null")
     expect(len(clean(rig)) == 1, "something was taken in")
@@ -112,7 +112,7 @@ def moved_only_if_the_same(bench):
     rig.push(bench.stock[9])
     path = rig.out / "x.bundle"
     path.write_bytes(bench.stock[0].data)
-    stop = ["strace", "-f", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:delay_enter=300000:when=1"]
+    stop = strace("-e", "trace=flock", "-e", "inject=flock:delay_enter=300000:when=1")
     done = threading.Event()
 
     def replace():

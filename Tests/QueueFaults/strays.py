@@ -3,7 +3,7 @@ import os
 import subprocess
 import threading
 
-from checks import every, expect
+from checks import PATIENCE, every, expect
 from invariants import check_says, clean, gives, holds, nothing_left_over
 from mounts import without_nameless_files
 from signals import wait_for_pipe
@@ -93,7 +93,7 @@ def check_beside_a_push(bench):
                 expect(not named or list((rig.queue / "incoming").iterdir()), "nothing has a name in incoming/")
                 for _ in range(3):
                     rig.run("check").must(0, 15, about="check beside a push")
-                out, err = tool.communicate(bundle.data[2000:], timeout=20)
+                out, err = tool.communicate(bundle.data[2000:], timeout=PATIENCE)
             finally:
                 tool.kill()
         expect(tool.returncode == 0, f"the push ends with {tool.returncode}: {err[:200]!r}")
@@ -115,7 +115,7 @@ def adopted(bench):
     (place / "loop").symlink_to(".")
     os.mkfifo(place / "fifo.bundle")
     for _ in range(2):
-        rig.run("adopt", place, seconds=10).must(0, 1, 2, 66, about="adopt")
+        rig.run("adopt", place).must(0, 1, 2, 66, about="adopt")
         rows = clean(rig, "after adopt")
         expect(rows.keys() == {bundle.id for bundle in bench.stock[:5]}, f"adopt takes in {len(rows)}")
     for number, bundle in enumerate(bench.stock[:5]):

@@ -6,9 +6,9 @@ before the id; and the decision to delete before the deletion, the deletion befo
 import re
 
 from checks import Failed, expect
-from injection import require_strace
 from kill_prune import Prune
 from kill_push import Moved, Push
+from tracing import require_strace, strace
 
 TRACED = "trace=fsync,fdatasync,linkat,link,renameat,renameat2,rename,unlink,unlinkat,write,pwrite64,mkdir,mkdirat"
 
@@ -18,7 +18,7 @@ def traced(scene):
     require_strace()
     rig = scene.rig()
     log = rig.folder / "trace"
-    result = scene.run(rig, ["strace", "-f", "-y", "-s", "200", "-o", log, "-e", TRACED])
+    result = scene.run(rig, strace("-y", "-s", "200", "-e", TRACED, log=log))
     result.must(0, about="the traced run")
     return rig, [line.partition(" ")[2].strip() for line in log.read_text(errors="replace").splitlines()]
 

@@ -8,10 +8,9 @@ import os
 import signal
 import subprocess
 
-from injection import CALLS, require_strace  # noqa: F401  (the calls: for those who learn which a command makes)
-from outcomes import Skipped
-
-PATIENCE = 60  # seconds after which a command hangs
+from injection import CALLS  # noqa: F401  (for those who learn which of them a command makes)
+from outcomes import PATIENCE, Skipped
+from tracing import require_strace, separate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +31,8 @@ def run(argv, where, stdin, **options):
             os.killpg(tool.pid, signal.SIGKILL)  # the group: behind strace the tool itself would live on
             out, err = tool.communicate()
             return (None if delay is None else tool.returncode), out, err
-    return tool.returncode, out, err
+    # Kills alone are thrown here, and those strace always makes.
+    return tool.returncode, out, separate(err)[0]
 
 
 def can_trace():

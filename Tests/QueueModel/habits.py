@@ -1,14 +1,14 @@
 """What all sequences share: the tool, the bundles, and what a command usually does when it is not killed."""
 import os
-import re
 import subprocess
 import time
 
 import crashes
 from pool import Pool
+from tracing import calls_in, strace
 
 TRACED = crashes.CALLS + ["copy_file_range", "ioctl"]
-LEARN = ("strace", "-f", "--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in sorted(TRACED)))
+LEARN = ("--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in sorted(TRACED)))
 
 
 class Habits:
@@ -21,8 +21,7 @@ class Habits:
         """What stands before the command line, and after how many seconds it is killed, if it is."""
         if crash.traced and self.calls.get(command):
             name, number = self.calls[command][int(crash.fraction * len(self.calls[command]))]
-            return ["strace", "-f", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-                    f"inject={name}:signal=KILL:when={number}"], None
+            return strace("-e", f"trace={name}", "-e", f"inject={name}:signal=KILL:when={number}"), None
         return [], crash.fraction * self.seconds.get(command, 0.02)
 
 
@@ -42,8 +41,8 @@ class Bench:
                        "LC_ALL": "C.UTF-8"}
         for words, stdin in self._usual():
             start = time.monotonic()
-            subprocess.run([*(LEARN if traced else ()), *(("-o", folder / "trace") if traced else ()), self.capqueue,
-                            *words], input=stdin, cwd=folder, env=environment, capture_output=True, check=False)
+            subprocess.run([*(strace(*LEARN, log=folder / "trace") if traced else ()), self.capqueue, *words],
+                           input=stdin, cwd=folder, env=environment, capture_output=True, check=False)
             if traced:
                 self.habits.calls.setdefault(words[0], []).extend(_calls(folder / "trace"))
             else:
@@ -69,11 +68,7 @@ class Bench:
 def _calls(log):
     """(name, number) of each call from the first on that names the queue; strace counts each thread for itself."""
     counts, found, seen = {}, [], False
-    for line in log.read_text(errors="replace").splitlines():
-        match = re.match(r"(\d+) +(\w+)\((.*)", line)
-        if not match:
-            continue
-        thread, name, text = match.groups()
+    for thread, name, text in calls_in(log):
         counts[thread, name] = counts.get((thread, name), 0) + 1
         seen = seen or "queue" in text
         if seen:

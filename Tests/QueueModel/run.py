@@ -8,8 +8,8 @@ again by `--seed NUMBER --sequences 1`. When a kill after a while strikes is up 
 strike where they did, and with --repeatable, as CI has it, there are no others. Exit 0 only if no sequence failed.
 """
 import argparse
+import concurrent.futures
 import functools
-import multiprocessing
 import os
 import pathlib
 import random
@@ -44,8 +44,13 @@ def options():
     return parser.parse_args()
 
 
-def one(seed, bench, length):
-    return play(seed, steps(seed, length), bench, bench.folder / f"sequence-{seed}")
+def share(bench):
+    """In each process. What came with the fork fills no pipe: with a full one, Python hangs when a process is killed."""
+    one.bench = bench
+
+
+def one(seed, length):
+    return play(seed, steps(seed, length), one.bench, one.bench.folder / f"sequence-{seed}")
 
 
 def tell(played, bench, length, short):
@@ -62,9 +67,10 @@ def tell(played, bench, length, short):
 def play_all(wanted, first, bench):
     """Plays the sequences, a few at a time; how many failed, and what was done in all."""
     counts, failed = {}, []
-    with multiprocessing.Pool(wanted.jobs) as workers:
-        todo = functools.partial(one, bench=bench, length=wanted.length)
-        for played in workers.imap_unordered(todo, range(first, first + wanted.sequences), chunksize=4):
+    # It raises an error when one of its processes is killed; multiprocessing.Pool would wait for ever.
+    with concurrent.futures.ProcessPoolExecutor(wanted.jobs, initializer=share, initargs=(bench,)) as workers:
+        todo = functools.partial(one, length=wanted.length)
+        for played in workers.map(todo, range(first, first + wanted.sequences), chunksize=4):
             for name, count in played.counts.items():
                 counts[name] = counts.get(name, 0) + count
             if played.problem:

@@ -1,6 +1,7 @@
 """The end of a session is told to where its members landed: when all have, at least once, under one key."""
 import json
 import threading
+import time
 import uuid
 
 from checks import every, expect
@@ -9,11 +10,14 @@ from scripted import Reply, Scripted, in_json
 
 
 class Store(Scripted):
-    """Takes bundles and ends of sessions; `says` are its next answers to those, `refuses` hashes that it refuses."""
+    """Takes bundles and ends of sessions; `says` are its next answers to those, `refuses` hashes that it refuses.
+
+    With a `gate` its answers to ends wait for that; `told` are the ends that came.
+    """
 
     def __init__(self):
         super().__init__(self._reply)
-        self.says, self.refuses, self.gate = [], set(), None
+        self.says, self.refuses, self.gate, self.told = [], set(), None, []
 
     def _reply(self, request):
         if request.method == "PUT":
@@ -21,6 +25,7 @@ class Store(Scripted):
         if request.method != "POST":
             return Reply(405)
         if self.gate:
+            self.told.append(request)
             self.gate.wait(30)
         return self.says.pop(0) if self.says else in_json({"ok": True})
 
@@ -95,6 +100,25 @@ def in_order(bench):
         expect(paths == [*(bundle.sha256 for bundle in bundles), "sessions/roof"], f"{options}: they came as {paths}")
 
 
+def by_one(bench):
+    """While one of four transfers waits for the answer to an end, the others neither tell it too nor spin."""
+    with Store() as server:
+        rig = rig_to(bench, server, "--concurrency", "4", bundles=bench.stock[:6])
+        end(rig)
+        server.gate = threading.Event()
+        with rig.start("run", "--until-empty") as running:
+            wait_until(lambda: server.told, "the end to be told")
+            rig.push(bench.stock[6])  # wakes the others
+            wait_until(lambda: len(server.seen("PUT")) == 7 or len(server.told) > 1, "the others to do something")
+            before = running.cpu_seconds
+            time.sleep(2)
+            spent = running.cpu_seconds - before
+            server.gate.set()
+            running.end().must(0, about="run")
+        expect(len(server.told) == 1, f"told {len(server.told)} times")
+        expect(spent < 0.5, f"{spent:.1f} s of processor time in 2 s of waiting")
+
+
 def not_before(bench):
     """Not before `session end`, not before the last member, not for a session without members there."""
     bundles = bench.stock[:3]
@@ -145,17 +169,9 @@ def killed(bench):
     with Store() as server:
         rig = rig_to(bench, server, bundles=bench.stock[:2])
         end(rig)
-        server.gate, answer = threading.Event(), server.answer
-        asked = threading.Event()
-
-        def answering(request):
-            if request.method == "POST":
-                asked.set()
-            return answer(request)
-
-        server.answer = answering
+        server.gate = threading.Event()
         with rig.start("run", "--until-empty") as running:
-            wait_until(asked.is_set, "the end to be told")
+            wait_until(lambda: server.told, "the end to be told")
             running.kill()
         server.gate.set()
         wait_until(lambda: server.ends, "the first answer")
@@ -237,6 +253,7 @@ def watched(bench):
 FAMILY = [
     ("told once, after the last member, and recorded", once),
     ("members in their order, then the end", in_order),
+    ("an end is told by one of four transfers", by_one),
     ("not before the end, nor before the last member", not_before),
     ("lost and refused answers: the same key until a yes", lost_answers),
     ("kill -9 between the yes and the row", killed),

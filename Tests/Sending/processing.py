@@ -1,5 +1,7 @@
 """Fault 35: a server that has the capture and has not decided yet. Only its last word counts; the bytes stay here."""
 import functools
+import threading
+import time
 
 from capture_api import Answer, CaptureAPI
 from checks import every, expect
@@ -135,6 +137,29 @@ def lost_by_the_server(word, bench):
         expect(len({request.key for request in api.seen()}) == 2, "the key of what was lost is used again")
 
 
+def by_one(bench):
+    """While one of four transfers waits for the answer to a poll, the others neither poll too nor spin."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        api.verdicts = ["complete"]
+        gate = threading.Event()
+        api.always(Answer(gate=gate), to="poll")
+        rig.http(api.url, "--concurrency", "4")
+        rig.push(bundle)
+        with rig.start("run", "--until-empty") as running:
+            wait_until(lambda: api.seen("poll"), "a poll")
+            rig.push(bench.stock[1])  # wakes the others
+            wait_until(lambda: len(api.stored) == 2 or len(api.seen("poll")) > 1, "the others to do something")
+            before = running.cpu_seconds
+            time.sleep(2)
+            polls, spent = len(api.seen("poll")), running.cpu_seconds - before
+            gate.set()
+            running.end().must(0, about="run")
+        expect(polls == 1, f"{polls} polls at once")
+        expect(spent < 0.5, f"{spent:.1f} s of processor time in 2 s of waiting")
+        expect(rig.delivery(bundle).state == "completed", f"is {rig.delivery(bundle).state}")
+
+
 def user_words(bench):
     """What is in work cannot be held, can be cancelled, and is shown."""
     rig, bundle = bench.rig(), bench.stock[0]
@@ -158,6 +183,7 @@ FAMILY = [
     ("the reason of a refusal is kept", reasons),
     ("in work for ever: not completed, nothing let go", for_ever),
     ("a restart goes on asking", over_restarts),
+    ("a capture is polled by one of four transfers", by_one),
     ("polls that go wrong decide nothing", polls_fail),
     *((f"the server loses it: {word}", functools.partial(lost_by_the_server, word)) for word in ("gone",
                                                                                             "processing gone")),

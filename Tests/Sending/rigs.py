@@ -16,13 +16,12 @@ import time
 import types
 
 from bench import PHOTO
-from checks import Failed, Result, expect
+from checks import Failed, PATIENCE, Result, expect
 from queues import QueueBench, QueueRig, photo_of
 
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"  # the id that the servers of the tests gave the device
 AT_ONCE = ",".join("0" * 10)  # for --retry: a table without waiting, so that no test waits 300 s
 BIG = 8_000_000  # bytes of a photo that no socket buffer holds, so that a server meets a transfer under way
-PATIENCE = 60  # seconds that anything may take before it counts as hanging
 
 DELIVERIES = """
 SELECT deliveries.*, captures.id AS bundle, captures.sha256, destinations.name AS destination_name
@@ -200,6 +199,12 @@ class Running:
     @property
     def is_alive(self):
         return self.process.poll() is None
+
+    @property
+    def cpu_seconds(self):
+        """The processor time that it has used, in and outside the kernel."""
+        after_name = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def tell(self, number=signal.SIGTERM):
         if self.is_alive:

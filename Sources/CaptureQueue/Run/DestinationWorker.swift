@@ -35,7 +35,7 @@ package final class DestinationWorker {
         retry = destination.retryPolicy
     }
 
-    /// Does one thing: a poll, a session's end, or a delivery.
+    /// Does one thing: a poll, a session's end, or a delivery. Of several threads only one polls and tells.
     ///
     /// - Throws: where the queue itself cannot be read or written.
     package func step() throws -> Step {
@@ -47,10 +47,13 @@ package final class DestinationWorker {
         case .connect: return try connect(now)
         case .go: break
         }
+        var isOtherAsking = false
         // Between transfers that follow one another at once, too, but not between each two.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
             lookedAround = MonotonicClock.seconds
-            if try poll(now) || tellSession(now) { return .worked }
+            let hasAsked = try board.alone(with: destination) { try poll(now) || tellSession(now) }
+            if hasAsked == true { return .worked }
+            isOtherAsking = hasAsked == nil
         }
         if next == nil, let hold = transport.absence,
             try queue.isSomethingDue(for: destination, dueBefore: board.dueBefore, at: now)
@@ -59,7 +62,8 @@ package final class DestinationWorker {
             return .blocked(until: gate.hold?.until)
         }
         guard let claim = try next ?? claim(now) else {
-            return .waiting(until: try nextTime(after: now))
+            // What another thread asks or tells stays due until that is over.
+            return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
         next = nil
         guard gate.begin(at: now) else {

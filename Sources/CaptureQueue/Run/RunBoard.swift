@@ -29,6 +29,8 @@ package final class RunBoard: Sendable {
         var throttles: [String: Throttle] = [:]
         var networkChanges = 0
         var hasSessionMoved = false
+        /// Numbers of the destinations that `alone` works with.
+        var busy: Set<Int> = []
     }
 
     private let state = Mutex(State())
@@ -74,6 +76,17 @@ package final class RunBoard: Sendable {
             defer { state.hasSessionMoved = false }
             return state.hasSessionMoved
         }
+    }
+
+    /// Does what no claim in the database keeps other threads of this run from doing at the same time.
+    ///
+    /// A run owns its queue, so nobody else does it either; after a crash the next run does it again.
+    ///
+    /// - Returns: nil where another thread is at work with this destination; then nothing was done.
+    func alone<Result>(with destination: Destination, _ work: () throws -> Result) rethrows -> Result? {
+        guard state.withLock({ $0.busy.insert(destination.number).inserted }) else { return nil }
+        defer { state.withLock { _ = $0.busy.remove(destination.number) } }
+        return try work()
     }
 
     // MARK: - Transfers

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Tests of the tests: what ends early is named, and what strace says is not taken for words of the tool: check.py
+
+Needs no build. The stages are those of .ci/test, of small commands; strace is a script that fails as strace can.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[1:1] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Outcomes")]
+from bench import Rig  # noqa: E402  (found by the lines above)
+from checks import Result  # noqa: E402
+from injection import Call, prefix, sweep  # noqa: E402
+from outcomes import Failed, Outcomes, expect  # noqa: E402
+from tracing import NotInjected, TRIES, calls_in  # noqa: E402
+
+CLOSING = "Test run with [1-9][0-9]* tests.* passed"
+REMARK = "strace: Failed to tamper with process 42: unexpectedly got no error (return value 0x1)"
+# Counts its runs in $RUNS. The first $BAD of them make no fault and say so; the others run the command.
+STRACE = f"""#!/bin/sh
+echo >>"$RUNS"
+[ "$(wc -l <"$RUNS")" -gt "$BAD" ] || echo "{REMARK}" >&2
+echo "strace: Process 43 attached" >&2
+while [ "${{1#/}}" = "$1" ] || [ ! -x "$1" ]; do shift; done
+exec "$@"
+"""
+TOOL = """#!/bin/sh
+echo "tool: error: no space left" >&2
+exit 74
+"""
+
+
+def run_stages(*stages, before=""):
+    script = "\n".join(["set -eu", ". .ci/stages", before, *stages, 'echo "all $stages passed"'])
+    return subprocess.run(["sh", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def ends_with(ended, *words):
+    """It failed, and its last message has these words."""
+    expect(ended.returncode != 0, f"exit 0 after {ended.stdout!r}")
+    told = ended.stderr[ended.stderr.find("make test: FAILED at: "):]
+    expect(ended.stderr.count("FAILED at") == 1, f"says {ended.stderr!r}")
+    for word in words:
+        expect(word in told, f"no {word!r} in {told!r}")
+
+
+def stages_pass():
+    closed = "echo 'Test run with 3 tests in 1 suite passed after 1 second.'"
+    ended = run_stages("stage one true", f"stage_with_last_words '{CLOSING}' two {closed}")
+    expect((ended.returncode, ended.stderr) == (0, ""), f"exit {ended.returncode}: {ended.stderr!r}")
+    expect("all 2 passed" in ended.stdout and "in 1 suite" in ended.stdout, f"prints {ended.stdout!r}")
+
+
+def stage_fails():
+    ended = run_stages("stage one true", "stage two sh -c 'exit 3' two", "stage three true")
+    ends_with(ended, "exit 3 two: exit code 3\n")
+
+
+def stage_is_killed():
+    for number, name in ((9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM")):
+        ended = run_stages(f"stage one sh -c 'kill -{number} $$' one")
+        ends_with(ended, f"one: ended by signal {number} ({name})\n")
+
+
+def stage_is_cut_short():
+    """Exit code 0, or a signal, before the closing line: the last lines of the output are shown."""
+    stage = f"stage_with_last_words '{CLOSING}' one"
+    ends_with(run_stages(f"{stage} echo 'Test seven started.'"), "exit code 0 without", "Test seven started.")
+    ended = run_stages(f"{stage} sh -c 'echo Test eight started.; kill -9 $$'")
+    ends_with(ended, "ended by signal 9 (SIGKILL) without", "Test eight started.")
+    ended = run_stages(f"{stage} sh -c 'echo Test run with 3 tests passed; exit 1'")
+    ends_with(ended, "exit code 1")
+
+
+def between_stages():
+    ends_with(run_stages("stage one true", "sh -c 'exit 5'"), "after: true: exit code 5")
+    ended = run_stages("stage one true", "kill -TERM $$", "stage two true")
+    ends_with(ended, "ended by signal 15 (SIGTERM)")
+
+
+def codes_are_named():
+    for code, words in ((-9, "signal 9 (SIGKILL)"), (3, "exit 3"), (-int(signal.SIGRTMAX), "signal 64")):
+        try:
+            Result(code, b"", b"").must(0)
+        except Failed as reason:
+            expect(words in str(reason), f"no {words!r} in {str(reason)!r}")
+
+
+def trials(folder, bad):
+    """A sweep over one call, while strace makes no fault in `bad` runs; the problems, the runs, the last result."""
+    for name, text in (("strace", STRACE), ("tool", TOOL)):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    bench = types.SimpleNamespace(binary=folder / "tool", raw=None)
+    rig = Rig(bench, folder / "rig")
+    rig.env |= {"PATH": f"{folder}:{os.environ['PATH']}", "RUNS": str(folder / "runs"), "BAD": str(bad)}
+    results = []
+
+    def trial(call):
+        results.append(rig.run(prefix=prefix(call, "error=ENOSPC"), executable=folder / "strace"))
+        return [] if results[-1].text == "tool: error: no space left\n" else [results[-1].text]
+
+    try:
+        problems = sweep([Call("write", 1, "")], trial)
+    finally:
+        runs = (folder / "runs").read_text().count("\n")
+    return problems, runs, results
+
+
+def calls_are_whole():
+    """Two threads at once: each call is there once, with its result, where it began."""
+    lines = ['10    openat(AT_FDCWD, "queue", O_RDONLY <unfinished ...>', "11    fdatasync(7 <unfinished ...>",
+             "10    <... openat resumed>) = 9", "10    fsync(9)    = 0", "11    <... fdatasync resumed>) = -1 EIO (broken)",
+             "12    exit_group(0 <unfinished ...>", "12    +++ exited with 0 +++"]
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder, "trace")
+        log.write_text("\n".join(lines))
+        found = calls_in(log)
+    expect(found == [("10", "openat", 'AT_FDCWD, "queue", O_RDONLY) = 9'), ("11", "fdatasync", "7) = -1 EIO (broken)"),
+                     ("10", "fsync", "9)    = 0"), ("12", "exit_group", "0")], f"found {found}")
+
+
+def remarks_are_no_words():
+    with tempfile.TemporaryDirectory() as folder:
+        problems, runs, results = trials(pathlib.Path(folder), 0)
+    expect(not problems and runs == 1, f"{problems} after {runs} runs")
+    expect(b"attached" in results[0].remarks, f"the remarks are {results[0].remarks!r}")
+    try:
+        results[0].must(0)
+    except Failed as reason:
+        expect("attached" in str(reason), f"a failure does not show the remarks: {reason}")
+
+
+def made_again():
+    with tempfile.TemporaryDirectory() as folder:
+        problems, runs, results = trials(pathlib.Path(folder), 2)
+    expect(not problems and (runs, len(results)) == (3, 1), f"{problems}; {len(results)} of {runs} runs count")
+
+
+def never_made():
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            trials(pathlib.Path(folder), 1000)
+        except NotInjected as reason:
+            expect("unexpectedly got no error" in str(reason), f"the reason is {reason}")
+        else:
+            raise Failed("a fault that was never made counts")
+        expect((pathlib.Path(folder) / "runs").read_text().count("\n") == TRIES, "not as often as said")
+
+
+TESTS = {
+    "stages that pass": stages_pass, "a stage that fails: its exit code": stage_fails,
+    "a stage that is killed: the signal": stage_is_killed, "tests without their closing line": stage_is_cut_short,
+    "what ends between stages": between_stages, "a tool that is killed: the signal": codes_are_named,
+    "a trace of several threads has whole calls": calls_are_whole,
+    "strace's remarks are not the tool's words": remarks_are_no_words,
+    "a fault that strace did not make is made again": made_again, "and is skipped when it never can": never_made,
+}
+
+
+def main():
+    outcomes = Outcomes()
+    for title, function in TESTS.items():
+        outcomes.run(title, function)
+    return outcomes.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CaptureTestSupport
+import SystemPackage
 import Testing
 
 /// The depth map is judged the same in pieces of any size.
@@ -48,7 +49,7 @@ struct DepthMapTests {
         try folder.write(noise, to: "floats")
         let digest = try Digest.of(noise)
         let path = folder.path("floats")
-        for floats in [PayloadContent.bytes(noise), .file(try FileHandle.reading(path), path: path)] {
+        for floats in [PayloadContent.bytes(noise), .file(try FileHandle.reading(FilePath(path)), name: path)] {
             let made = try DepthMapCodec.compress(floats, size: size, sha256: digest)
             #expect(made.size <= size.entryLimit)
             let member = try Self.bytes(of: made)
@@ -74,7 +75,7 @@ struct DepthMapTests {
         try folder.write(RawFolder.depth, to: "floats")
         let size = try #require(DepthSize(width: 4, height: 3))
         let path = folder.path("floats")
-        let floats = PayloadContent.file(try FileHandle.reading(path), path: path)
+        let floats = PayloadContent.file(try FileHandle.reading(FilePath(path)), name: path)
         let error = #expect(throws: BundleError.self) {
             try DepthMapCodec.compress(floats, size: size, sha256: Digest.of([]))
         }

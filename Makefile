@@ -23,8 +23,7 @@ help:
 build:
 	@.ci/dependencies build
 	@echo "== building for release"
-	swift build -c release --disable-local-rpath --product capbundle
-	swift build -c release --disable-local-rpath --product capqueue
+	@.ci/build
 
 test:
 	@.ci/test
@@ -38,7 +37,7 @@ install:
 
 bench: build
 	@.ci/dependencies bench
-	swift build -c release --disable-local-rpath --product capqueue-bench
+	@.ci/build Tests/QueueBench .build-bench
 	@python=$$(.ci/environment Bench) && $$python Tests/Bench/run.py .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
 
 docs-check: build
@@ -80,4 +79,4 @@ sample: build
 	@/usr/bin/python3 Samples/tampered/make.py
 
 clean:
-	rm -rf .build
+	rm -rf .build .build-bench

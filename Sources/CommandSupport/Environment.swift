@@ -7,7 +7,12 @@ package enum Environment {
     /// `--key`, else `CAPBUNDLE_KEY`, else the usual place.
     package static func keyFile(_ option: String?) -> DeviceKeyFile {
         DeviceKeyFile(
-            path: option.map { FilePath($0) } ?? ProcessEnvironment.path("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
+            path: option.map(fileName) ?? ProcessEnvironment.path("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
+    }
+
+    /// `name/` is a folder, and must not become the file `name`: as `name/.` it stays one.
+    private static func fileName(_ text: String) -> FilePath {
+        text.utf8.last == UInt8(ascii: "/") ? FilePath(text).appending(".") : FilePath(text)
     }
 
     /// `--trust`, else `CAPBUNDLE_TRUST`, else `$XDG_CONFIG_HOME/capbundle/trusted_devices`.

@@ -12,6 +12,7 @@ import time
 import captures
 
 PEERS = pathlib.Path(__file__).resolve().parent / "peers"
+BENCH_BUILD = pathlib.Path(__file__).resolve().parents[2] / ".build-bench"
 BAGIT = pathlib.Path(sys.executable).parent / "bagit.py"
 
 
@@ -49,6 +50,8 @@ class Bench:
     def beside(self, name):
         """Another program of the same build."""
         program = self.binary.with_name(name)
+        if not program.is_file():  # a package of its own; a debug build will do to try the scripts
+            program = BENCH_BUILD / ("debug" if self.short else "release") / name
         if not program.is_file():
             raise Broken(f"{name} was not built beside {self.binary.name}")
         return program

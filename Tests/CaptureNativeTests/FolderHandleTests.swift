@@ -23,7 +23,8 @@ struct FolderHandleTests {
         let folder = try TemporaryFolder()
         #expect(try DirectoryHandle.create(FilePath(folder.path("a") + end), mode: 0o700) == [folder.path("a")])
         let made = try DirectoryHandle.create(FilePath(folder.path("b/c") + end), mode: 0o700)
-        #expect(made == [folder.path("b"), folder.path("b/c")])
+        let expected: [FilePath] = [folder.path("b"), folder.path("b/c")]
+        #expect(made == expected)
         #expect(try DirectoryHandle.create(FilePath(folder.path("b/c") + end), mode: 0o700).isEmpty)
         DirectoryHandle.removeEmpty(made)
         #expect(try DirectoryHandle.names(in: FilePath(folder.path)) == ["a"])

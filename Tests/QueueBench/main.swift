@@ -1,6 +1,6 @@
 import CaptureBundle
-import CaptureNative
-import CaptureQueue
+@_spi(Bench) import CaptureQueue
+import SystemPackage
 
 // Measures the library alone, without the start of a process (Tests/Bench).
 //
@@ -26,17 +26,19 @@ struct Arguments {
 func measure(_ count: Int, each: Int = 1, _ body: (Int) throws -> Void) throws {
     var times: [Double] = []
     times.reserveCapacity(count)
-    let start = MonotonicClock.seconds
+    let start = ContinuousClock.now
     for number in 0..<count {
-        let before = MonotonicClock.seconds
+        let before = ContinuousClock.now
         try body(number)
-        times.append(MonotonicClock.seconds - before)
+        times.append(seconds(since: before))
     }
-    let seconds = MonotonicClock.seconds - start
+    let total = seconds(since: start)
     times.sort()
     let p99 = times.isEmpty ? 0 : times[min(times.count - 1, times.count * 99 / 100)] * 1000
-    print("{\"seconds\":\(seconds),\"count\":\(count * each),\"p99_ms\":\(p99)}")
+    print("{\"seconds\":\(total),\"count\":\(count * each),\"p99_ms\":\(p99)}")
 }
+
+func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
 func row(_ number: Int, _ salt: String) throws -> BareRow? {
     let hash = try Digest.of(Array("\(salt) \(number)".utf8))
@@ -50,7 +52,7 @@ func row(_ number: Int, _ salt: String) throws -> BareRow? {
 }
 
 func enqueue(_ queue: UploadQueue, _ count: Int, batch: Int) throws {
-    let salt = try Digest.of(try RandomBytes.make(32)).description
+    let salt = "\(UInt64.random(in: .min ... .max))"
     try measure(count / batch, each: batch) { number in
         _ = try queue.enqueue(try (0..<batch).compactMap { try row(number * batch + $0, salt) })
     }
@@ -72,7 +74,7 @@ guard let arguments = Arguments(CommandLine.arguments) else {
     print("usage: capqueue-bench enqueue|claim --queue DIR --count N")
     throw QueueError(.valueInvalid, "wrong usage")
 }
-let queue = try UploadQueue(at: QueueFolder(path: arguments.queue), isMade: true)
+let queue = try UploadQueue(at: QueueFolder(path: FilePath(arguments.queue)), isMade: true)
 switch arguments.verb {
 case "enqueue": try enqueue(queue, arguments.count, batch: 1)
 case "batches": try enqueue(queue, arguments.count, batch: min(500, max(1, arguments.count)))

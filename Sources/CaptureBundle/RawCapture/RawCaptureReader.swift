@@ -94,7 +94,8 @@ package struct RawCaptureReader {
         }
         let structure = try judge { () throws(JPEGStructure.Failure) in try walk.finish() }
         return RawCapture.Photo(
-            content: .file(handle, name: file.string), size: size, sha256: sha256, holdsPosition: structure.holdsPosition)
+            content: .file(handle, name: file.string), size: size, sha256: sha256,
+            holdsPosition: structure.holdsPosition)
     }
 
     private mutating func judge(

@@ -1,12 +1,13 @@
-package import CaptureBundle
+public import CaptureBundle
 
 /// A capture by reference whose file nobody looks at, for measuring what a push does in the database alone.
-package struct BareRow: Sendable {
+@_spi(Bench)
+public struct BareRow: Sendable {
     let bundleID: String
     let facts: BundleFacts
     let path: String
 
-    package init(bundleID: String, hash: Digest, byteCount: Int, capturedAt: CaptureTime, path: String) {
+    public init(bundleID: String, hash: Digest, byteCount: Int, capturedAt: CaptureTime, path: String) {
         self.bundleID = bundleID
         self.path = path
         facts = BundleFacts(
@@ -19,7 +20,8 @@ extension UploadQueue {
     /// Enters rows in one transaction, as `push` does for up to 500 bundles.
     ///
     /// - Returns: their ids, once they are on the disk.
-    package func enqueue(_ rows: [BareRow]) throws -> [String] {
+    @_spi(Bench)
+    public func enqueue(_ rows: [BareRow]) throws -> [String] {
         try store.write { db in
             let now = try clock.stamp(db)
             return try rows.map { row in

@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A package of its own, so that the build of the tools does not wait for it.
+let package = Package(
+    name: "queue-bench",
+    dependencies: [
+        .package(name: "capture-bundle", path: "../.."),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "capqueue-bench",
+            dependencies: [
+                .product(name: "CaptureBundle", package: "capture-bundle"),
+                .product(name: "CaptureQueue", package: "capture-bundle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: ".",
+            sources: ["main.swift"],
+            swiftSettings: [.strictMemorySafety(), .treatAllWarnings(as: .error)])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -27,9 +27,12 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the user can do about it, a sentence each.
     public let hints: [String]
 
+    /// What a hostile file makes us say is bounded: it may be quoted in a message.
+    private static let longestMessage = 1000
+
     public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [String] = []) {
         self.code = code
-        self.message = message
+        self.message = message.utf8.count <= Self.longestMessage ? message : message.cut(to: Self.longestMessage) + "…"
         self.file = file
         self.entry = entry
         self.hints = hints

@@ -18,7 +18,7 @@ from outcomes import Failed, Outcomes  # noqa: E402
 
 FAMILIES = ["crash_pack", "crash_files", "errors", "disks", "streams", "counters", "sameness", "keys",
             "passphrases", "states", "access", "inputs", "targets", "names", "arguments", "crash_uploads", "uploads",
-            "memory"]
+            "memory", "combining", "work"]
 
 
 def main():

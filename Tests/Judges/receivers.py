@@ -140,7 +140,7 @@ def captures(bench):
     """Bodies by name, of one scene: two devices, another time, and two others under the id of the first."""
     if not hasattr(bench, "shared_photo"):
         later = raw_folder(bench, "later", captured_at="2026-03-14T15:09:27.000+01:00")
-        again = bench.folder / "again.bundle"
+        again = bench.folder / "received-again.bundle"
         bench.capbundle("pack", SAMPLE, "-o", again)
         bundles = {"first": bench.pack(), "stranger's": bench.pack("strangers", SAMPLE, "--key", bench.stranger),
                    "later": bench.pack("later", later), "packed again": Bundle(again), "chained": chained(bench)}

@@ -192,7 +192,15 @@ class FaultProxy:
 
     def up(self):
         """Connections are accepted (again), on the same port."""
-        listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
+        # Some connection of the machine may have the port for its own end just now.
+        for patience in range(100, -1, -1):
+            try:
+                listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
+                break
+            except OSError:
+                if not patience:
+                    raise
+                time.sleep(0.1)
         # Small, and handed on to each connection, so that a client soon notices that nobody reads.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, CHUNK)
         self.port, self._listener = listener.getsockname()[1], listener

@@ -55,6 +55,8 @@ package final class DepthMapReader {
     private enum Phase { case header, deflate, trailer, ended }
 
     private let expectedBytes: Int
+    private let blockLimit: Int
+    private var blocks = 0
     private let inflater: Inflater
     private let hasher: SHA256Hasher
     private var crc = CRC32()
@@ -69,6 +71,7 @@ package final class DepthMapReader {
 
     package init(size: DepthSize) throws(BundleError) {
         expectedBytes = size.byteCount
+        blockLimit = size.blockLimit
         inflater = try native { () throws(NativeError) in try Inflater() }
         hasher = try native { () throws(NativeError) in try SHA256Hasher() }
     }
@@ -151,6 +154,11 @@ package final class DepthMapReader {
         switch outcome {
         case .finished: phase = .trailer
         case .corrupt: fail(.depthGzip, "a broken deflate stream after \(inflatedBytes) bytes")
+        case .blockEnded:
+            blocks += 1
+            if blocks == blockLimit { fail(.depthGzip, "a deflate stream of more than \(blockLimit) blocks") }
+            // What came before may still be in zlib, and the next block needs no further input then.
+            mayHoldOutput = true
         case .needsInput, .outputFull: break
         }
     }

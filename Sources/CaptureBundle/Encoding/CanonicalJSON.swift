@@ -17,8 +17,9 @@ package enum CanonicalJSON {
     private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
         switch value {
         case .object(let members):
-            // RFC 8785 section 3.2.3: by UTF-16 code units, which differs from UTF-8 order above U+FFFF.
-            let sorted = members.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+            // Most objects are in order already.
+            let isSorted = zip(members, members.dropFirst()).allSatisfy { isBefore($0.name, $1.name) }
+            let sorted = isSorted ? members : members.sorted { isBefore($0.name, $1.name) }
             appendList(sorted, "{", "}", to: &bytes) { member, bytes in
                 append(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
@@ -31,6 +32,16 @@ package enum CanonicalJSON {
         case .bool(let flag): bytes += (flag ? "true" : "false").utf8
         case .null: bytes += "null".utf8
         }
+    }
+
+    /// RFC 8785 section 3.2.3: by UTF-16 code units. That differs from UTF-8 only where one of the two scalars is above U+FFFF
+    /// and the other one from U+E000 on, whose first bytes are 0xee and more.
+    private static func isBefore(_ one: String, _ other: String) -> Bool {
+        for (first, second) in zip(one.utf8, other.utf8) where first != second {
+            guard max(first, second) >= 0xee else { return first < second }
+            return one.utf16.lexicographicallyPrecedes(other.utf16)
+        }
+        return one.utf8.count < other.utf8.count
     }
 
     private static func appendList<Element>(
@@ -48,6 +59,16 @@ package enum CanonicalJSON {
     /// RFC 8785 section 3.2.2.2.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        let isPlain = { (byte: UInt8) in byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") }
+        if text.utf8.allSatisfy(isPlain) {
+            bytes += text.utf8
+        } else {
+            appendEscaped(text, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""): bytes += "\\\"".utf8
@@ -61,6 +82,5 @@ package enum CanonicalJSON {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -77,7 +77,7 @@ package struct JSONParser {
 
     private mutating func object() throws(Failure) -> JSONValue {
         var members: [JSONValue.Member] = []
-        var names = SeenNames()
+        var names: Set<[UInt8]>?
         skipSpace()
         if take(UInt8(ascii: "}")) { return .object([]) }
         while true {
@@ -85,7 +85,7 @@ package struct JSONParser {
             guard current == UInt8(ascii: "\"") else { throw failure("a member name in quotes was expected") }
             let start = position
             let name = try string()
-            guard names.insert(name) else {
+            guard Self.isNew(name, after: members, &names) else {
                 throw Failure(offset: start, message: "the name \"\(name)\" stands twice in one object")
             }
             skipSpace()
@@ -96,6 +96,16 @@ package struct JSONParser {
             if take(UInt8(ascii: "}")) { return .object(members) }
             guard take(UInt8(ascii: ",")) else { throw failure("',' or '}' was expected") }
         }
+    }
+
+    /// Whether no member has this name, byte by byte. As long as each name is greater than the one before, which is how a bundle
+    /// has them, none can be there twice; after that they are hashed.
+    private static func isNew(_ name: String, after members: [JSONValue.Member], _ names: inout Set<[UInt8]>?) -> Bool {
+        if names == nil {
+            guard let last = members.last, !(last.name < name) else { return true }
+            names = Set(members.map { Array($0.name.utf8) })
+        }
+        return names?.insert(Array(name.utf8)).inserted ?? false
     }
 
     private mutating func array() throws(Failure) -> JSONValue {
@@ -140,23 +150,6 @@ package struct JSONParser {
     }
 }
 
-/// The names of an object so far. A few are compared one by one; many, which only a hostile text has, are hashed.
-private struct SeenNames {
-    private static let few = 16
-    private var first: [String] = []
-    private var rest: Set<[UInt8]> = []
-
-    /// False when the name is there already; names are compared byte by byte.
-    mutating func insert(_ name: String) -> Bool {
-        if first.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return false }
-        if first.count < Self.few {
-            first.append(name)
-            return true
-        }
-        return rest.insert(Array(name.utf8)).inserted
-    }
-}
-
 extension JSONParser {
     private mutating func string() throws(Failure) -> String {
         position += 1
@@ -165,8 +158,11 @@ extension JSONParser {
         while let byte = current {
             switch byte {
             case UInt8(ascii: "\""):
-                text += bytes[start..<position]
-                guard let string = String(validating: text, as: UTF8.self) else { throw failure("not valid UTF-8") }
+                let end = bytes[start..<position]
+                let string =
+                    text.isEmpty
+                    ? String(validating: end, as: UTF8.self) : String(validating: text + end, as: UTF8.self)
+                guard let string else { throw failure("not valid UTF-8") }
                 position += 1
                 return string
             case UInt8(ascii: "\\"):

@@ -1,5 +1,5 @@
 /// A JSON value that keeps what this format has to keep: the order of members and the characters of numbers.
-package indirect enum JSONValue: Sendable {
+package enum JSONValue: Sendable {
     case object([Member])
     case array([JSONValue])
     case string(String)
@@ -36,6 +36,14 @@ package indirect enum JSONValue: Sendable {
 
     package var elements: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// An object or an array.
+    package var isContainer: Bool {
+        switch self {
+        case .object, .array: true
+        case .string, .number, .bool, .null: false
+        }
     }
 
     package var text: String? {

@@ -44,5 +44,8 @@ public struct DepthSize: Hashable, Sendable, CustomStringConvertible {
     /// What `depth.f32.gz` may have at most: more than floats need that cannot be compressed (rule M6).
     public var entryLimit: Int { byteCount + byteCount / 256 + 128 }
 
+    /// How many deflate blocks it may have at most (section 5.1).
+    var blockLimit: Int { 64 + byteCount / 512 }
+
     public var description: String { "\(width)x\(height)" }
 }

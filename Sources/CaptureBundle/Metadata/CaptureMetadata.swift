@@ -91,9 +91,11 @@ public struct CaptureMetadata: Sendable {
 
     private static func collect(_ value: JSONValue, path: String, into found: inout [String]) {
         for member in value.members ?? [] where found.count < namesToReport {
+            let isPosition = looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location")
+            guard isPosition || member.value.isContainer else { continue }
             let name = member.name.cut(to: bytesToReport)
             let place = path.isEmpty ? name : "\(path).\(name)".cut(to: bytesToReport)
-            if looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location") { found.append(place) }
+            if isPosition { found.append(place) }
             collect(member.value, path: place, into: &found)
         }
         for element in value.elements ?? [] where found.count < namesToReport {
@@ -102,8 +104,8 @@ public struct CaptureMetadata: Sendable {
     }
 
     private static func looksLikeAPosition(_ name: String) -> Bool {
-        // The longest of the names has 11 letters; a long one need not be looked at.
-        guard name.utf8.count <= 64 else { return false }
+        // The longest of the names has 11 letters; a long one need not be looked at, nor one that none of them begins like.
+        guard name.utf8.count <= 64, name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
         let letters = name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
         return positionNames.contains(String(decoding: letters, as: UTF8.self))
     }

@@ -10,6 +10,8 @@ package final class Inflater {
         case needsInput
         /// The output buffer is full; call again with the rest of the input.
         case outputFull
+        /// A block ended, and another one must follow.
+        case blockEnded
         /// The deflate stream ended.
         case finished
         /// The bytes are no deflate stream.
@@ -34,7 +36,7 @@ package final class Inflater {
         unsafe stream.deallocate()
     }
 
-    /// Inflates from `input` into `output` until one of them is used up or the stream ends.
+    /// Inflates from `input` into `output` until one of them is used up, or a block or the stream ends.
     ///
     /// - Returns: what stopped it, how many bytes of `input` were used and how many of `output` were written.
     package func inflate(
@@ -47,13 +49,15 @@ package final class Inflater {
                 unsafe stream.pointee.avail_in = UInt32(source.count)
                 unsafe stream.pointee.next_out = target.baseAddress
                 unsafe stream.pointee.avail_out = UInt32(target.count)
-                return unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+                return unsafe CZlib.inflate(stream, Z_BLOCK)
             }
         }
         let consumed = unsafe input.count - Int(stream.pointee.avail_in)
         let produced = unsafe output.count - Int(stream.pointee.avail_out)
         switch status {
         case Z_STREAM_END: return (.finished, consumed, produced)
+        // zlib.h, inflate: 128 at the end of a block, 64 where it was the last one.
+        case Z_OK where unsafe stream.pointee.data_type & 0xc0 == 128: return (.blockEnded, consumed, produced)
         case Z_OK, Z_BUF_ERROR: return (produced == output.count ? .outputFull : .needsInput, consumed, produced)
         case Z_DATA_ERROR, Z_NEED_DICT: return (.corrupt, consumed, produced)
         case Z_MEM_ERROR: throw NativeError(origin: .zlib, call: "inflate", code: status, text: "out of memory")

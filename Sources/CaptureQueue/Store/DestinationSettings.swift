@@ -142,7 +142,8 @@ enum HeaderLines {
         text.pieces(by: "\n", keepsEmpty: true).map { line in
             let parts = line.pieces(by: ":", limit: 2, keepsEmpty: true)
             guard parts.count == 2, !parts[0].isEmpty else { return nil }
-            let (name, value) = (parts[0], parts[1].trimmed)
+            let name = parts[0]
+            let value = String(decoding: parts[1].utf8.drop { $0 == 0x20 }, as: UTF8.self)
             let isToken = name.utf8.allSatisfy { byte in
                 byte > 0x20 && byte < 0x7f && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
             }

@@ -4,6 +4,7 @@ import hashlib
 import zlib
 
 from .faults import Fault
+from .inflate import Inflate
 
 GZIP_START = bytes.fromhex("1f8b080000000000")
 _HEADER = 10  # GZIP_START, XFL, OS
@@ -19,7 +20,10 @@ class DepthCheck:
         self._sha256 = depth["sha256"]
         self._header = b""
         self._trailer = b""
-        self._inflate = zlib.decompressobj(-15)
+        self._inflate = Inflate()
+        self._is_ended = False
+        self._blocks = 0
+        self._most_blocks = 64 + self._expected // 512
         self._hash = hashlib.sha256()
         self._crc = 0
         self._length = 0
@@ -33,7 +37,7 @@ class DepthCheck:
                 self._fault = fault
 
     def _update(self, data):
-        if self._inflate.eof:
+        if self._is_ended:
             self._end(data)
             return
         missing = _HEADER - len(self._header)
@@ -43,21 +47,22 @@ class DepthCheck:
             start = self._header[:len(GZIP_START)]
             if not GZIP_START.startswith(start):
                 raise Fault("D1", "the first bytes are %s" % start.hex())
-        while data or len(self._header) == _HEADER:
-            # Past the expected bytes the input goes in byte by byte: when zlib finds a fault, it keeps what the same call
-            # has inflated to itself, and one byte too many comes before that fault (D2).
-            remaining = self._expected - self._length
-            later = b"" if remaining else data[1:]
-            try:
-                output = self._inflate.decompress(data if remaining else data[:1], min(_OUTPUT, remaining) or 1)
-            except zlib.error as error:
-                raise Fault("D1", str(error).split(": ")[-1]) from None
+        while len(self._header) == _HEADER:
+            # One byte more than is expected is room enough to see that there is one too many (D2).
+            room = min(_OUTPUT, self._expected - self._length + 1)
+            output, data, event = self._inflate.run(data, room)
             self._take(output)
-            if self._inflate.eof:
-                self._end(self._inflate.unused_data + later)
+            if event == "end":
+                self._is_ended = True
+                self._end(data)
                 return
-            data = self._inflate.unconsumed_tail + later
-            if not output and not data:
+            if event == "block":
+                self._blocks += 1
+                if self._blocks == self._most_blocks:
+                    raise Fault("D1", "more than %d blocks" % self._most_blocks)
+            elif event != "more":
+                raise Fault("D1", event)
+            elif not data and len(output) < room:
                 return  # zlib holds nothing back: it wants more input
 
     def _take(self, output):

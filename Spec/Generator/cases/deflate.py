@@ -162,10 +162,21 @@ def accepted():
     empty = Stream().stored(b"").empty().dynamic(_END_ONLY, {}, final=False).code((0, 1))
     yield ("empty_blocks", "an empty block of each type before the floats and one after them",
            empty.stored(RAW).empty(final=True).bytes(), RAW)
+    yield "blocks_64", "as many blocks as 48 bytes of floats may have", _of_blocks(64, RAW), RAW
+    yield "blocks_68", "as many blocks as 2048 bytes of floats may have", _of_blocks(68, bytes(2048)), bytes(2048)
+
+
+def _of_blocks(count, raw):
+    """Empty blocks, and one with the floats."""
+    stream = Stream()
+    for _ in range(count - 1):
+        stream.empty()
+    return stream.stored(raw, final=True).bytes()
 
 
 def refused():
     """(name, comment, stream, raw floats)"""
+    yield "blocks_65", "one block more than 48 bytes of floats may have", _of_blocks(65, RAW), RAW
     yield from _refused_code_lengths()
     yield from _refused_literals()
     yield from _refused_distances()

@@ -1,0 +1,184 @@
+"""Family 8: the work for each byte of a hostile bundle is bounded.
+
+The bundles are made and signed by the second implementation. Each is judged beside a plain one of its size, and with a depth
+map of as many samples where it is about that, in CPU time of the process, the best of several runs of both.
+"""
+import pathlib
+import random
+import resource
+import struct
+import subprocess
+import sys
+import zlib
+
+from checks import every, expect
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Spec/Generator"))
+from bundle import canonical, depth, writer  # noqa: E402  (found by the line above)
+from bundle.canonical import Number  # noqa: E402
+from cases.base import Draft, PHOTO, TRUST, metadata  # noqa: E402
+from cases.deflate import Stream, codes  # noqa: E402
+
+TIMES, REPORT = 8, 4
+MARKS = "a" + "\u0301" * 200_000
+SIDE = 1024
+FLOATS = 4 * SIDE * SIDE
+LIMIT = FLOATS + FLOATS // 256 + 128
+
+
+def text(**members):
+    draft = Draft()
+    draft.set_metadata(canonical.encode(metadata(**members)))
+    return draft.bytes()
+
+
+def combining_path():
+    return text(**{MARKS: {f"m{number}": Number(0) for number in range(30_000)}})
+
+
+def combining_positions():
+    return text(x={f"{'lat' if number % 2 else 'x'}{number}" + "\u0301" * 2000: {"lat": Number(1)} for number in range(200)})
+
+
+def combining_values():
+    return text(x=[MARKS, MARKS])
+
+
+def many_members():
+    return text(**{f"m{number}": Number(0) for number in range(80_000)})
+
+
+def many_positions():
+    return text(x=[{"lat": Number(1)}] * 80_000)
+
+
+def deep_nesting():
+    value = Number(1)
+    for _ in range(30):
+        value = {"lat": value}
+    return text(x=[value] * 3_000)
+
+
+def many_entries():
+    draft = Draft()
+    draft.payload |= {f"source/{number:04d}": b"" for number in range(4092)}
+    return draft.bytes()
+
+
+def depth_map(deflated):
+    """A depth map of zeros whose stream has this in front of it."""
+    zeros = zlib.compressobj(9, zlib.DEFLATED, -15)
+    raw = bytes(FLOATS)
+    body = deflated + zeros.compress(raw) + zeros.flush()
+    trailer = zlib.crc32(raw).to_bytes(4, "little") + FLOATS.to_bytes(4, "little")
+    draft = Draft()
+    draft.payload["depth.f32.gz"] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + body + trailer
+    draft.depth = writer.describe_depth(raw, SIDE, SIDE)
+    size = {"height": Number(SIDE), "width": Number(SIDE)}
+    draft.set_metadata(canonical.encode(metadata(depth_map_dimensions=size)))
+    return draft.bytes()
+
+
+def filled(pattern):
+    return pattern * ((LIMIT - 20_000) // len(pattern))
+
+
+def blocks(literals, distances, count):
+    """Empty blocks with tables; eight of them end at the end of a byte, whatever their length."""
+    stream = Stream()
+    for _ in range(8):
+        stream.dynamic(literals, distances, final=False).code(codes(literals)[256])
+    return stream.bytes() * (count // 8)
+
+
+LONG_TABLES = ({symbol: 8 + (symbol >= 226) for symbol in range(286)}, {symbol: 4 + (symbol >= 2) for symbol in range(30)})
+
+
+def empty_stored_blocks():
+    return depth_map(filled(b"\0\0\0\xff\xff"))
+
+
+def empty_fixed_blocks():
+    # Ten bits each: four of them are five bytes.
+    stream = Stream()
+    for _ in range(4):
+        stream.empty()
+    return depth_map(filled(stream.bytes()))
+
+
+def empty_dynamic_blocks():
+    return depth_map(filled(blocks({256: 1}, {}, 8)))
+
+
+def as_many_blocks_as_allowed():
+    return depth_map(blocks(*LONG_TABLES, 64 + FLOATS // 512 - 16))
+
+
+HOSTILE = {function.__name__.replace("_", " "): function for function in (
+    combining_path, combining_positions, combining_values, many_members, many_positions, deep_nesting, many_entries,
+    empty_stored_blocks, empty_fixed_blocks, empty_dynamic_blocks, as_many_blocks_as_allowed)}
+
+
+def plain(size, side):
+    """A depth map of a scene with noise, which compresses to nine tenths, and a photo for the rest of the bytes."""
+    noise = random.Random(1)
+    raw = struct.pack(f"<{side * side}f", *(1 + index / side / side + noise.random() for index in range(side * side)))
+    zipper = zlib.compressobj(6, zlib.DEFLATED, -15)
+    trailer = zlib.crc32(raw).to_bytes(4, "little") + len(raw).to_bytes(4, "little")
+    draft = Draft()
+    draft.payload["depth.f32.gz"] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + zipper.compress(raw) + zipper.flush() + trailer
+    draft.depth = writer.describe_depth(raw, side, side)
+    size_members = {"height": Number(side), "width": Number(side)}
+    draft.set_metadata(canonical.encode(metadata(depth_map_dimensions=size_members)))
+    room = size - sum(map(len, draft.payload.values()))
+    draft.payload["photo.jpg"] = PHOTO[:-2] + random.Random(2).randbytes(max(0, room)).replace(b"\xff", b"\xfe") + PHOTO[-2:]
+    return draft.bytes()
+
+
+def seconds(rig, words, codes_expected):
+    """CPU time of the process, the best of five runs; and what it wrote."""
+    best, output = None, b""
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([rig.bench.binary, *words], capture_output=True, env=rig.env, cwd=rig.folder,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        expect(done.returncode in codes_expected, f"{words[0]}: exit {done.returncode}: {done.stderr[:300]!r}")
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = spent if best is None else min(best, spent)
+        output = done.stdout + done.stderr
+    return best, len(output)
+
+
+def bounded(bench):
+    def judge(name, make):
+        rig = bench.rig()
+        rig.folder.joinpath("trust").write_text(TRUST + "\n")
+        hostile = make()
+        rig.folder.joinpath("hostile").write_bytes(hostile)
+        rig.folder.joinpath("forged").write_bytes(_forged(hostile))
+        rig.folder.joinpath("plain").write_bytes(plain(len(hostile), SIDE if "blocks" in name else 256))
+        for words in (["verify"], ["verify", "--json"], ["show", "--json"], ["multipart", "-o", "-"],
+                      ["extract", "manifest.json"]):
+            def command(file):
+                trusted = ["--trust", "trust"] if words[0] == "verify" else []
+                return [words[0], file, *words[1:], *trusted]
+            usual, _ = seconds(rig, command("plain"), (0,))
+            for file in ("hostile", "forged"):
+                sound = file == "hostile" and not name.startswith("empty")
+                spent, said = seconds(rig, command(file), (0,) if sound else (1, 2))
+                ratio = spent / max(usual, 0.004)
+                expect(ratio <= TIMES, f"{' '.join(words)} of {file}: {ratio:.1f} times a plain bundle ({spent:.3f} s)")
+                if words[0] != "multipart":
+                    expect(said <= REPORT * len(hostile), f"{' '.join(words)}: {said} bytes said of {len(hostile)}")
+
+    every(HOSTILE, judge)
+
+
+def _forged(bundle):
+    """The same with one bit of the signature changed."""
+    at = bundle.index(b"assertion.cbor") + 512 + 40
+    return bundle[:at] + bytes([bundle[at] ^ 1]) + bundle[at + 1:]
+
+
+TESTS = [("each hostile bundle takes at most 8 times the time of a plain one", bounded)]

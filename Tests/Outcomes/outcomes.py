@@ -5,6 +5,13 @@ import signal
 PATIENCE = 120  # seconds after which something hangs; on a machine that has much else to do a run can take many
 
 
+# Whoever starts the tests with nohup has signals ignored, and every tool would inherit that.
+for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler),
+                      (signal.SIGTERM, signal.SIG_DFL), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, usual)
+
+
 class Failed(Exception):
     """The tool did something that it must not; the text says what."""
 

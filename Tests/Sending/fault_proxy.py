@@ -11,6 +11,7 @@ import dataclasses
 import socket
 import struct
 import threading
+import time
 
 CHUNK = 65536
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER 0: closing sends RST instead of FIN

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it: run.py CAPBUNDLE
 
-The address in its Package.swift leads to a repository of the files that git tracks here, as they are now, with the tag 1.0.0.
-Everything is made in a temporary folder; neither git's settings nor SwiftPM's caches are changed.
+The address in its Package.swift leads to a repository of the files that git tracks here, as they are now, with the version
+as its tag. Everything is made in a temporary folder; neither git's settings nor SwiftPM's caches are changed.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Outcomes"))
 from outcomes import PATIENCE, Outcomes, ending, expect  # noqa: E402  (found by the line above)
 
-ADDRESS = "https://example.org/capture-bundle.git"
+DEPENDENCY = re.compile(r'url: "(.*/capture-bundle.git)", from: "(.*)"')
 RAW = ROOT / "Samples/desk-lamp/raw"
 BUILDING = 1800  # seconds
 
@@ -30,22 +31,23 @@ class Package:
         self.capbundle, self.folder = capbundle, folder
         self.home, self.library = folder / "rig", folder / "capture-bundle"
         shutil.copytree(ROOT / "Samples/library", self.home, ignore=shutil.ignore_patterns(".build", ".swiftpm"))
+        address, self.version = DEPENDENCY.search((self.home / "Package.swift").read_text()).groups()
         # What SwiftPM has fetched for the checkout need not be fetched again.
         fetched = {output("git", "-C", mirror, "config", "remote.origin.url").strip(): mirror
-                   for mirror in ROOT.glob(".build/repositories/*")}
-        settings = [(f"url.{place}.insteadOf", address) for address, place in {**fetched, ADDRESS: self.library}.items()]
+                   for mirror in ROOT.glob(".build/repositories/*/")}
+        settings = [(f"url.{place}.insteadOf", origin) for origin, place in {**fetched, address: self.library}.items()]
         settings += [("user.name", "Test"), ("user.email", "test@example.org"), ("commit.gpgSign", "false"),
                      ("tag.gpgSign", "false"), ("core.hooksPath", os.devnull)]
         self.environment = with_git_settings(settings)
 
     def release(self):
-        """Makes the repository with version 1.0.0: the tracked files, with changes that are not committed."""
+        """Makes the repository: the tracked files, with changes that are not committed."""
         for name in output("git", "-C", ROOT, "ls-files", "-z").split("\0")[:-1]:
             if (ROOT / name).is_file():
                 (self.library / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.library / name)
-        for words in (["init", "--quiet"], ["add", "--force", "."], ["commit", "--quiet", "--message", "1.0.0"],
-                      ["tag", "1.0.0"]):
+        for words in (["init", "--quiet"], ["add", "--force", "."], ["commit", "--quiet", "--message", self.version],
+                      ["tag", self.version]):
             output("git", "-C", self.library, *words, environment=self.environment)
 
     def build(self, configuration):
@@ -53,8 +55,9 @@ class Package:
                   for word in (f"--{name}-path", self.folder / name)]
         # A file and not a pipe: a program that SwiftPM leaves running would keep the pipe open.
         with open(self.folder / "log", "w+") as log:
-            ended = subprocess.run(["swift", "build", "-c", configuration, *places], cwd=self.home, env=self.environment,
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=BUILDING, check=False)
+            ended = subprocess.run(["swift", "build", "-c", configuration, "--disable-index-store", *places],
+                                   cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   timeout=BUILDING, check=False)
             log.seek(0)
             said = log.read()
         if ended.returncode:

@@ -1,6 +1,6 @@
 # `make demo` shows what the tools do, `make test` is everything that CI runs. Both install what they need.
 
-.PHONY: help build test demo install bench faults model sending spark-check docs-check format lint vectors sample clean
+.PHONY: help build test demo install bench faults model sending spark-check docs-check library-check format lint vectors sample clean
 
 PREFIX = /usr/local
 SEQUENCES = 10000
@@ -16,6 +16,7 @@ help:
 	@echo "make sending  send to real servers over broken lines, with crashes"
 	@echo "make docs-check   run what the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
+	@echo "make library-check  build and run Samples/library, a package that uses the libraries"
 	@echo "make format   format the Swift code;  make lint  check it"
 	@echo "make vectors  write Spec/Vectors anew and check that every rule has one"
 	@echo "make sample   pack Samples/desk-lamp anew (its key is made for it and thrown away), and its forgeries"
@@ -46,6 +47,10 @@ docs-check: build
 	python3 Tests/Documents/library.py
 	/usr/bin/python3 Tests/Documents/run.py $(TOOLS)
 	python3 Tests/Documents/installed.py $(TOOLS)
+
+library-check: build
+	@.ci/dependencies demo
+	/usr/bin/python3 Tests/Library/run.py .build/release/capbundle
 
 spark-check: build
 	@.ci/dependencies spark

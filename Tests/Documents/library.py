@@ -1,4 +1,5 @@
 """Compares the examples of the libraries' pages with the code that the tests run: a reader who copies one must get what works.
+The line that makes a package depend on ours has to be that of Samples/library, which Tests/Library builds.
 
 usage: Tests/Documents/library.py
 """
@@ -10,6 +11,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = ["CaptureBundle", "CaptureQueue"]
 REGION = re.compile(r"^ *// docs: (\w+)\n(.*?)^ *// end$", re.M | re.S)
+DEPENDENCY = re.compile(r'\.package\(url: ".*/capture-bundle.git", from: ".*"\)')
 BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.M | re.S)
 
 
@@ -33,8 +35,18 @@ def compare(library):
     return len(pages), failed
 
 
+def compare_dependency():
+    """(documents, those that do not show the line of the sample)."""
+    line = DEPENDENCY.search((ROOT / "Samples/library/Package.swift").read_text())[0]
+    documents = ["README.md", *(f"Sources/{library}/{library}.docc/{library}.md" for library in LIBRARIES)]
+    failed = [name for name in documents if [line] != DEPENDENCY.findall((ROOT / name).read_text())]
+    for name in failed:
+        print(f"FAIL {name} does not show {line}")
+    return len(documents), len(failed)
+
+
 def main():
-    counts = [compare(library) for library in LIBRARIES]
+    counts = [*(compare(library) for library in LIBRARIES), compare_dependency()]
     count, failed = (sum(numbers) for numbers in zip(*counts))
     print(f"{max(0, count - failed)} passed, {failed} failed")
     return 1 if failed else 0

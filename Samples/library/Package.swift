@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "capture-rig",
+    dependencies: [
+        // There is no public address yet: put the address of the repository that you use.
+        .package(url: "https://example.org/capture-bundle.git", from: "1.0.0"),
+        // FilePath, the type of all paths.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "seal-and-check",
+            dependencies: [
+                .product(name: "CaptureBundle", package: "capture-bundle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .executableTarget(
+            name: "push-to-queue",
+            dependencies: [
+                .product(name: "CaptureQueue", package: "capture-bundle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+    ]
+)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it: run.py CAPBUNDLE
+
+The address in its Package.swift leads to a repository of the files that git tracks here, as they are now, with the version
+as its tag. Everything is made in a temporary folder; neither git's settings nor SwiftPM's caches are changed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Tests/Outcomes"))
+from outcomes import PATIENCE, Outcomes, ending, expect  # noqa: E402  (found by the line above)
+
+DEPENDENCY = re.compile(r'url: "(.*/capture-bundle.git)", from: "(.*)"')
+RAW = ROOT / "Samples/desk-lamp/raw"
+BUILDING = 1800  # seconds
+
+
+class Package:
+    """A copy of the sample, and the repository that it depends on."""
+
+    def __init__(self, capbundle, folder):
+        self.capbundle, self.folder = capbundle, folder
+        self.home, self.library = folder / "rig", folder / "capture-bundle"
+        shutil.copytree(ROOT / "Samples/library", self.home, ignore=shutil.ignore_patterns(".build", ".swiftpm"))
+        address, self.version = DEPENDENCY.search((self.home / "Package.swift").read_text()).groups()
+        # What SwiftPM has fetched for the checkout need not be fetched again.
+        fetched = {output("git", "-C", mirror, "config", "remote.origin.url").strip(): mirror
+                   for mirror in ROOT.glob(".build/repositories/*/")}
+        settings = [(f"url.{place}.insteadOf", origin) for origin, place in {**fetched, address: self.library}.items()]
+        settings += [("user.name", "Test"), ("user.email", "test@example.org"), ("commit.gpgSign", "false"),
+                     ("tag.gpgSign", "false"), ("core.hooksPath", os.devnull)]
+        self.environment = with_git_settings(settings)
+
+    def release(self):
+        """Makes the repository: the tracked files, with changes that are not committed."""
+        for name in output("git", "-C", ROOT, "ls-files", "-z").split("\0")[:-1]:
+            if (ROOT / name).is_file():
+                (self.library / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, self.library / name)
+        for words in (["init", "--quiet"], ["add", "--force", "."], ["commit", "--quiet", "--message", self.version],
+                      ["tag", self.version]):
+            output("git", "-C", self.library, *words, environment=self.environment)
+
+    def build(self, configuration):
+        places = [word for name in ("scratch", "cache", "config", "security")
+                  for word in (f"--{name}-path", self.folder / name)]
+        # A file and not a pipe: a program that SwiftPM leaves running would keep the pipe open.
+        with open(self.folder / "log", "w+") as log:
+            ended = subprocess.run(["swift", "build", "-c", configuration, "--disable-index-store", *places],
+                                   cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   timeout=BUILDING, check=False)
+            log.seek(0)
+            said = log.read()
+        if ended.returncode:
+            print(said, flush=True)
+        expect(ended.returncode == 0, f"swift build: {ending(ended.returncode)}")
+
+    def run(self, *words, code=0):
+        """What a program prints; it has to end with `code`."""
+        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+                               check=False)
+        expect(ended.returncode == code, f"{words[0].name}: {ending(ended.returncode)}: {ended.stdout!r} {ended.stderr!r}")
+        return ended.stdout
+
+    def program(self, configuration, name):
+        return self.folder / "scratch" / configuration / name
+
+
+def with_git_settings(settings):
+    """The environment with these settings for git, beside those that it has already."""
+    environment = dict(os.environ)
+    first = int(environment.get("GIT_CONFIG_COUNT") or 0)
+    for number, (key, value) in enumerate(settings, first):
+        environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": str(value)}
+    return environment | {"GIT_CONFIG_COUNT": str(first + len(settings))}
+
+
+def output(*words, environment=None):
+    return subprocess.run(words, check=True, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          timeout=PATIENCE).stdout
+
+
+def seals(package, configuration, room):
+    """`capbundle` verifies what the program packed, and finds the id that it printed."""
+    bundle, key, trust = room / "cap.bundle", room / "keys/device.key", room / "trust"
+    words = [package.program(configuration, "seal-and-check"), RAW, key, bundle]
+    said = package.run(*words)
+    package.run(package.capbundle, "trust", "add", "rig", f"{key}.pub", "--trust", trust)
+    report = json.loads(package.run(package.capbundle, "verify", "--json", "--trust", trust, bundle))
+    capture = report["bundle"]["id"]
+    expect(said == f"verified {capture}\n", f"prints {said!r}, the id is {capture}")
+    package.run(*words, code=1)  # the bundle is there already
+
+
+def pushes(package, configuration, room):
+    """A bundle is stored once; one with a changed byte is refused."""
+    bundle, altered, queue = room / "cap.bundle", room / "altered.bundle", room / "queue"
+    program = package.program(configuration, "push-to-queue")
+    capture = json.loads(package.run(package.capbundle, "show", "--json", bundle))["bundle"]["id"]
+    for outcome in ("stored", "held-already"):
+        said = package.run(program, queue, bundle)
+        expect(said == f"{capture} {outcome}\nwaiting: 1\n", f"prints {said!r}, expected {capture} {outcome}")
+    data = bytearray(bundle.read_bytes())
+    data[len(data) // 2] ^= 1
+    altered.write_bytes(data)
+    package.run(program, queue, altered, code=1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Builds and runs a package that depends on the libraries.")
+    parser.add_argument("capbundle", type=pathlib.Path, help="verifies what the package makes")
+    capbundle = parser.parse_args().capbundle.resolve()
+    outcomes = Outcomes()
+    with tempfile.TemporaryDirectory(prefix="capbundle-library-") as folder:
+        package = Package(capbundle, pathlib.Path(folder).resolve())
+        package.release()
+        for configuration in ("debug", "release"):
+            room = package.folder / f"room-{configuration}"
+            room.mkdir(mode=0o700)
+            outcomes.run(f"{configuration}: the package builds", package.build, configuration)
+            outcomes.run(f"{configuration}: packs and verifies", seals, package, configuration, room)
+            outcomes.run(f"{configuration}: pushes", pushes, package, configuration, room)
+    return outcomes.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -57,10 +57,10 @@ spark-check: build
 	@python=$$(.ci/environment Spark) && $$python Tests/Spark/check.py .build/release/capbundle
 
 format:
-	swift format format --in-place --recursive Package.swift Sources Tests
+	swift format format --in-place --recursive Package.swift Sources Tests Samples
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests
+	swift format lint --strict --recursive Package.swift Sources Tests Samples
 
 # The short forms of faults and model run in CI; these take a quarter of an hour and as long as SEQUENCES says.
 faults: build

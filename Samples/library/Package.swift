@@ -6,7 +6,7 @@ let package = Package(
     name: "capture-rig",
     dependencies: [
         // There is no public address yet: put the address of the repository that you use.
-        .package(url: "https://example.org/capture-bundle.git", from: "1.0.0"),
+        .package(url: "https://example.org/capture-bundle.git", from: "0.1.0"),
         // FilePath, the type of all paths.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],

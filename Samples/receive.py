@@ -287,7 +287,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.clients.release()
 
     def handle_error(self, *_):
-        """Who left before the answer needs none."""
+        """Ignores clients that hung up early."""
         if not isinstance(sys.exc_info()[1], OSError):
             print(f"receive.py: {sys.exc_info()[1]!r}", file=sys.stderr)
 

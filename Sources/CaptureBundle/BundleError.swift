@@ -27,7 +27,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the user can do about it, a sentence each.
     public let hints: [String]
 
-    /// What a hostile file makes us say is bounded: it may be quoted in a message.
+    /// Bounds messages, since they may quote a hostile file.
     private static let longestMessage = 1000
 
     public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [String] = []) {

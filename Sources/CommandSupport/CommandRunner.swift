@@ -44,7 +44,7 @@ package enum CommandRunner {
                 if let argument = String(validating: bytes, as: UTF8.self) { return argument }
                 diagnostic.usage(
                     "the argument \(String(decoding: bytes, as: UTF8.self)) is not UTF-8",
-                    hint: "rename the file, or go through a pipe")
+                    hint: "rename the file, or use a pipe")
                 Output.exit(ExitStatus.usage.rawValue)
             }
         } catch {

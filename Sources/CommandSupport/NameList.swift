@@ -34,7 +34,7 @@ package final class NameList: Sendable {
                 return .failure(
                     BundleError(
                         .inputUnreadable, "the name is not UTF-8", file: String(decoding: bytes, as: UTF8.self),
-                        hints: ["rename the file, or go through a pipe"]))
+                        hints: ["rename the file, or use a pipe"]))
             }
         }
     }

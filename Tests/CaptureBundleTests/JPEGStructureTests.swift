@@ -30,10 +30,10 @@ struct JPEGStructureTests {
             "stray bytes with 0xff", { JPEGPieces.photo(with: [0xff, 0, 9] + $0, at: 71) },
             "the two bytes at 71 are no marker"
         ),
-        ("a length too small", { JPEGPieces.photo(with: [0xff, 0xe5, 0, 1] + $0) }, "at byte 2 goes past the end"),
+        ("a length too small", { JPEGPieces.photo(with: [0xff, 0xe5, 0, 1] + $0) }, "at byte 2 has a bad length"),
         (
             "a length too large", { JPEGPieces.photo(with: [0xff, 0xe5, 0xff, 0xff] + $0) },
-            "at byte 2 goes past the end"
+            "at byte 2 has a bad length"
         ),
         ("an end before the scan", { JPEGPieces.photo(with: [0xff, 0xd9] + $0) }, "before any scan, at byte 2"),
         ("a second start", { JPEGPieces.photo(with: [0xff, 0xd8] + $0) }, "a second image begins at byte 2"),

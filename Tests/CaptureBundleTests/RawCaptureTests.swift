@@ -28,9 +28,9 @@ struct RawCaptureTests {
     @Test(
         arguments: [
             (nil, "missing"), ([], "is empty"),
-            (Array("GIF89a".utf8), "is no JPEG: begins with 474946, expected ffd8ff"),
+            (Array("GIF89a".utf8), "not a JPEG: begins with 474946, expected ffd8ff"),
             (Array(RawFolder.photo.prefix(40)), "is a broken JPEG"), ([0xff, 0xd8, 0xff], "is a broken JPEG"),
-            ([0xff, 0xd8, 0xff, 0xd9], "ends before any scan"),
+            ([0xff, 0xd8, 0xff, 0xd9], "it has no scan"),
         ] as [([UInt8]?, String)])
     func refusesAPhotoThatIsNone(_ photo: [UInt8]?, _ words: String) throws {
         let error = try #require(try failure(photo: photo))

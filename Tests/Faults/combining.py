@@ -46,7 +46,7 @@ def replaces_in_the_folder(bench):
 
 
 def tells_names_apart(bench):
-    """Two names that look alike are two captures; a letter that Swift takes for a K is none."""
+    """Two names that look alike are two captures; U+212A is not taken for K."""
     rig = bench.rig()
     for name in ("\u00e9", "e\u0301", "K", KELVIN):
         write_raw(rig.folder / "all" / name)

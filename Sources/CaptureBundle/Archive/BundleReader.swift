@@ -106,7 +106,7 @@ public final class BundleReader {
     /// The entry that was begun last.
     private var place: String { lastPath ?? BundleMagic.path }
 
-    /// The message says how much is missing, as soon as the manifest has told.
+    /// Says how many bytes are missing, if the manifest was read.
     private func truncated(_ place: String) -> BundleError {
         guard let manifest else {
             return BundleError(

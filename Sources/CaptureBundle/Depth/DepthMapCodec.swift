@@ -14,7 +14,7 @@ package enum DepthMapCodec {
     static let trailerLength = 8
     private static let level: Int32 = 6
 
-    /// Floats above this are compressed in pieces, into a temporary file.
+    /// More bytes of floats are compressed in pieces, to a temporary file.
     static let memoryLimit = 64 << 20
 
     /// The bytes of `depth.f32.gz`; for the same floats the same ones each time.

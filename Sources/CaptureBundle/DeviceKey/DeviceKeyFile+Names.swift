@@ -20,7 +20,7 @@ extension DeviceKeyFile {
             guard let state = try plainFile(statePath).flatMap({ try? DeviceKeyState.decode($0) }), state.counter == 0
             else {
                 let hint =
-                    "it belongs to a key that is not here now; bring that back, or choose another place with --key"
+                    "not an unused state: bring its key back, move the file away, or choose another --key"
                 throw .exists(statePath, hint: hint)
             }
             unused = state.keyID
@@ -41,7 +41,7 @@ extension DeviceKeyFile {
         }
     }
 
-    /// Before the state is replaced: beside that of another key, a public half is taken for a stranger's.
+    /// Called before the state is replaced: the old public half would not match the new state.
     func removePublicHalf() throws(BundleError) {
         do {
             let folder = try FolderHandle(publicPath.folder)
@@ -62,7 +62,7 @@ extension DeviceKeyFile {
             file: path,
             hints: [
                 "find the others with: find / -xdev -samefile \(ShellWord.quote(path))",
-                "remove all but the one that has the state, and use symbolic links instead",
+                "keep the name with the highest counter; make the others symbolic links",
             ])
     }
 }

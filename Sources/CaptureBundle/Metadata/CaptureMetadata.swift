@@ -104,7 +104,7 @@ public struct CaptureMetadata: Sendable {
     }
 
     private static func looksLikeAPosition(_ name: String) -> Bool {
-        // The longest of the names has 11 letters; a long one need not be looked at, nor one that none of them begins like.
+        // A cheap test first: each position name is short and has one of c, g, l and p.
         guard name.utf8.count <= 64, name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
         let letters = name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
         return positionNames.contains(String(decoding: letters, as: UTF8.self))

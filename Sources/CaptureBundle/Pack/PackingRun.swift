@@ -70,7 +70,7 @@ public struct PackingRun: Sendable {
 
     private static func bundleName(_ raw: FilePath) throws(BundleError) -> FilePath.Component {
         guard let name = raw.name ?? raw.resolved.name else {
-            throw BundleError(.rawCapture, "has no name that a bundle could have", file: raw)
+            throw BundleError(.rawCapture, "has no name to give the bundle", file: raw)
         }
         let bundle = name.adding(".bundle")
         guard bundle.bytes.count <= FilePath.nameLimit else {

@@ -71,7 +71,7 @@ package struct JPEGWalk {
         _ = try walk(bytes, isLast: true)
         guard hasScan else {
             let more = oddity.map { "; \($0)" } ?? ""
-            throw JPEGStructure.Failure(message: "is a broken JPEG: ends before any scan\(more)")
+            throw JPEGStructure.Failure(message: "is a broken JPEG: it has no scan\(more)")
         }
         if phase != .rest { note("it has no end marker, so it may be cut short") }
         return JPEGStructure(holdsPosition: position.isFound, oddity: oddity)
@@ -106,7 +106,7 @@ package struct JPEGWalk {
         guard !bytes.isEmpty else { throw JPEGStructure.Failure(message: "is empty, expected a JPEG photo") }
         guard bytes.starts(with: Self.startOfImage) else {
             let found = Hex.encode(Array(bytes.prefix(Self.startOfImage.count)))
-            throw JPEGStructure.Failure(message: "is no JPEG: begins with \(found), expected ffd8ff")
+            throw JPEGStructure.Failure(message: "not a JPEG: begins with \(found), expected ffd8ff")
         }
     }
 
@@ -137,7 +137,7 @@ package struct JPEGWalk {
 
     private mutating func beginSegment(_ marker: UInt8, at position: Int, length: Int, _ data: ArraySlice<UInt8>) {
         guard length >= 2, position + 2 + length <= size else {
-            note("the segment at byte \(position) goes past the end")
+            note("the segment at byte \(position) has a bad length")
             next = position + 2
             return
         }

@@ -49,7 +49,7 @@ package enum FileAccess {
         guard status.isWritableByOthers, !(status.kind == .folder && status.isSticky) else { return nil }
         return BundleError(
             .trustOpenToOthers, "others can write it (mode \(octal(status))), and so change whom you trust",
-            file: path, hints: ["look at the devices in it, then: chmod go-w \(ShellWord.quote(path))"])
+            file: path, hints: ["check the trust file, then: chmod go-w \(ShellWord.quote(path))"])
     }
 
     private static func octal(_ status: FileStatus) -> String { String(status.mode & 0o777, radix: 8) }

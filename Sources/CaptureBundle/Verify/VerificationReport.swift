@@ -52,8 +52,7 @@ public struct VerificationReport: Sendable {
 
     public var withheld: [EntryPath] { paths(.withheld) }
 
-    /// Whether the manifest has the form that it should and is the one that the device key signed, whatever became of the
-    /// entries since.
+    /// Whether the manifest is valid and signed by the key that it names, even if entries were changed since.
     public var isManifestGenuine: Bool {
         ["assertion", "signature"].allSatisfy { checks.contains(Check(name: $0, outcome: .passed)) }
     }

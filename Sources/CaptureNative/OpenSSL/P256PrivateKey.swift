@@ -18,7 +18,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         case native(NativeError)
     }
 
-    /// How often a key file may have its passphrase worked over: seconds. A hostile one could ask for days.
+    /// The most iterations of a key file's passphrase: seconds of work. A hostile file could ask for days.
     package static let mostIterations: UInt64 = 10_000_000
 
     package let publicKey: P256PublicKey

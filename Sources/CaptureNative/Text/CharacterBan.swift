@@ -1,7 +1,7 @@
 // Members of String that walk over Characters, deprecated so that using one does not compile here: see TextAsBytes.swift.
 // They are never called, so most of them answer with the text itself.
 
-@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+@available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 extension String {
     var count: Int { utf8.count }
     var first: Character? { nil }
@@ -59,7 +59,7 @@ extension String {
     subscript(index: Index) -> Character { " " }
 }
 
-@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+@available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 extension Substring {
     var count: Int { utf8.count }
     var first: Character? { nil }
@@ -118,14 +118,14 @@ extension Substring {
 }
 
 // A literal beside a Character is taken for a String first, so these are what a comparison finds.
-@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+@available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 func == (one: Character, other: String) -> Bool { false }
-@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+@available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 func != (one: Character, other: String) -> Bool { false }
-@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+@available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 func ~= (one: String, other: Character) -> Bool { false }
 
-@available(*, deprecated, message: "Characters are not what the outside sees: use utf8 or unicodeScalars")
+@available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 extension Character {
     var utf8: [UInt8] { [] }
     var unicodeScalars: [Unicode.Scalar] { [] }

@@ -157,9 +157,9 @@ extension StringProtocol {
         return parts.count == 2 ? (parts[0].trimmed, parts[1].trimmed) : nil
     }
 
-    /// How many columns of a terminal it takes where each scalar takes one.
+    /// The number of scalars, which is what we take for columns of a terminal.
     var width: Int { unicodeScalars.count }
 
-    /// The beginning in so many columns.
+    /// The first `columns` columns.
     func cut(toWidth columns: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(columns))) }
 }

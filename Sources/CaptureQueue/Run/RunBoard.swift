@@ -78,7 +78,7 @@ package final class RunBoard: Sendable {
         }
     }
 
-    /// Does what no claim in the database keeps other threads of this run from doing at the same time.
+    /// Does work that only one thread may do for a destination, and that no database claim protects.
     ///
     /// A run owns its queue, so nobody else does it either; after a crash the next run does it again.
     ///

@@ -25,8 +25,8 @@ enum Facts {
         return table
     }
 
-    /// Stands behind what nobody signed.
-    static let claimed = " (a claim, not signed)"
+    /// Marks facts without a good signature.
+    static let claimed = " (unproven claim)"
 
     private static func device(_ report: VerificationReport) -> String {
         if !report.isManifestGenuine { return "not known" }

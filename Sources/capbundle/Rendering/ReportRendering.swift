@@ -8,7 +8,7 @@ enum ReportRendering {
         var lines = [line(file, report)]
         for fault in report.faults { lines.append("  " + finding(fault)) }
         for warning in report.warnings { lines.append("  warning: " + finding(warning)) }
-        let signer = report.trustedDevice.map(words) ?? "a device that nobody vouches for"
+        let signer = report.trustedDevice.map(words) ?? "a device that you do not trust"
         lines += origin(report, signed: "signed by \(signer)").map { "  " + $0 }
         lines += Facts.table(report).lines
         let limits = report.notChecked.compactMap(Self.explanation)
@@ -37,10 +37,10 @@ enum ReportRendering {
         "\(Visible.text(device.name)) (\(device.level.rawValue))"
     }
 
-    /// Whose word the facts of a bundle are that is not sound.
+    /// Says who signed the facts of an unsound bundle.
     static func origin(_ report: VerificationReport, signed: String) -> [String] {
         guard [.altered, .malformed].contains(report.verdict), report.manifest != nil else { return [] }
-        guard report.isManifestGenuine else { return ["no good signature: nobody vouches for what follows"] }
+        guard report.isManifestGenuine else { return ["no good signature: anyone can have written this"] }
         let replaced = report.paths(.altered).map(\.description).joined(separator: ", ")
         let list = replaced.isEmpty ? [] : ["replaced since then: \(replaced)"]
         return ["the manifest is genuine, \(signed)"] + list
@@ -59,7 +59,7 @@ enum ReportRendering {
 
     private static func explanation(_ topic: String) -> String? {
         switch topic {
-        case "trust": "trust: who vouches for the device is asked only where the signature is good"
+        case "trust": "trust: not checked, because the bundle has no good signature"
         case "counter": "the counter: whether it was seen before (a replay) is not looked up"
         case "time": "the time: it is what the device claimed, no time stamp vouches for it"
         case "scene": "the scene: a signature shows which key signed, not what was before the lens"

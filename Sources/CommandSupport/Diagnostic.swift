@@ -14,12 +14,17 @@ package struct Diagnostic: Sendable {
 
     package func error(_ error: BundleError) {
         say("error", error.description)
-        for hint in error.hints { say("hint", hint) }
+        hint(error.hints)
     }
 
     package func error(_ failure: CommandFailure) {
         say("error", failure.message)
-        for hint in failure.hints { say("hint", hint) }
+        hint(failure.hints)
+    }
+
+    /// A hint that cannot be shown as it is would be a command on a file of another name.
+    private func hint(_ hints: [String]) {
+        for hint in hints where Visible.text(hint) == hint { say("hint", hint) }
     }
 
     package func usage(_ message: String, hint: String) {

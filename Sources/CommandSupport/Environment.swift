@@ -7,12 +7,8 @@ package enum Environment {
     /// `--key`, else `CAPBUNDLE_KEY`, else the usual place.
     package static func keyFile(_ option: String?) -> DeviceKeyFile {
         DeviceKeyFile(
-            path: option.map(fileName) ?? ProcessEnvironment.path("CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
-    }
-
-    /// `name/` is a folder, and must not become the file `name`: as `name/.` it stays one.
-    private static func fileName(_ text: String) -> FilePath {
-        text.utf8.last == UInt8(ascii: "/") ? FilePath(text).appending(".") : FilePath(text)
+            path: option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_KEY")
+                ?? DeviceKeyFile.usualPath)
     }
 
     /// `--trust`, else `CAPBUNDLE_TRUST`, else `$XDG_CONFIG_HOME/capbundle/trusted_devices`.
@@ -29,7 +25,7 @@ package enum Environment {
     }
 
     private static func namedTrustPath(_ option: String?) -> FilePath? {
-        option.map { FilePath($0) } ?? ProcessEnvironment.path("CAPBUNDLE_TRUST")
+        option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_TRUST")
     }
 
     private static var usualTrustPath: FilePath {
@@ -46,5 +42,13 @@ package enum Environment {
         let path = try trustPath(option, warn: warn)
         let isOptional = namedTrustPath(option) == nil
         return isOptional && !FileStatus.exists(path) ? TrustFile() : try TrustFile(path: path)
+    }
+}
+
+extension FilePath {
+    /// The path of a file that a user named. `name/` is a folder, and must not become the file `name`: as `name/.` it stays one.
+    package init(file text: String) {
+        self.init(text)
+        if text.utf8.last == UInt8(ascii: "/") { append(".") }
     }
 }

@@ -60,6 +60,7 @@ package enum Output {
 package enum Visible {
     /// Control characters, bidirectional controls and the like become `\u{…}`.
     package static func text(_ text: String) -> String {
+        if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) { return text }
         var shown = ""
         for scalar in text.unicodeScalars {
             if isPlain(scalar) {
@@ -72,7 +73,8 @@ package enum Visible {
     }
 
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+        if (0x20...0x7e).contains(scalar.value) { return true }
+        return switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }

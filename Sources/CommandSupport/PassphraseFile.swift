@@ -11,7 +11,7 @@ package enum PassphraseFile {
     ///   - warn: gets a file that others can read.
     /// - Throws: `input.unreadable`, or `key.passphrase` when the first line is empty.
     package static func read(_ path: String?, warn: (BundleError) -> Void) throws(BundleError) -> [UInt8]? {
-        guard let path = path.map({ FilePath($0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
+        guard let path = path.map({ FilePath(file: $0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
             return nil
         }
         let bytes: [UInt8]

@@ -9,7 +9,7 @@ package enum TextFile {
     package static func read(_ path: String, limit: Int) throws(BundleError) -> String {
         let bytes: [UInt8]
         do {
-            let handle: FileHandle = path == "-" ? .standardInput : try .reading(FilePath(path))
+            let handle: FileHandle = path == "-" ? .standardInput : try .reading(FilePath(file: path))
             bytes = try handle.readAll(limit: limit)
         } catch {
             if error.isTooLarge {

@@ -125,7 +125,21 @@ def again(name):
     return ["--force"] if name == "from-body" else []
 
 
+def chained(bench):
+    """A link in a folder of everybody's, between two that are ours."""
+    rig = prepared(bench)
+    shared = rig.folder / "shared"
+    shared.mkdir()
+    os.rename(rig.trust, rig.folder / "real")
+    (shared / "hop").symlink_to("../real")
+    rig.trust.symlink_to(shared / "hop")
+    rig.run("verify", rig.out / "x.bundle").must(0)
+    shared.chmod(0o777)
+    rig.run("verify", rig.out / "x.bundle").must(77).naming(shared, "verify")
+
+
 TESTS = [
+    ("a trust file behind links, one in a folder that others can write: 77", chained),
     ("the usual trust file, which others can write: 77", open_files),
     ("the folder of the usual trust file, which others can write: 77", open_folders),
     ("a folder that others can write, without a trust file", no_file_yet),

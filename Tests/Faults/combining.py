@@ -64,7 +64,34 @@ def warns_of_a_member_with_a_dot(bench):
     expect("location.raw" in json.dumps(json.loads(report.out)), "verify does not warn")
 
 
-TESTS = [("hints that are pasted run what they say", hints_can_be_pasted),
+def slash_is_a_folder(bench):
+    """`x.bundle/` is not the file `x.bundle`, and a trust file or key of that name is not made."""
+    rig = bench.rig()
+    bundle = rig.bundle()
+    rig.run("verify", f"{bundle}/").must(66)
+    rig.run("trust", "list", "--trust", f"{rig.trust}/").must(66)
+    rig.run("trust", "add", "other", rig.key + ".pub", "--trust", f"{rig.out}/new/").must(73)
+    rig.run("key", "new", "--key", f"{rig.out}/new/").must(73)
+    rig.run("pack", rig.raw, "-o", f"{rig.out}/new/").must(73)
+    expect(sorted(path.name for path in rig.out.iterdir()) == [bundle.name], f"left: {list(rig.out.iterdir())}")
+
+
+def hyphens(bench):
+    """A hint with a name that begins with a hyphen works; a name that cannot be shown gets none."""
+    rig = bench.rig()
+    for name, count in (("-x.bundle", 1), ("e\x1b[31m.bundle", 0)):
+        bundle = rig.bundle(name)
+        rig.trust.unlink()
+        said = rig.run("verify", "--", name, cwd=bundle.parent).must(3).text
+        found = [line for line in said.splitlines() if "capbundle trust add" in line]
+        expect(len(found) == count, f"{name}: {said!r}")
+        expect(not found or "--from ./-x.bundle" in found[0], f"{name}: {said!r}")
+        rig = bench.rig()
+
+
+TESTS = [("a slash at the end of a file's name", slash_is_a_folder),
+         ("hints for odd names", hyphens),
+         ("hints that are pasted run what they say", hints_can_be_pasted),
          ("--out-dir holds what is packed", packs_into_the_folder),
          ("a name is made and replaced", replaces_in_the_folder),
          ("names that look alike", tells_names_apart),

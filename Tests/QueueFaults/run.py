@@ -22,7 +22,7 @@ from queues import QueueBench  # noqa: E402
 
 FAMILIES = ["kill_push", "kill_prune", "kill_others", "kill_salvage", "kill_run", "sync_order",
             "call_errors", "full_disks", "read_only", "damage", "write_ahead", "spool_damage", "strays", "crowds",
-            "signals", "sources", "hostile", "hidden", "owners", "limits", "clocks", "retention"]
+            "signals", "sources", "paths", "hostile", "hidden", "owners", "limits", "clocks", "retention"]
 
 
 def main():

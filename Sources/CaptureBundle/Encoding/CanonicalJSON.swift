@@ -11,7 +11,10 @@ package enum CanonicalJSON {
     /// - Throws: what `JSONParser` says of bytes that are no JSON at all.
     static func decode(_ bytes: [UInt8], nesting: Int) throws(JSONParser.Failure) -> JSONValue? {
         let value = try JSONParser.parse(bytes, nesting: nesting)
-        return encode(value) == bytes ? value : nil
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.count + 64)
+        append(value, to: &encoded)
+        return encoded == bytes ? value : nil
     }
 
     private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
@@ -20,13 +23,21 @@ package enum CanonicalJSON {
             // Most objects are in order already.
             let isSorted = zip(members, members.dropFirst()).allSatisfy { isBefore($0.name, $1.name) }
             let sorted = isSorted ? members : members.sorted { isBefore($0.name, $1.name) }
-            appendList(sorted, "{", "}", to: &bytes) { member, bytes in
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in sorted.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 append(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 append(member.value, to: &bytes)
             }
+            bytes.append(UInt8(ascii: "}"))
         case .array(let elements):
-            appendList(elements, "[", "]", to: &bytes) { append($0, to: &$1) }
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                append(element, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
         case .string(let text): append(text, to: &bytes)
         case .number(let text): bytes += text.utf8
         case .bool(let flag): bytes += (flag ? "true" : "false").utf8
@@ -42,18 +53,6 @@ package enum CanonicalJSON {
             return one.utf16.lexicographicallyPrecedes(other.utf16)
         }
         return one.utf8.count < other.utf8.count
-    }
-
-    private static func appendList<Element>(
-        _ elements: [Element], _ open: String, _ close: String, to bytes: inout [UInt8],
-        _ appendElement: (Element, inout [UInt8]) -> Void
-    ) {
-        bytes += open.utf8
-        for (index, element) in elements.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            appendElement(element, &bytes)
-        }
-        bytes += close.utf8
     }
 
     /// RFC 8785 section 3.2.2.2.

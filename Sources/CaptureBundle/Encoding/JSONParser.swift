@@ -52,8 +52,14 @@ package struct JSONParser {
 
     private mutating func value() throws(Failure) -> JSONValue {
         switch current {
-        case UInt8(ascii: "{"): return try nested { parser throws(Failure) in try parser.object() }
-        case UInt8(ascii: "["): return try nested { parser throws(Failure) in try parser.array() }
+        case UInt8(ascii: "{"):
+            try enter()
+            defer { nesting -= 1 }
+            return try object()
+        case UInt8(ascii: "["):
+            try enter()
+            defer { nesting -= 1 }
+            return try array()
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
@@ -64,15 +70,10 @@ package struct JSONParser {
         }
     }
 
-    private mutating func nested(
-        _ body: (inout JSONParser) throws(Failure) -> JSONValue
-    ) throws(Failure) -> JSONValue {
+    private mutating func enter() throws(Failure) {
         nesting += 1
         guard nesting <= nestingLimit else { throw failure("nested deeper than \(nestingLimit) levels") }
         position += 1
-        let value = try body(&self)
-        nesting -= 1
-        return value
     }
 
     private mutating func object() throws(Failure) -> JSONValue {
@@ -109,15 +110,15 @@ package struct JSONParser {
     }
 
     private mutating func array() throws(Failure) -> JSONValue {
-        var elements: [JSONValue] = []
         skipSpace()
         if take(UInt8(ascii: "]")) { return .array([]) }
+        var elements = [try value()]
         while true {
-            skipSpace()
-            elements.append(try value())
             skipSpace()
             if take(UInt8(ascii: "]")) { return .array(elements) }
             guard take(UInt8(ascii: ",")) else { throw failure("',' or ']' was expected") }
+            skipSpace()
+            elements.append(try value())
         }
     }
 

@@ -90,16 +90,21 @@ public struct CaptureMetadata: Sendable {
     ]
 
     private static func collect(_ value: JSONValue, path: String, into found: inout [String]) {
-        for member in value.members ?? [] where found.count < namesToReport {
-            let isPosition = looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location")
-            guard isPosition || member.value.isContainer else { continue }
-            let name = member.name.cut(to: bytesToReport)
-            let place = path.isEmpty ? name : "\(path).\(name)".cut(to: bytesToReport)
-            if isPosition { found.append(place) }
-            collect(member.value, path: place, into: &found)
-        }
-        for element in value.elements ?? [] where found.count < namesToReport {
-            collect(element, path: path, into: &found)
+        switch value {
+        case .object(let members):
+            for member in members where found.count < namesToReport {
+                let isPosition = looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location")
+                guard isPosition || member.value.isContainer else { continue }
+                let name = member.name.cut(to: bytesToReport)
+                let place = path.isEmpty ? name : "\(path).\(name)".cut(to: bytesToReport)
+                if isPosition { found.append(place) }
+                collect(member.value, path: place, into: &found)
+            }
+        case .array(let elements):
+            for element in elements where element.isContainer && found.count < namesToReport {
+                collect(element, path: path, into: &found)
+            }
+        case .string, .number, .bool, .null: return
         }
     }
 

@@ -22,7 +22,7 @@ package enum FileAccess {
 
     /// A trust file: others must not be able to write it, nor to put another in its place.
     ///
-    /// Looked at are the file and the folder that it is in, of a symbolic link also the folder of the link. What is above
+    /// Looked at are the file and the folder that it is in, of symbolic links also the folder of each. What is above
     /// them is not: on systems where each user has a group of their own, folders that the group can write are usual.
     ///
     /// - Returns: nil when only this user and root can change it, and for pipes and devices.
@@ -32,12 +32,20 @@ package enum FileAccess {
             guard file.kind == .file else { return nil }
             if let fault = exposure(of: real, file) { return fault }
         }
-        for folder in [path.folder, real.folder] {
-            guard let status = try? FileStatus.of(folder) else { continue }
-            if let fault = exposure(of: folder, status) { return fault }
+        // From link to link: whoever can write in one of these folders decides which file is read.
+        var hop = path
+        for _ in 0..<mostLinks {
+            if let status = try? FileStatus.of(hop.folder), let fault = exposure(of: hop.folder, status) {
+                return fault
+            }
+            guard let target = hop.linkTarget else { break }
+            hop = target.isAbsolute ? target : hop.folder.pushing(target)
         }
         return nil
     }
+
+    /// The kernel follows no more.
+    private static let mostLinks = 40
 
     private static func exposure(of path: FilePath, _ status: FileStatus) -> BundleError? {
         guard status.isOurs else {

@@ -106,6 +106,9 @@ public struct TrustFile: Sendable {
     ) throws(BundleError) -> Value {
         // A link stays a link: the file that it names is the one that others read too.
         let resolved = path.resolved
+        guard resolved.name != nil else {
+            throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
+        }
         do {
             try DirectoryHandle.create(resolved.folder, mode: 0o755)
         } catch {

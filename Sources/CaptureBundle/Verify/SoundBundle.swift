@@ -1,3 +1,5 @@
+import SystemPackage
+
 extension VerificationReport {
     /// Refuses a bundle whose contents or signature are wrong, or that is none. Trust is not asked.
     ///
@@ -7,7 +9,8 @@ extension VerificationReport {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
             throw BundleError(
                 fault.code, fault.message, file: file, entry: fault.entry,
-                hints: file == "-" ? [] : ["capbundle verify \(ShellWord.quote(file)) says all that is wrong"])
+                hints: file == "-" ? [] : ["capbundle verify \(ShellWord.quote(FilePath(file))) says all that is wrong"]
+            )
         }
     }
 }

@@ -43,6 +43,14 @@ extension FilePath {
     /// same for all links.
     package var followed: FilePath { FileStatus.isLink(self) ? resolved : self }
 
+    /// What a symbolic link says; nil where there is none.
+    package var linkTarget: FilePath? {
+        var buffer = [CChar](repeating: 0, count: 4097)
+        let count = unsafe native { unsafe readlink($0, &buffer, buffer.count - 1) }
+        guard count > 0 else { return nil }
+        return unsafe FilePath(platformString: Array(buffer[..<count]) + [0])
+    }
+
     /// The path from the root, as the working folder is now.
     package var absolute: FilePath {
         guard isRelative, let here = unsafe getcwd(nil, 0) else { return self }

@@ -98,10 +98,12 @@ final class FolderWalk: Sendable {
 
     private let waiting: Mutex<[FilePath]>
     private let leftOut: FilePath
+    private let root: FilePath
 
     /// - Parameter leavesOut: a folder that is not looked into.
     init(_ path: FilePath, leavesOut: FilePath) {
         waiting = Mutex([path])
+        root = path
         leftOut = leavesOut.resolved
     }
 
@@ -113,7 +115,7 @@ final class FolderWalk: Sendable {
                     let status = try FileStatus.ofName(path)
                     if status.kind == .file { return .success(.file(path)) }
                     // The folder that the user named may be a link.
-                    guard status.kind == .folder || waiting.isEmpty && status.kind == .link else { continue }
+                    guard status.kind == .folder || path == root && status.kind == .link else { continue }
                     guard path.resolved != leftOut else { continue }
                     let names = try DirectoryHandle.names(in: path)
                     waiting += names.reversed().map { path.appending($0) }

@@ -26,6 +26,9 @@ struct SourceRemoval {
         do throws(NativeError) {
             // Not through a link: its target may be in use by others, and the link is not the file that was read.
             let now = try FileStatus.ofName(source.path)
+            guard now.kind != .link else {
+                return pushed.adding(note: "\(source.path) stays: it is a symbolic link")
+            }
             guard now == source.status else {
                 return pushed.adding(note: "\(source.path) stays: it was changed or replaced while it was read")
             }

@@ -35,7 +35,8 @@ enum DestinationSettings {
         var settings = settings
         for key in files.sorted() {
             guard let path = settings[key].map({ FilePath($0).absolute }) else { continue }
-            settings[key] = path.string
+            guard let text = String(validating: path) else { throw fail("\(key): the name of its folder is not UTF-8") }
+            settings[key] = text
             do throws(NativeError) { _ = try FileHandle.reading(path) } catch {
                 throw fail("\(key): \(path) cannot be read: \(error.text)")
             }

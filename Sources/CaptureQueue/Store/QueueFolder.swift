@@ -48,6 +48,7 @@ public struct QueueFolder: Hashable, Sendable {
 
     /// Makes what is missing, unless what is there is not ours to add to.
     func makeExamined() throws(QueueError) {
+        try requireText()
         if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
         try make()
     }
@@ -66,6 +67,7 @@ public struct QueueFolder: Hashable, Sendable {
     ///
     /// - Throws: `queue.open`, `queue.missing`, `queue.unusable`.
     func examine() throws(QueueError) {
+        try requireText()
         let whole: FileStatus
         do throws(NativeError) {
             // The folder itself may be reached by a link: whoever made that link had the right to.
@@ -84,6 +86,15 @@ public struct QueueFolder: Hashable, Sendable {
             if let fault = FileAccess.exposure(ofSecret: file) {
                 throw QueueError(.openToOthers, fault.message, of: file, hints: fault.hints)
             }
+        }
+    }
+
+    /// SQLite takes the path of its database as text.
+    private func requireText() throws(QueueError) {
+        guard String(validating: path) != nil else {
+            throw QueueError(
+                .unusable, "the path of the queue is not UTF-8", of: path,
+                hints: ["name another folder with --queue or CAPQUEUE_DIR"])
         }
     }
 

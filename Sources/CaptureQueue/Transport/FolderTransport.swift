@@ -23,6 +23,9 @@ final class FolderTransport: UploadTransport {
     /// - Throws: `output.unusable`.
     static func mark(_ path: FilePath, queue: QueueFolder) throws(BundleError) -> (path: FilePath, marker: String) {
         let resolved = path.resolved
+        guard String(validating: resolved) != nil else {
+            throw BundleError(.outputUnusable, "the name of its folder is not UTF-8", file: path)
+        }
         guard !resolved.starts(with: queue.path.resolved) else {
             throw BundleError(.outputUnusable, "is in the queue itself, so nothing in it would be a copy", file: path)
         }

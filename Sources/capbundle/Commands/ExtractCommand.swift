@@ -69,7 +69,7 @@ struct ExtractCommand: ParsableCommand {
         let folder = folder(named: name)
         let destination: Extractor.Destination =
             goesToStandardOutput ? .standardOutput : force.force ? .replacing(folder) : .folder(folder)
-        let names = try extractor.extract(BundleSource(path: FilePath(file)), to: destination)
+        let names = try extractor.extract(BundleSource(path: FilePath(file: file)), to: destination)
         if !goesToStandardOutput {
             diagnostic.note("wrote \(names.joined(separator: ", ")) to \(name)")
         }

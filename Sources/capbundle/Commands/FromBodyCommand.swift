@@ -36,7 +36,7 @@ struct FromBodyCommand: ParsableCommand {
             trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: demands.policy)
         let received: BundleReceiver.Received
         do {
-            received = try receiver.receive(BundleSource(path: FilePath(body)), to: force.place(output))
+            received = try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
         } catch {
             if format.json && !demands.quiet { try tell([Output.jsonText(failure(error))]) }
             throw error

@@ -37,7 +37,7 @@ struct MultipartCommand: ParsableCommand {
 
     func run() throws {
         let body = try MultipartBody.write(
-            bundle: FilePath(file), to: force.place(output), headers: headers.path.map(force.place))
+            bundle: FilePath(file: file), to: force.place(output), headers: headers.path.map(force.place))
         BodyRendering.remarks(output, body)
         if format.json {
             let json = BodyRendering.json(output, body, headers: headers.path)

@@ -23,7 +23,7 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let inspection: Inspection
         do {
-            inspection = try Inspection(BundleSource(path: FilePath(file)))
+            inspection = try Inspection(BundleSource(path: FilePath(file: file)))
         } catch {
             if format.json {
                 let report = "capture-bundle/show/1"
@@ -34,7 +34,7 @@ struct ShowCommand: ParsableCommand {
         if format.json {
             try Output.json(InspectionRendering.json(file, inspection))
         } else {
-            for line in InspectionRendering.page(file, inspection) { try Output.line(line) }
+            try Output.line(InspectionRendering.page(file, inspection).joined(separator: "\n"))
         }
         let status = ExitStatus(inspection.report.verdict)
         if status != .success { throw status }

@@ -38,7 +38,7 @@ struct SignRequestCommand: ParsableCommand {
 
     func run() throws {
         let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
-        let source = try BundleSource(path: FilePath(body))
+        let source = try BundleSource(path: FilePath(file: body))
         let hash = try RequestSignature.hash(source)
         // A pipeline whose first part failed must not end with a good signature over nothing.
         if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, which no upload body is", file: body) }

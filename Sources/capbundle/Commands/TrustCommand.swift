@@ -87,10 +87,10 @@ struct TrustCommand: ParsableCommand {
         }
 
         private func point() throws -> DevicePoint {
-            if let keyfile { return try PublicKeyFile.point(path: FilePath(keyfile)) }
+            if let keyfile { return try PublicKeyFile.point(path: FilePath(file: keyfile)) }
             let path = bundle ?? "-"
             let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
-            let report = try verifier.verify(BundleSource(path: FilePath(path)))
+            let report = try verifier.verify(BundleSource(path: FilePath(file: path)))
             // Trust is what is being asked for here; anything worse than "unknown" is the bundle's own fault.
             guard report.verdict == .unknownDevice, let manifest = report.manifest, let data = report.authenticatorData
             else {

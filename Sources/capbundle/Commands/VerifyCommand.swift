@@ -49,16 +49,16 @@ struct VerifyCommand: ParsableCommand {
     private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let report: VerificationReport
         do {
-            report = try verifier.verify(BundleSource(path: FilePath(file)))
+            report = try verifier.verify(BundleSource(path: FilePath(file: file)))
         } catch {
             return try tell(.failure(error), of: file)
         }
         guard !demands.quiet && !format.json else { return try tell(.success(report), of: file) }
-        for line in ReportRendering.page(file, report) { try Output.line(line) }
-        if report.verdict == .unknownDevice && file != "-" {
+        try Output.line(ReportRendering.page(file, report).joined(separator: "\n"))
+        if report.verdict == .unknownDevice && file != "-" && Visible.text(file) == file {
             diagnostic.note(
                 "if that key id is the one that the device itself shows, vouch for it with: "
-                    + "capbundle trust add NAME --from \(ShellWord.quote(file))")
+                    + "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))")
         }
         return ExitStatus(report.verdict)
     }
@@ -101,10 +101,10 @@ struct VerifyCommand: ParsableCommand {
     private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
         if many.from0 {
             let list = NameList()
-            return { list.next()?.map { .file(FilePath($0)) } }
+            return { list.next()?.map { .file(FilePath(file: $0)) } }
         }
         let queue = Mutex(files.makeIterator())
-        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath($0))) } }
+        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 
     private static func summary(_ counts: [ExitStatus: Int]) -> String {

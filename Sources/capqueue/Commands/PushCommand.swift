@@ -70,10 +70,10 @@ struct PushCommand: ParsableCommand {
     private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
         if from0 {
             let list = NameList()
-            return { list.next()?.map { .file(FilePath($0)) } }
+            return { list.next()?.map { .file(FilePath(file: $0)) } }
         }
         let names = Mutex(files.makeIterator())
-        return { names.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath($0))) } }
+        return { names.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 }
 

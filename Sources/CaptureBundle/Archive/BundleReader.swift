@@ -222,10 +222,9 @@ extension BundleReader {
                         .containerVersion,
                         "line ends were changed in transit (LF became CR LF); get the file again, in binary mode")
                 }
-                let version = version.prefix { (0x21...0x7e).contains($0) }
-                throw BundleError(
-                    .containerVersion,
-                    "version \(String(decoding: version, as: UTF8.self)) of the format; this program knows version 1")
+                let digits = version.prefix { (0x21...0x7e).contains($0) }
+                let shown = digits.isEmpty ? "no version" : "version \(String(decoding: digits, as: UTF8.self))"
+                throw BundleError(.containerVersion, "\(shown) of the format; this program knows version 1")
             }
         }
         throw BundleError(.containerMagic, "no capture bundle: \(Self.guess(bytes))")

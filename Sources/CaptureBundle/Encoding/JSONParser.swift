@@ -10,17 +10,21 @@ package struct JSONParser {
 
     private let bytes: [UInt8]
     private let nestingLimit: Int
+    private let keptNesting: Int
     private var position = 0
     private var nesting = 0
 
-    private init(_ bytes: [UInt8], nestingLimit: Int) {
+    private init(_ bytes: [UInt8], nestingLimit: Int, keptNesting: Int) {
         self.bytes = bytes
         self.nestingLimit = nestingLimit
+        self.keptNesting = keptNesting
     }
 
-    /// - Parameter nesting: how deep objects and arrays may stand in each other; the outermost is 1.
-    package static func parse(_ bytes: [UInt8], nesting: Int) throws(Failure) -> JSONValue {
-        var parser = JSONParser(bytes, nestingLimit: nesting)
+    /// - Parameters:
+    ///   - nesting: how deep objects and arrays may stand in each other; the outermost is 1.
+    ///   - keeping: objects and arrays that stand deeper come out empty, for callers that do not look at them.
+    package static func parse(_ bytes: [UInt8], nesting: Int, keeping: Int = .max) throws(Failure) -> JSONValue {
+        var parser = JSONParser(bytes, nestingLimit: nesting, keptNesting: keeping)
         parser.skipSpace()
         let value = try parser.value()
         parser.skipSpace()
@@ -92,7 +96,8 @@ package struct JSONParser {
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw failure("':' was expected") }
             skipSpace()
-            members.append(JSONValue.Member(name, try value()))
+            let value = try value()
+            if nesting <= keptNesting { members.append(JSONValue.Member(name, value)) }
             skipSpace()
             if take(UInt8(ascii: "}")) { return .object(members) }
             guard take(UInt8(ascii: ",")) else { throw failure("',' or '}' was expected") }
@@ -112,13 +117,15 @@ package struct JSONParser {
     private mutating func array() throws(Failure) -> JSONValue {
         skipSpace()
         if take(UInt8(ascii: "]")) { return .array([]) }
-        var elements = [try value()]
+        let first = try value()
+        var elements = nesting <= keptNesting ? [first] : []
         while true {
             skipSpace()
             if take(UInt8(ascii: "]")) { return .array(elements) }
             guard take(UInt8(ascii: ",")) else { throw failure("',' or ']' was expected") }
             skipSpace()
-            elements.append(try value())
+            let next = try value()
+            if nesting <= keptNesting { elements.append(next) }
         }
     }
 

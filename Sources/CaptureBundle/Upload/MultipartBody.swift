@@ -169,7 +169,8 @@ final class BodyObserver: BundleObserver {
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
         // Where something of it is wrong, the verification goes on to say what, and no body is made.
         guard let json = try signed(.metadata, manifest),
-            let metadata = try? CaptureMetadata(CaptureMetadata.root(json))
+            let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting, keeping: 2),
+            let metadata = try? CaptureMetadata(root)
         else { return }
         let position = try signed(.location, manifest).flatMap { try? GeoPosition.decode($0) }
         hasPosition = position != nil

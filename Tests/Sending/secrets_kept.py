@@ -4,6 +4,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import socket
 import ssl
 import struct
@@ -166,7 +167,9 @@ def no_tls(bench):
             rig.send("--once", code=15)
         row = rig.delivery(bundle)
         expect(row.state in ("failed", "pending"), f"is {row.state}: {row.error_code} {row.error_message}")
-        expect("413" not in f"{row.error_code} {row.error_message} {rig.destination('web').held_reason}", "413 counts")
+        said = f"{row.error_code} {row.error_message} {rig.destination('web').held_reason}"
+        # As a word: a port may have these digits.
+        expect(not re.search(r"\b413\b", said), f"413 counts: {said}")
 
     every({"small": bench.stock[0], "8 MB": bench.big()}, judge)
 

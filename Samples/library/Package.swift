@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "capture-rig",
     dependencies: [
-        // There is no public address yet: put the address of the repository that you use.
+        // example.org stands for the repository that you clone from.
         .package(url: "https://example.org/capture-bundle.git", from: "0.1.0"),
         // FilePath, the type of all paths.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),

@@ -98,7 +98,7 @@ def leaves_no_lock(bench):
 
 
 def foreign_names(bench):
-    """key new replaces none of the files whose names it needs; what an interrupted one left is no obstacle."""
+    """key new replaces no file, and goes on after an interrupted key new."""
     rig = bench.rig()
     used = (rig.keys / "device.key.state").read_bytes().replace(b"counter 0", b"counter 1")
     public = pathlib.Path(rig.key + ".pub").read_bytes()

@@ -49,7 +49,7 @@ def passphrase(bench):
 
 
 def surplus_passphrase(bench):
-    """A passphrase for a key that has none is no reason to fail."""
+    """A passphrase that the key does not need is ignored."""
     rig = bench.rig()
     secret = rig.folder / "secret"
     secret.write_text(SECRET)

@@ -136,7 +136,7 @@ def heads(bench):
 
 
 def judged_by_the_head(bench):
-    """Who may not send is told so before the body; curl's Expect is answered when the body is wanted."""
+    """An unknown sender is refused before the body is read; 100 Continue is sent only when the body is wanted."""
     body = captures(bench)["first"].data
     with receiving(bench, "receive-early") as receiver:
         signed = receiver.signed(body) | {"Expect": "100-continue"}

@@ -232,7 +232,7 @@ def _refused_distances():
     yield one("incomplete", "two distance codes of two bits", {0: 2, 1: 2}, (0, 2))
     yield one("one_of_two_bits", "one distance code, of two bits", {0: 2}, (0, 2))
     yield one("oversubscribed", "three distance codes of one bit", {0: 1, 1: 1, 2: 1}, (0, 1))
-    yield one("none_used", "a length where there is no distance code", {}, (0, 1))
+    yield one("none_used", "a match in a block without distance codes", {}, (0, 1))
     yield one("no_such_code", "the other bit where one distance code has one bit", {0: 1}, (1, 1))
     for symbol in (30, 31):
         yield ("distance_%d" % symbol, "distance symbol %d of the fixed codes" % symbol,

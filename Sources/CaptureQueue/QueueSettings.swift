@@ -108,7 +108,7 @@ public enum ByteSize {
 
 enum WholeNumber {
     /// nil for anything but 1 to 18 digits.
-    static func parse(_ text: some StringProtocol) -> Int? {
+    static func parse(_ text: String) -> Int? {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)
     }

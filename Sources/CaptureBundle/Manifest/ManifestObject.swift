@@ -71,7 +71,7 @@ struct ManifestObject {
 }
 
 extension Manifest {
-    static func isToken(_ text: some StringProtocol, limit: Int) -> Bool {
+    static func isToken(_ text: String, limit: Int) -> Bool {
         guard let first = text.utf8.first, EntryPath.isAlphanumeric(first), text.utf8.count <= limit else {
             return false
         }

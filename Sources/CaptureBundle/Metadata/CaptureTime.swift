@@ -112,9 +112,9 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 extension CaptureTime {
     /// Walks over the ASCII of a time.
     private struct Scanner {
-        private var rest: Substring.UTF8View
+        private var rest: ArraySlice<UInt8>
 
-        init(_ text: String) { rest = text[...].utf8 }
+        init(_ text: String) { rest = Array(text.utf8)[...] }
 
         var isAtEnd: Bool { rest.isEmpty }
 

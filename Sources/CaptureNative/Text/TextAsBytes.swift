@@ -25,14 +25,6 @@ extension String {
     }
 }
 
-extension Substring {
-    static func == (one: Substring, other: Substring) -> Bool { one.isSameBytes(as: other) }
-    static func != (one: Substring, other: Substring) -> Bool { !one.isSameBytes(as: other) }
-    static func ~= (one: Substring, other: Substring) -> Bool { one.isSameBytes(as: other) }
-    func hasPrefix(_ start: String) -> Bool { utf8.starts(with: start.utf8) }
-    func hasSuffix(_ end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
-}
-
 // Functions of the module, since the compiler prefers the standard library's generic `==` to one of `String?`.
 func == (one: String?, other: String?) -> Bool {
     switch (one, other) {
@@ -83,8 +75,8 @@ extension Dictionary where Key == String {
     }
 }
 
-extension StringProtocol {
-    fileprivate func isSameBytes(as other: some StringProtocol) -> Bool {
+extension String {
+    fileprivate func isSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
@@ -137,7 +129,7 @@ extension StringProtocol {
 
     /// The beginning in at most `count` bytes, cut between scalars.
     func cut(to count: Int) -> String {
-        guard utf8.count > count else { return String(self) }
+        guard utf8.count > count else { return self }
         var bytes = Array(utf8.prefix(count + 1))
         // The byte after the cut must begin a scalar: continuation bytes are 10xxxxxx.
         while let last = bytes.popLast(), last & 0xc0 == 0x80 {}

@@ -60,7 +60,7 @@ enum DestinationSettings {
     }
 
     private static func fault(ofNumbers settings: [String: String]) -> String? {
-        if let text = settings["concurrency"], !(1...64).contains(WholeNumber.parse(text[...]) ?? 0) {
+        if let text = settings["concurrency"], !(1...64).contains(WholeNumber.parse(text) ?? 0) {
             return "concurrency is 1 to 64"
         }
         if let text = settings["bwlimit"], (ByteSize.bytes(text) ?? 0) < 1 { return "bwlimit is a size, such as 2MB" }
@@ -165,7 +165,7 @@ extension Destination {
     }
 
     /// How many transfers there may be at a time.
-    var concurrency: Int { settings["concurrency"].flatMap { WholeNumber.parse($0[...]) } ?? 1 }
+    var concurrency: Int { settings["concurrency"].flatMap { WholeNumber.parse($0) } ?? 1 }
 
     /// Settings as they may be shown: of URLs the query is left out.
     public var shownSettings: [String: String] {

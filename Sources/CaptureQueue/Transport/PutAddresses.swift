@@ -36,11 +36,9 @@ final class PutAddresses {
         private static func basic(_ text: String) -> Int? {
             let digits = Array(text.utf8)
             guard digits.count == 16 else { return nil }
-            let date =
-                "\(String(decoding: digits[0..<4], as: UTF8.self))-\(String(decoding: digits[4..<6], as: UTF8.self))-\(String(decoding: digits[6..<8], as: UTF8.self))"
-            let time =
-                "\(String(decoding: digits[9..<11], as: UTF8.self)):\(String(decoding: digits[11..<13], as: UTF8.self)):\(String(decoding: digits[13..<15], as: UTF8.self))"
-            return CaptureTime("\(date)T\(time)Z")?.milliseconds
+            let part = { (range: Range<Int>) in String(decoding: digits[range], as: UTF8.self) }
+            let date = "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
+            return CaptureTime("\(date)T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z")?.milliseconds
         }
     }
 

@@ -44,11 +44,7 @@ public struct Manifest: Hashable, Sendable {
             let hash = entry.path == .depth ? depth?.sha256 ?? entry.sha256 : entry.sha256
             lines.append("\(hash)  \(entry.path)")
         }
-        var bytes = try Digest.of(Array(lines.map { $0 + "\n" }.joined().utf8)).bytes.prefix(16)
-        bytes[6] = bytes[6] & 0x0f | 0x80
-        bytes[8] = bytes[8] & 0x3f | 0x80
-        let hex = Array(Hex.encode(Array(bytes)))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(hex[$0]) }.joined(separator: "-")
+        return UUIDText.of(try Digest.of(Array(lines.map { $0 + "\n" }.joined().utf8)).bytes, version: 8)
     }
 }
 

@@ -154,7 +154,7 @@ extension UploadQueue {
                 cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt,
                 claim: (token, ClaimOwner.current.text, now + Self.lease),
                 // Kept over attempts and restarts: a server that honours it takes the capture once.
-                idempotencyKey: delivery.idempotencyKey == nil ? .made(RandomUUID.text(of: token)) : .kept))
+                idempotencyKey: delivery.idempotencyKey == nil ? .made(UUIDText.of(token, version: 4)) : .kept))
         guard claimed else { return nil }
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",

@@ -1,7 +1,9 @@
 import CaptureBundle
+import CaptureNative
 import CurlTransport
 import Foundation
 import GRDB
+import SystemPackage
 
 /// A session's end, as one destination is told of it (Spec/queue.md section 9).
 package struct SessionMarker {
@@ -36,7 +38,8 @@ extension UploadQueue {
         guard let found = try dueSession(for: destination, at: now) else { return nil }
         let session = try found.needInteger("id")
         let ended = try found.needInteger("ended_at")
-        let key = try RandomUUID.make()
+        let random = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
+        let key = UUIDText.of(random, version: 4)
         return try store.write { db in
             try db.run(
                 """

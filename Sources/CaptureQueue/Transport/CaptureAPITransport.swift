@@ -28,8 +28,9 @@ final class CaptureAPITransport: UploadTransport {
 
     static func verifyAddress(_ destination: Destination, _ endpoint: WebAddress?) -> WebAddress? {
         if let text = destination.settings["verify-url"] { return text == "none" ? nil : WebAddress(text) }
-        guard let endpoint, let slash = endpoint.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        return WebAddress(endpoint.origin.description + endpoint.path[..<slash] + "/verify-file")
+        guard let endpoint, endpoint.path.contains("/") else { return nil }
+        let folder = endpoint.path.pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/")
+        return WebAddress(endpoint.origin.description + folder + "/verify-file")
     }
 
     func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(WebAddress(template.example), control) }
@@ -177,7 +178,7 @@ final class CaptureAPITransport: UploadTransport {
                     request, token: shared.tokens, control,
                     prepare: { attempt throws(SendTrouble) in
                         attempt.add(own)
-                        attempt.headers += [HTTPRequest.Header("X-Request-Id", RandomUUID.text(of: token))]
+                        attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
                         return try sign(&attempt, body) || !own.isEmpty
                     },
                     onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } }))

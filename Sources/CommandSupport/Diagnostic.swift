@@ -40,10 +40,15 @@ package struct Diagnostic: Sendable {
 
     package func warning(_ error: BundleError) {
         warning(error.description)
-        for hint in error.hints { say("hint", hint) }
+        hint(error.hints)
     }
 
     package func note(_ text: String) { say("note", text) }
+
+    /// A note that ends with a command, left out where the command cannot be shown as it is.
+    package func note(_ text: String, command: String) {
+        if Visible.text(command) == command { note("\(text): \(command)") }
+    }
 
     private func say(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil

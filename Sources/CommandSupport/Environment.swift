@@ -44,11 +44,3 @@ package enum Environment {
         return isOptional && !FileStatus.exists(path) ? TrustFile() : try TrustFile(path: path)
     }
 }
-
-extension FilePath {
-    /// The path of a file that a user named. `name/` is a folder, and must not become the file `name`: as `name/.` it stays one.
-    package init(file text: String) {
-        self.init(text)
-        if text.utf8.last == UInt8(ascii: "/") { append(".") }
-    }
-}

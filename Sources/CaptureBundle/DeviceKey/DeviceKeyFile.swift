@@ -9,7 +9,7 @@ public struct DeviceKeyFile: Sendable {
     /// The other files belong to the key, not to a link that leads to it: a state for each link would give out each counter
     /// twice.
     let realPath: FilePath
-    var publicPath: FilePath { realPath.adding(".pub") }
+    package var publicPath: FilePath { realPath.adding(".pub") }
     var statePath: FilePath { realPath.adding(".state") }
     var lockPath: FilePath { realPath.adding(".lock") }
     static let sizeLimit = 1 << 20

@@ -45,7 +45,7 @@ public struct Extractor: Sendable {
         do {
             let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
             try report.requireSound(source.name)
-            return try observer.commit(withheld: report.withheld.map(\.description))
+            return try observer.commit(withheld: Set(report.withheld))
         } catch {
             observer.abandon()
             throw error
@@ -62,7 +62,7 @@ private final class ExtractionObserver: BundleObserver {
     private let destination: Extractor.Destination
     private var folder: ExtractionFolder?
     private var held: [(name: String, target: OutputTarget)] = []
-    private var listed: [String] = []
+    private var listed: [EntryPath] = []
     private var found: [String] = []
     private var depthSize: DepthSize?
     private var current: OutputTarget?
@@ -83,13 +83,13 @@ private final class ExtractionObserver: BundleObserver {
 
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
         depthSize = manifest.depth?.size
-        listed = manifest.entries.map(\.path.description)
+        listed = manifest.entries.map(\.path)
         switch destination {
         case .standardOutput: break
         case .folder(let path): folder = try ExtractionFolder(path, replaces: false)
         case .replacing(let path): folder = try ExtractionFolder(path, replaces: true)
         }
-        for path in listed where wants(path) { try folder?.examine(FilePath(fileName(path))) }
+        for path in listed.map(\.description) where wants(path) { try folder?.examine(FilePath(fileName(path))) }
         for (path, bytes) in [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)] where wants(path) {
             try hold(path).write(bytes)
         }
@@ -127,12 +127,15 @@ private final class ExtractionObserver: BundleObserver {
     }
 
     /// Releases what was asked for, once the bundle is known to be sound.
-    func commit(withheld: [String]) throws(BundleError) -> [String] {
+    func commit(withheld: Set<EntryPath>) throws(BundleError) -> [String] {
         let depth = EntryPath.depth.description
         let asked = wanted + (asFloats && wanted.isEmpty ? [depth] : [])
         if let absent = asked.first(where: { !found.contains($0) }) {
-            let reason = withheld.contains(absent) ? "was withheld from this bundle" : "is not in this bundle"
-            let names = (found + listed.filter { !found.contains($0) && !withheld.contains($0) }).sorted()
+            let isWithheld = EntryPath(absent).map(withheld.contains) ?? false
+            let reason = isWithheld ? "was withheld from this bundle" : "is not in this bundle"
+            let names =
+                (listed.filter { !withheld.contains($0) }.map(\.description) + ["assertion.cbor", "manifest.json"])
+                .sorted()
             throw BundleError(
                 .entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names.joined(separator: ", "))"])
         }

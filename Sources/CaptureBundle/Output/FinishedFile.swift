@@ -9,7 +9,11 @@ struct FinishedFile: Sendable {
     let file: AtomicFile
     let existing: AtomicFile.Existing
 
-    init(_ place: OutputPlace, name: FilePath.Component, in folder: FolderHandle) throws(BundleError) {
+    /// - Parameter folder: the one that `place` is in.
+    init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
+        guard let name = place.path?.name else {
+            throw BundleError(.outputUnusable, "is not a name for a file", file: place.name)
+        }
         self.name = place.name
         if case .replacing = place { existing = .replace } else { existing = .refuse }
         do { file = try AtomicFile(name, in: folder, mode: 0o666) } catch { throw .writing(place.name, error) }

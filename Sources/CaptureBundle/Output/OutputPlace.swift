@@ -13,7 +13,7 @@ public enum OutputPlace: Hashable, Sendable {
     ///
     /// - Throws: `output.unusable` for what cannot be the name of a file.
     package static func named(_ text: String, replaces: Bool) throws(BundleError) -> OutputPlace {
-        guard FilePath.isUsable(text) else {
+        guard !text.isEmpty, !text.utf8.contains(0) else {
             throw BundleError(.outputUnusable, "is not a name for a file", file: text)
         }
         guard text.utf8.last != UInt8(ascii: "/") else { throw isFolder(text) }
@@ -67,7 +67,8 @@ public enum OutputPlace: Hashable, Sendable {
         for place in places { try place.examine() }
     }
 
-    private var path: FilePath? {
+    /// nil for the standard output.
+    var path: FilePath? {
         switch self {
         case .file(let path), .replacing(let path): path
         case .standardOutput: nil

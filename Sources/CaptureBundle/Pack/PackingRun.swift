@@ -14,7 +14,6 @@ public struct PackingRun: Sendable {
         /// The raw folder.
         public let raw: FilePath
         public let output: OutputPlace
-        let name: FilePath.Component
         /// What keeps it from being packed, known before any work.
         let problem: BundleError?
     }
@@ -38,8 +37,10 @@ public struct PackingRun: Sendable {
         var owners: [FilePath.Component: FilePath] = [:]
         items = try raws.map { raw throws(BundleError) in
             let item = Self.item(raw, folder, replaces: replaces)
-            if item.problem == nil, let other = owners.updateValue(item.raw, forKey: item.name) {
-                throw BundleError(.rawClash, "\(item.name) would be the bundle of \(other) too", file: item.raw)
+            if item.problem == nil, let name = item.output.path?.name,
+                let other = owners.updateValue(item.raw, forKey: name)
+            {
+                throw BundleError(.rawClash, "\(name) would be the bundle of \(other) too", file: item.raw)
             }
             return item
         }
@@ -59,12 +60,11 @@ public struct PackingRun: Sendable {
         var path: FilePath = ""
         do {
             path = try raw.get()
-            let name = try bundleName(path)
-            let place = folder.appending(name)
-            return Item(raw: path, output: replaces ? .replacing(place) : .file(place), name: name, problem: nil)
+            let place = folder.appending(try bundleName(path))
+            return Item(raw: path, output: replaces ? .replacing(place) : .file(place), problem: nil)
         } catch {
             if path.isEmpty, let file = error.file { path = FilePath(file) }
-            return Item(raw: path, output: .file(""), name: ".bundle", problem: error)
+            return Item(raw: path, output: .file(""), problem: error)
         }
     }
 
@@ -113,7 +113,7 @@ public struct PackingRun: Sendable {
                     if let problem = item.problem { throw problem }
                     let plan = try BundlePlan(
                         RawCaptureReader.read(item.raw, options), device: device.point, secret: secret)
-                    let file = try FinishedFile(item.output, name: item.name, in: made.handle)
+                    let file = try FinishedFile(item.output, in: made.handle)
                     let packed = try plan.sign(device, counter: first + UInt32(index), writing: file)
                     return Written(packed: packed, file: file)
                 }

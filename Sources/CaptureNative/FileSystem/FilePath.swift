@@ -21,9 +21,6 @@ extension FilePath {
         return last
     }
 
-    /// Whether `text` is a path that the kernel would read to its end: it is not empty and has no NUL.
-    package static func isUsable(_ text: String) -> Bool { !text.isEmpty && !text.utf8.contains(0) }
-
     /// The path with more text at the end of its last name: `device.key` and `.pub`.
     package func adding(_ text: String) -> FilePath {
         guard let last = lastComponent else { return self }

@@ -7,7 +7,7 @@ final class TransportShares: Sendable {
         var servers: [Destination: CaptureAPIShared] = [:]
         var tokens: [Destination: TokenSource] = [:]
         /// Secret files that were warned of already.
-        var warned: Set<String?> = []
+        var warned: Set<[UInt8]> = []
     }
 
     private let shares = Mutex(Shares())
@@ -15,7 +15,9 @@ final class TransportShares: Sendable {
     /// - Parameter warn: for what the user should know, and which stops nothing.
     /// - Throws: `queue.record` for a kind or settings that none of our versions writes.
     func make(_ destination: Destination, warn: @escaping (String) -> Void) throws -> any UploadTransport {
-        for fault in destination.openSecrets where shares.withLock({ $0.warned.insert(fault.file).inserted }) {
+        for fault in destination.openSecrets {
+            let file = Array((fault.file ?? "").utf8)
+            guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
             warn(([fault.description] + fault.hints).joined(separator: "; "))
         }
         switch Destination.Kind(rawValue: destination.kind) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 package import CaptureBundle
 import CaptureNative
-package import SystemPackage
+import SystemPackage
 
 /// `--force`, and where a file goes.
 package struct ForceOption: ParsableArguments {
@@ -15,12 +15,6 @@ package struct ForceOption: ParsableArguments {
     package func place(_ path: String) throws(BundleError) -> OutputPlace {
         path == "-" ? .standardOutput : try .named(path, replaces: force)
     }
-}
-
-/// A folder that a user named. With a slash at its end, a symbolic link stands for the folder that it leads to.
-package func folder(named text: String) -> FilePath {
-    let path = FilePath(text)
-    return text.utf8.last == UInt8(ascii: "/") && FileStatus.isLink(path) ? path.resolved : path
 }
 
 /// Refuses to print bytes that are not for people.

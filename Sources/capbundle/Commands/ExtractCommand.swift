@@ -66,7 +66,7 @@ struct ExtractCommand: ParsableCommand {
     func run() throws {
         let extractor = Extractor(entries: entries, asFloats: floats)
         let name = output ?? "-"
-        let folder = folder(named: name)
+        let folder = FilePath(folder: name)
         let destination: Extractor.Destination =
             goesToStandardOutput ? .standardOutput : force.force ? .replacing(folder) : .folder(folder)
         let names = try extractor.extract(BundleSource(path: FilePath(file: file)), to: destination)

@@ -49,7 +49,7 @@ struct KeyCommand: ParsableCommand {
             try Output.line(device.point.keyID.description)
             diagnostic.note("the key is in \(file.path)")
             diagnostic.note(
-                "to trust it here: capbundle trust add NAME \(ShellWord.quote(FilePath("\(file.path).pub")))")
+                "to trust it here", command: "capbundle trust add NAME \(ShellWord.quote(file.publicPath))")
         }
     }
 

@@ -55,10 +55,10 @@ struct VerifyCommand: ParsableCommand {
         }
         guard !demands.quiet && !format.json else { return try tell(.success(report), of: file) }
         try Output.line(ReportRendering.page(file, report).joined(separator: "\n"))
-        if report.verdict == .unknownDevice && file != "-" && Visible.text(file) == file {
+        if report.verdict == .unknownDevice && file != "-" {
             diagnostic.note(
-                "if that key id is the one that the device itself shows, vouch for it with: "
-                    + "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))")
+                "if that key id is the one that the device itself shows, vouch for it with",
+                command: "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))")
         }
         return ExitStatus(report.verdict)
     }

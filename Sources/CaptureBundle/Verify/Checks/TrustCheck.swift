@@ -18,7 +18,7 @@ struct TrustCheck {
         report.checks.append(.init(name: "trust", outcome: faults.isEmpty ? .passed : .failed))
     }
 
-    /// Says who signed, and nothing where the answer would be a fault.
+    /// Names the signer, unless a trust rule would fail.
     ///
     /// - Parameter report: of a bundle that is not sound, but whose manifest is genuine.
     func name(on report: inout VerificationReport) {

@@ -13,6 +13,7 @@ enum Schema {
             try V1.apply(db)
         }
         migrator.registerMigration(V2.name) { db in try V2.apply(db) }
+        migrator.registerMigration(V3.name) { db in try V3.apply(db) }
         return migrator
     }
 
@@ -68,7 +69,7 @@ enum Schema {
         }
         guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
             throw QueueError(
-                .newer, "was made by a newer capqueue; this one knows versions up to \(V2.name)", of: folder.path,
+                .newer, "was made by a newer capqueue; this one knows versions up to \(V3.name)", of: folder.path,
                 hints: ["install a newer capqueue; nothing was changed"])
         }
     }

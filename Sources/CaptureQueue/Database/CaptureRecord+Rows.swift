@@ -1,0 +1,99 @@
+import CaptureBundle
+import GRDB
+
+extension CaptureRecord {
+    /// Columns for `init(row:)`; the session comes by its name.
+    static let columns = """
+        captures.*, (SELECT name FROM sessions WHERE sessions.id = captures.session) AS session_name
+        """
+
+    init(row: Row) throws {
+        guard let time = CaptureTime(milliseconds: try row.needInteger("captured_at")) else {
+            throw QueueError.corruptRecord("no time in captured_at")
+        }
+        self.init(
+            sequence: try row.needInteger("seq"),
+            id: try row.needText("id"),
+            identity: try row.digest("identity"),
+            sha256: try row.digest("sha256"),
+            manifestSHA256: try row.digest("manifest_sha256"),
+            byteCount: try row.needInteger("bytes"),
+            capturedAt: time,
+            device: try row.digest("device"),
+            verdict: try row.needText("verdict"),
+            pushedAt: try row.needInteger("pushed_at"),
+            session: try row.text("session_name"),
+            priority: try row.needInteger("priority"),
+            notBefore: try row.integer("not_before"),
+            holding: try Self.holding(row),
+            reference: try row.text("reference"),
+            state: try row.state("state"),
+            finishedAt: try row.integer("finished_at"),
+            removedAt: try row.integer("removed_at"))
+    }
+
+    static func holding(_ row: Row) throws -> Holding {
+        let text = try row.needText("holding")
+        guard let holding = Holding(rawValue: text) else { throw QueueError.corruptRecord("the holding \(text)") }
+        return holding
+    }
+}
+
+extension DeliveryRecord {
+    static let columns = """
+        deliveries.*, (SELECT name FROM destinations WHERE destinations.id = deliveries.destination) AS destination_name
+        """
+
+    init(row: Row) throws {
+        self.init(
+            number: try row.needInteger("id"),
+            destination: try row.text("destination_name"),
+            state: try row.state("state"),
+            priority: try row.needInteger("priority"),
+            dueAt: try row.needInteger("due"),
+            attempts: try row.needInteger("attempts"),
+            leaseUntil: try row.integer("lease_until"),
+            completedAt: try row.integer("completed_at"),
+            receipt: try row.text("receipt"),
+            remoteID: try row.text("remote_id"),
+            remoteURL: try row.text("remote_url"),
+            errorCode: try row.text("error_code"),
+            errorMessage: try row.text("error_message"),
+            isInDoubt: try row.needInteger("in_doubt") == 1,
+            polls: try row.needInteger("polls"),
+            idempotencyKey: try row.text("idempotency_key"),
+            capture: try row.needInteger("capture"))
+    }
+}
+
+extension CaptureRecord {
+    static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [CaptureRecord] {
+        var records = try db.rows("SELECT \(columns) FROM captures \(condition)", arguments).map {
+            try CaptureRecord(row: $0)
+        }
+        // One statement for each of a few, which stays prepared; a single one for many.
+        guard records.count > 8 else {
+            for index in records.indices { records[index].deliveries = try deliveries(of: records[index].sequence, db) }
+            return records
+        }
+        let numbers = records.map { String($0.sequence) }.joined(separator: ", ")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture IN (\(numbers)) ORDER BY id")
+        let deliveries = Dictionary(grouping: try rows.map { try DeliveryRecord(row: $0) }, by: \.capture)
+        for index in records.indices { records[index].deliveries = deliveries[records[index].sequence] ?? [] }
+        return records
+    }
+
+    static func one(_ db: Database, sequence: Int) throws -> CaptureRecord? {
+        try all(db, "WHERE seq = ?", [sequence]).first
+    }
+
+    static func one(_ db: Database, identity: Digest) throws -> CaptureRecord? {
+        try all(db, "WHERE identity = ?", [identity.data]).first
+    }
+
+    static func deliveries(of sequence: Int, _ db: Database) throws -> [DeliveryRecord] {
+        try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? ORDER BY id", [sequence])
+            .map { try DeliveryRecord(row: $0) }
+    }
+}

@@ -1,0 +1,172 @@
+import CaptureBundle
+import GRDB
+import SystemPackage
+
+extension Destination {
+    static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws
+        -> [Destination]
+    {
+        try db.rows("SELECT * FROM destinations \(condition) ORDER BY id", arguments).map { row in
+            let name = try row.needText("name")
+            let value = try? JSONParser.parse(Array(try row.needText("settings").utf8), nesting: 2)
+            guard let members = value?.members else { throw QueueError.corruptRecord("no settings of \(name)") }
+            return Destination(
+                name: name, kind: try row.needText("kind"),
+                settings: Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) {
+                    one, _ in one
+                },
+                isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
+                hold: try hold(row), isPaused: try row.needInteger("paused") > 0,
+                isPausedAtOnce: try row.needInteger("paused") == 2,
+                isLifted: try row.text("held_code") == lifted, number: try row.needInteger("id"))
+        }
+    }
+
+    /// Stands in `held_code` in place of a code.
+    static let lifted = "lifted"
+
+    private static func hold(_ row: Row) throws -> Hold? {
+        guard let until = try row.integer("held_until") else { return nil }
+        return Hold(code: try row.text("held_code") ?? "", reason: try row.text("held_reason") ?? "", until: until)
+    }
+
+    static func settingsText(_ settings: [String: String]) -> String {
+        let members = settings.map { JSONValue.Member($0.key, .string($0.value)) }
+        return String(decoding: CanonicalJSON.encode(.object(members)), as: UTF8.self)
+    }
+}
+
+extension UploadQueue {
+    public func destinations() throws -> [Destination] { try store.read { try Destination.all($0) } }
+
+    /// - Throws: `destination.unknown`.
+    public func destination(_ name: String) throws -> Destination {
+        try store.read { db in
+            _ = try db.destination(name)
+            guard let found = try Destination.all(db, "WHERE name = ?", [name]).first else {
+                throw QueueError(.destinationUnknown, "no such destination", of: name)
+            }
+            return found
+        }
+    }
+
+    /// Names a folder as a destination, and marks it, so that an empty mount point is not taken for it. The first destination
+    /// is the default one.
+    ///
+    /// - Throws: `name.invalid`, `destination.exists`, `output.unusable`.
+    public func addFolder(_ name: String, path: String) throws {
+        try addDestination(name, kind: .folder, ["path": path])
+    }
+
+    /// Names a destination. The first one is the default.
+    ///
+    /// - Parameter settings: of its kind (Spec/queue.md section 12). Paths of files are made absolute.
+    /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
+    public func addDestination(_ name: String, kind: Destination.Kind, _ settings: [String: String]) throws {
+        try QueueName.require(name, "a destination")
+        try store.read { db in
+            if try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) != nil {
+                throw QueueError(.destinationExists, "there is such a destination already", of: name)
+            }
+        }
+        var settings = try DestinationSettings.examined(settings, kind, of: name)
+        if kind == .folder {
+            let (path, marker) = try FolderTransport.mark(FilePath(settings["path"] ?? ""), queue: folder)
+            settings = ["path": path.string, "marker": marker]
+        }
+        let text = Destination.settingsText(settings)
+        try store.turn { turn in
+            try turn.write { db in
+                let isFirst = try db.integer("SELECT 1 FROM destinations") == nil
+                guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
+                    throw QueueError(.destinationExists, "there is such a destination already", of: name)
+                }
+                try db.run(
+                    "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
+                    [name, kind.rawValue, text, isFirst ? 1 : 0, try clock.stamp(db)])
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+
+    /// Changes settings of a destination, and lifts what holds it.
+    ///
+    /// - Parameter changes: nil takes a setting away.
+    /// - Throws: `destination.unknown`, `destination.settings`.
+    public func setDestination(_ name: String, _ changes: [String: String?]) throws {
+        let known = try destination(name)
+        guard let kind = Destination.Kind(rawValue: known.kind), kind != .folder else {
+            throw QueueError(
+                .destinationSettings, "nothing of a destination of kind \(known.kind) can be changed", of: name)
+        }
+        var settings = known.settings
+        for (key, value) in changes { settings[key] = value }
+        let text = Destination.settingsText(try DestinationSettings.examined(settings, kind, of: name))
+        try store.turn { turn in
+            try turn.write { db in
+                try db.run(
+                    """
+                    UPDATE destinations SET settings = ?, held_until = NULL, held_code = ?, held_reason = NULL
+                    WHERE id = ?
+                    """, [text, Destination.lifted, known.number])
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+
+    /// Makes a destination the one for captures that name none.
+    ///
+    /// - Throws: `destination.unknown`.
+    public func setDefaultDestination(_ name: String) throws {
+        try store.turn { turn in
+            try turn.write { db in
+                let number = try db.destination(name)
+                try db.run("UPDATE destinations SET is_default = 0 WHERE is_default = 1")
+                try db.run("UPDATE destinations SET is_default = 1 WHERE id = ?", [number])
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+
+    /// Forgets a destination that no capture names. What was delivered there keeps its receipts, so one with deliveries stays.
+    ///
+    /// - Throws: `destination.unknown`, `destination.used`.
+    public func removeDestination(_ name: String) throws {
+        try store.turn { turn in
+            try turn.write { db in
+                let number = try db.destination(name)
+                if let used = try db.integer("SELECT count(*) FROM deliveries WHERE destination = ?", [number]),
+                    used > 0
+                {
+                    throw QueueError(
+                        .destinationUsed, used == 1 ? "1 delivery names it" : "\(used) deliveries name it", of: name,
+                        hints: ["their receipts would not say any more where they went"])
+                }
+                try db.run("DELETE FROM destinations WHERE id = ?", [number])
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+
+    /// Changes a setting; nil sets it back.
+    ///
+    /// - Throws: `value.invalid`.
+    public func set(_ name: QueueSettings.Name, _ value: String?) throws {
+        if let value {
+            var tried = QueueSettings()
+            try tried.set(name, value)
+        }
+        try store.turn { turn in
+            try turn.write { db in
+                if let value {
+                    try db.run(
+                        "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                        [name.rawValue, value])
+                } else {
+                    try db.run("DELETE FROM settings WHERE name = ?", [name.rawValue])
+                }
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+}

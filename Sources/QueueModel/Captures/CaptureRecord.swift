@@ -1,0 +1,70 @@
+public import CaptureBundle
+
+/// Where the bytes of a capture are (Spec/queue.md section 3).
+public enum Holding: String, Sendable, CaseIterable {
+    case spool, reference, removing, removed, quarantined, missing
+
+    /// There are bytes to send.
+    public var hasBytes: Bool { self == .spool || self == .reference }
+}
+
+/// One capture that the queue knows. Times are Unix milliseconds.
+public struct CaptureRecord: Hashable, Sendable {
+    /// Order of arrival, from 1; never used again.
+    public let sequence: Int
+    /// The bundle's id, with `.2` and so on behind it where the queue has several captures of that id.
+    public let id: String
+    public let identity: Digest
+    /// Of the bundle's bytes.
+    public let sha256: Digest
+    public let manifestSHA256: Digest
+    public let byteCount: Int
+    public let capturedAt: CaptureTime
+    /// The key id of the device that signed it.
+    public let device: Digest
+    /// The verdict when it was pushed: `verified`, `unknown-device` or `unacceptable`.
+    public let verdict: String
+    public let pushedAt: Int
+    public let session: String?
+    public let priority: Int
+    public let notBefore: Int?
+    public let holding: Holding
+    /// The user's own file, where the queue does not hold the bytes.
+    public let reference: String?
+    /// The overall state.
+    public let state: DeliveryState
+    public let finishedAt: Int?
+    public let removedAt: Int?
+    /// In the order in which they were made.
+    public package(set) var deliveries: [DeliveryRecord]
+
+    /// The bundle's own id: the first 36 characters.
+    public var bundleID: String { id.cut(to: 36) }
+
+    package init(
+        sequence: Int, id: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
+        capturedAt: CaptureTime, device: Digest, verdict: String, pushedAt: Int, session: String?,
+        priority: Int, notBefore: Int?, holding: Holding, reference: String?, state: DeliveryState,
+        finishedAt: Int?, removedAt: Int?, deliveries: [DeliveryRecord] = []
+    ) {
+        self.sequence = sequence
+        self.id = id
+        self.identity = identity
+        self.sha256 = sha256
+        self.manifestSHA256 = manifestSHA256
+        self.byteCount = byteCount
+        self.capturedAt = capturedAt
+        self.device = device
+        self.verdict = verdict
+        self.pushedAt = pushedAt
+        self.session = session
+        self.priority = priority
+        self.notBefore = notBefore
+        self.holding = holding
+        self.reference = reference
+        self.state = state
+        self.finishedAt = finishedAt
+        self.removedAt = removedAt
+        self.deliveries = deliveries
+    }
+}

@@ -1,0 +1,50 @@
+/// One capture on its way to one destination. Times are Unix milliseconds.
+public struct DeliveryRecord: Hashable, Sendable {
+    public let number: Int
+    /// nil until it is first claimed: the default destination of that moment.
+    public let destination: String?
+    public let state: DeliveryState
+    public let priority: Int
+    /// When it may be tried next.
+    public let dueAt: Int
+    public let attempts: Int
+    public let leaseUntil: Int?
+    public let completedAt: Int?
+    /// What proves that the destination has the bytes.
+    public let receipt: String?
+    public let remoteID: String?
+    public let remoteURL: String?
+    public let errorCode: String?
+    public let errorMessage: String?
+    /// An earlier try may have landed, so the server is asked before it is sent again.
+    public let isInDoubt: Bool
+    /// How often the server was asked what became of it.
+    package let polls: Int
+    package let idempotencyKey: String?
+    package let capture: Int
+
+    package init(
+        number: Int, destination: String?, state: DeliveryState, priority: Int, dueAt: Int, attempts: Int,
+        leaseUntil: Int?, completedAt: Int?, receipt: String?, remoteID: String?, remoteURL: String?,
+        errorCode: String?, errorMessage: String?, isInDoubt: Bool, polls: Int, idempotencyKey: String?,
+        capture: Int
+    ) {
+        self.number = number
+        self.destination = destination
+        self.state = state
+        self.priority = priority
+        self.dueAt = dueAt
+        self.attempts = attempts
+        self.leaseUntil = leaseUntil
+        self.completedAt = completedAt
+        self.receipt = receipt
+        self.remoteID = remoteID
+        self.remoteURL = remoteURL
+        self.errorCode = errorCode
+        self.errorMessage = errorMessage
+        self.isInDoubt = isInDoubt
+        self.polls = polls
+        self.idempotencyKey = idempotencyKey
+        self.capture = capture
+    }
+}

@@ -1,0 +1,38 @@
+/// Captures that belong together (Spec/queue.md section 9).
+public struct Session: Hashable, Sendable {
+    public let name: String
+    /// Unix milliseconds.
+    public let openedAt: Int
+    public let endedAt: Int?
+    /// Whether members that failed or were cancelled count as landed.
+    public let isIncomplete: Bool
+    public let members: [DeliveryState: Int]
+    /// A destination was told of its end, and has taken it.
+    public let isTold: Bool
+
+    /// It has ended, and every member has landed.
+    public var isDue: Bool { endedAt != nil && unlanded == 0 }
+
+    /// Members that have not landed yet.
+    public var unlanded: Int {
+        let landed: Set<DeliveryState> =
+            isIncomplete ? [.completed, .permanentlyFailed, .conflict, .quarantined, .cancelled] : [.completed]
+        return members.reduce(0) { landed.contains($1.key) ? $0 : $0 + $1.value }
+    }
+
+    public var landed: Int { members[.completed] ?? 0 }
+
+    public var count: Int { members.values.reduce(0, +) }
+
+    package init(
+        name: String, openedAt: Int, endedAt: Int?, isIncomplete: Bool, members: [DeliveryState: Int],
+        isTold: Bool
+    ) {
+        self.name = name
+        self.openedAt = openedAt
+        self.endedAt = endedAt
+        self.isIncomplete = isIncomplete
+        self.members = members
+        self.isTold = isTold
+    }
+}

@@ -1,0 +1,39 @@
+/// What was tried so far, of one destination (Spec/queue.md section 3).
+public struct Traffic: Hashable, Sendable {
+    public struct Count: Hashable, Sendable {
+        public let outcome: String
+        public let attempts: Int
+        public let bytes: Int
+        public let milliseconds: Int
+
+        package init(outcome: String, attempts: Int, bytes: Int, milliseconds: Int) {
+            self.outcome = outcome
+            self.attempts = attempts
+            self.bytes = bytes
+            self.milliseconds = milliseconds
+        }
+    }
+
+    /// Empty for tries whose destination was not known.
+    public let destination: String
+    public let counts: [Count]
+    /// Upper bounds in milliseconds, ascending, with how many tries took at most so long.
+    public let latencies: [(atMost: Int, attempts: Int)]
+
+    public static func == (one: Traffic, other: Traffic) -> Bool {
+        one.destination == other.destination && one.counts == other.counts
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(destination)
+        hasher.combine(counts)
+    }
+
+    package init(
+        destination: String, counts: [Count], latencies: [(atMost: Int, attempts: Int)]
+    ) {
+        self.destination = destination
+        self.counts = counts
+        self.latencies = latencies
+    }
+}

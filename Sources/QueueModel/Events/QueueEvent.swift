@@ -1,0 +1,51 @@
+public import CaptureBundle
+
+/// Something that happened in a run (Spec/capqueue.md section 4).
+public struct QueueEvent: Hashable, Sendable {
+    public enum Name: String, Sendable {
+        case started, ended, attempt
+        case completed, processing, failed
+        case permanentlyFailed = "permanently_failed"
+        case conflict, quarantined, pending
+        case held, offline, ready
+        case paused, resumed, session, quota, warning
+    }
+
+    public let name: Name
+    /// Unix milliseconds.
+    public internal(set) var at: Int
+    public var destination: String?
+    public var id: String?
+    public var sha256: Digest?
+    public var bytes: Int?
+    public var session: String?
+    public var attempt: Int?
+    /// The new one.
+    public var state: DeliveryState?
+    public var code: String?
+    public var message: String?
+    /// When it is tried again; Unix milliseconds.
+    public var until: Int?
+    public var receipt: String?
+    public var remoteID: String?
+    public var remoteURL: String?
+    public var milliseconds: Int?
+    public var bytesSent: Int?
+    public var completedCount: Int?
+    public var failedCount: Int?
+
+    init(_ name: Name, at: Int, destination: String? = nil, message: String? = nil) {
+        self.name = name
+        self.at = at
+        self.destination = destination
+        self.message = message
+    }
+
+    /// Whether a program of the user's is told of it.
+    public var isForHooks: Bool {
+        switch name {
+        case .completed, .permanentlyFailed, .conflict, .quarantined, .session, .quota, .held: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import CaptureBundle
+import CaptureNative
+public import SystemPackage
+
+/// The one error of the queue. Verdicts on a bundle are `BundleError`, as everywhere.
+///
+/// `code` is for programs (Spec/capqueue.md section 1), `message` for people: lower case, what was found, no full stop. It
+/// never holds SQL.
+public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+        init(_ rawValue: String) { self.rawValue = rawValue }
+    }
+
+    public let code: Code
+    public let message: String
+    /// The file, capture, session or destination that it is about, as the user named it.
+    public let subject: String?
+    /// What the user can do about it, a sentence each.
+    public let hints: [String]
+    /// The disk is full, so what was to be written was not.
+    var isDiskFull = false
+
+    public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [String] = []) {
+        self.code = code
+        self.message = message
+        self.subject = subject
+        self.hints = hints
+    }
+
+    /// The same, about the file at a path.
+    public init(_ code: Code, _ message: String, of path: FilePath, hints: [String] = []) {
+        self.init(code, message, of: path.string as String?, hints: hints)
+    }
+
+    public var description: String {
+        [subject.map { $0.isEmpty ? "\"\"" : $0 }, message].compactMap(\.self).joined(separator: ": ")
+    }
+}
+
+extension QueueError.Code {
+    public static let busy = Self("queue.busy")
+    public static let newer = Self("queue.newer")
+    public static let missing = Self("queue.missing")
+    public static let unusable = Self("queue.unusable")
+    public static let openToOthers = Self("queue.open")
+    public static let damaged = Self("queue.damaged")
+    public static let inputOutput = Self("io.failed")
+    public static let quota = Self("limit.quota")
+    public static let freeDisk = Self("limit.disk")
+    public static let idUnknown = Self("id.unknown")
+    public static let idAmbiguous = Self("id.ambiguous")
+    public static let idMalformed = Self("id.malformed")
+    public static let stateRefused = Self("state.refused")
+    public static let sessionUnknown = Self("session.unknown")
+    public static let sessionEnded = Self("session.ended")
+    public static let nameInvalid = Self("name.invalid")
+    public static let valueInvalid = Self("value.invalid")
+    public static let receiptMismatch = Self("receipt.mismatch")
+    public static let bytesAbsent = Self("bytes.absent")
+    public static let spoolDamaged = Self("spool.damaged")
+    public static let spoolMissing = Self("spool.missing")
+    public static let spoolStray = Self("spool.stray")
+    public static let sourceChanged = Self("source.changed")
+    public static let destinationUnknown = Self("destination.unknown")
+    public static let destinationExists = Self("destination.exists")
+    public static let destinationUsed = Self("destination.used")
+    public static let destinationSettings = Self("destination.settings")
+    public static let claimLost = Self("claim.lost")
+    public static let corruptRecord = Self("queue.record")
+}
+
+extension QueueError {
+    /// A call on a file of the queue that failed.
+    static func file(_ path: FilePath, _ error: NativeError) -> QueueError { file(path.string, error) }
+
+    static func file(_ name: String, _ error: NativeError) -> QueueError {
+        var failure = QueueError(.inputOutput, "\(error.call): \(error.text)", of: name)
+        failure.isDiskFull = error.isDiskFull
+        return failure
+    }
+
+    /// A value in the database that none of our versions writes.
+    static func corruptRecord(_ what: String) -> QueueError {
+        QueueError(.corruptRecord, "the database holds \(what)", hints: [salvageHint])
+    }
+
+    static let salvageHint = "capqueue salvage builds the database anew from the spool"
+}
+
+/// Runs calls on the system and turns their failure into this library's error.
+func onFile<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
+    do { return try body() } catch { throw .file(path, error) }
+}
+
+/// The same for what has a name and no path, such as the standard input.
+func onFile<Value>(named name: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
+    do { return try body() } catch { throw .file(name, error) }
+}

@@ -1,0 +1,126 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+
+/// Questions to a server of the capture API (Spec/upload.md sections 4.3 and 4.4).
+extension CaptureAPITransport {
+    enum Landing {
+        case outcome(SendOutcome)
+        /// The server says that it has no such photo.
+        case absent
+        /// It has the photo of another capture, or may have.
+        case anothers
+        /// It does not say.
+        case unknown(String)
+    }
+
+    /// Asks the server whether it has the photo (Spec/upload.md section 4.4).
+    func landed(_ job: SendJob, _ control: SendControl) -> Landing {
+        guard let verifyAddress else { return .unknown("the destination has no verify URL") }
+        // Without a photo there is nothing to ask for.
+        guard case .success(let source) = job.open(),
+            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name),
+            let form = try? FormFile(photo, control)
+        else { return .unknown("there is no photo to ask for") }
+        var request = HTTPRequest(.post, verifyAddress)
+        request.headers = [
+            HTTPRequest.Header("Content-Type", form.contentType), HTTPRequest.Header("Accept", "application/json"),
+        ]
+        request.body = form
+        let end = exchange.perform(request, carriesCredentials: false, control)
+        if let answer = end.answer {
+            let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil
+            let data = value?["data"] ?? value
+            let status = data?["status"]?.text
+            if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
+                // Photos can be shared; ids are not.
+                if id != job.delivery.remoteID && job.mayBeTwin(id, photo: photo.sha256) { return .anothers }
+                return .outcome(completed(job, id, data?["verification_url"]?.text, by: "verify-file", data ?? .null))
+            }
+            if status == "no_record" { return .absent }
+            // A server that has trouble is asked later; one that does not know the service, never.
+            return answer.status >= 500 || answer.status == 429
+                ? .outcome(Self.stillUnclear(end)) : .unknown(end.message)
+        }
+        switch end.kind {
+        case .offline, .tls, .stopped: return .outcome(end.outcome)
+        default: return .outcome(Self.stillUnclear(end))
+        }
+    }
+
+    private static func stillUnclear(_ end: HTTPEnd) -> SendOutcome {
+        if case .wait = end.kind { return end.outcome }
+        return .unclear(code: end.code, message: end.message)
+    }
+
+    func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        guard let endpoint = template.address(of: job.capture), let id = job.delivery.remoteID,
+            let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
+        else { return .unclear(code: "poll", message: "no id of the server's to ask for") }
+        guard let empty = try? Digest.of([]) else { return local("no hash") }
+        switch authorized(HTTPRequest(.get, address), empty, job.token, control) {
+        case .failure(let refusal): return refusal.outcome
+        case .success(let end):
+            guard let answer = end.answer else {
+                if case .held = end.outcome { return end.outcome }
+                // Nobody said anything, so nothing is decided.
+                return .parked(cause: end.message, isInDoubt: false)
+            }
+            if answer.status == 404 {
+                return .unclear(code: "http.404", message: "the server does not know \(id) any more")
+            }
+            let json = AnswerWords(answer).json
+            guard answer.status == 200, let data = json?["data"], data.members != nil else {
+                if case .held = end.outcome { return end.outcome }
+                return .parked(cause: end.message, isInDoubt: false)
+            }
+            let status = data["status"]?.text
+            if Self.isUndecided(status) { return .accepted(remoteID: nil, remoteURL: nil) }
+            if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
+            return completed(
+                job, id, data["verification_url"]?.text ?? job.delivery.remoteURL, by: "poll", data)
+        }
+    }
+
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
+        switch landed(job, control) {
+        case .absent: return .lost("the server has no record of it")
+        case .anothers: return .unknown("the server has its photo under another id")
+        case .unknown(let text): return .unknown(text)
+        case .outcome(.completed(_, let id, _)):
+            return id == job.delivery.remoteID ? .there : .unknown("the server has its photo under another id")
+        case .outcome(let outcome): return .unknown(outcome.trouble ?? "no answer")
+        }
+    }
+
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
+        "a server of the capture API does not give bundles back"
+    }
+
+    func test(_ control: SendControl) -> DestinationTest {
+        let endpoint = WebAddress(template.example)
+        var found = exchange.test(endpoint, control)
+        guard found.hold == nil, let endpoint else { return found }
+        do throws(SendTrouble) {
+            if let device = try shared.device(destination) {
+                found.findings.append("the key of device \(device.id) opens")
+            }
+            if let tokens = shared.tokens {
+                _ = try tokens.current(control)
+                found.findings.append("there is a token")
+            }
+        } catch {
+            found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+            return found
+        }
+        // A capture that no server has: who asks is judged before what is asked for.
+        let nobody = "00000000-0000-4000-8000-000000000000"
+        guard let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + nobody),
+            let empty = try? Digest.of([]), let token = try? RandomBytes.make(16),
+            case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
+        else { return found }
+        // A server of another kind has no code for it.
+        found.judge(end, allowing: end.kind == .final ? [404] : [])
+        return found
+    }
+}

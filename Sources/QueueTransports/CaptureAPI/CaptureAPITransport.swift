@@ -1,0 +1,215 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+import Synchronization
+
+/// Multipart POST to a server of the capture API (Spec/upload.md).
+final class CaptureAPITransport: UploadTransport {
+    let destination: Destination
+    let shared: CaptureAPIShared
+    let exchange: HTTPExchange
+    let template: URLTemplate
+    let verifyAddress: WebAddress?
+
+    init(_ destination: Destination, _ shared: CaptureAPIShared) {
+        self.destination = destination
+        self.shared = shared
+        exchange = HTTPExchange(destination, .http)
+        template = Self.template(destination)
+        verifyAddress = Self.verifyAddress(destination, WebAddress(template.example))
+    }
+
+    static func template(_ destination: Destination) -> URLTemplate {
+        let given = URLTemplate(destination.settings["url"] ?? "")
+        guard let example = WebAddress(given.example), example.path == "/" || example.path.isEmpty, example.query == nil
+        else { return given }
+        return URLTemplate(given.text + (given.text.hasSuffix("/") ? "" : "/") + "api/v1/captures")
+    }
+
+    static func verifyAddress(_ destination: Destination, _ endpoint: WebAddress?) -> WebAddress? {
+        if let text = destination.settings["verify-url"] { return text == "none" ? nil : WebAddress(text) }
+        guard let endpoint, endpoint.path.contains("/") else { return nil }
+        let folder = endpoint.path.pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/")
+        return WebAddress(endpoint.origin.description + folder + "/verify-file")
+    }
+
+    func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(WebAddress(template.example), control) }
+
+    // MARK: - Sending
+
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        guard let endpoint = template.address(of: job.capture) else { return local("the URL cannot be used") }
+        if job.delivery.isInDoubt {
+            switch landed(job, control) {
+            case .outcome(let outcome): return outcome
+            case .absent, .anothers, .unknown: break
+            }
+        }
+        var candidate = 0
+        while true {
+            let source: Source
+            switch open(job, from: candidate) {
+            case .success(let found): source = found
+            case .failure(let end): return end.outcome
+            }
+            let file = FileBody(
+                source.handle, source.layout, of: (job.capture.byteCount, job.capture.sha256), control)
+            let outcome = post(file, source.layout.contentType, to: endpoint, job, control)
+            guard file.isSpoilt else { return file.fault ?? outcome }
+            // Nothing of it arrived whole; the next boundary that the manifest gives is tried.
+            candidate = source.layout.candidate + 1
+        }
+    }
+
+    private func post(
+        _ file: FileBody, _ contentType: String, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
+    ) -> SendOutcome {
+        // Only a signature needs the hash of the body before it is sent.
+        var digest: Digest?
+        if destination.settings["device-id"] != nil {
+            digest = file.digest { control.stopped != nil }
+            guard digest != nil else { return file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false) }
+        }
+        var request = HTTPRequest(.post, endpoint)
+        request.headers = [
+            HTTPRequest.Header("Content-Type", contentType), HTTPRequest.Header("Accept", "application/json"),
+        ]
+        if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
+        request.body = file
+        switch authorized(request, digest, job.token, control) {
+        case .failure(let outcome): return outcome.outcome
+        case .success(let end): return judge(end, job, digest, control)
+        }
+    }
+
+    private func judge(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
+        switch end.kind {
+        case .landed:
+            guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),
+                let data = value["data"], let id = data["capture_id"]?.text, (1...256).contains(id.utf8.count)
+            else {
+                return .unclear(code: end.code, message: "\(end.message) without a capture_id")
+            }
+            let url = data["verification_url"]?.text
+            if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }
+            if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
+            return completed(job, id, url, by: "answer", data, body)
+        case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present:
+            // The connection is fine, so it can be asked at once.
+            if case .outcome(let outcome) = landed(job, control), case .completed = outcome { return outcome }
+            return end.kind == .present ? .failed(code: end.code, message: end.message) : end.outcome
+        default: return end.outcome
+        }
+    }
+
+    static func isUndecided(_ status: String?) -> Bool {
+        ["processing", "pending", "queued"].contains(status?.lowercased() ?? "")
+    }
+
+    /// What a server says that has looked at a capture and does not want it; nil for anything else.
+    static func refusal(_ data: JSONValue, _ answer: JSONValue?, hiding secrets: [String]) -> SendOutcome? {
+        guard let status = data["status"]?.text?.lowercased(), ["failed", "rejected", "error"].contains(status) else {
+            return nil
+        }
+        let reason =
+            data["reason"]?.text ?? data["error"]?["message"]?.text ?? answer?["error"]?["message"]?.text
+            ?? "without a reason"
+        return .rejected(
+            code: "server.\(status)",
+            message: "the server rejected it: \(AnswerWords.shown(reason, hiding: secrets, limit: 300))")
+    }
+
+    func completed(
+        _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: Digest? = nil
+    ) -> SendOutcome {
+        let receipt = job.receipt(
+            .http,
+            [
+                "capture_id": .string(id), "confirmed_by": .string(proof),
+                "body_sha256": body.map { .string($0.description) },
+                "url": template.address(of: job.capture).map { .string($0.shown) },
+                "answer": CanonicalJSON.encode(answer).count <= Self.answerLimit ? answer : nil,
+            ])
+        return .completed(receipt: receipt, remoteID: id, remoteURL: url)
+    }
+
+    /// Bytes of what the server said that go into a receipt.
+    private static let answerLimit = 4096
+
+    func local(_ message: String) -> SendOutcome {
+        .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
+    }
+
+    /// A bundle, and how a body is made of it.
+    private typealias Source = (handle: FileHandle, layout: BodyLayout)
+
+    private func open(_ job: SendJob, from candidate: Int) -> Result<Source, RefusedSend> {
+        switch job.open() {
+        case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
+        case .success(let source):
+            do throws(BundleError) {
+                let layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
+                return .success((source.handle, layout))
+            } catch {
+                return .failure(RefusedSend(outcome: Self.outcome(of: error)))
+            }
+        }
+    }
+
+    static func outcome(of error: BundleError) -> SendOutcome {
+        if error.code == .outputUnusable || error.code == .inputOutput {
+            return .failed(code: error.code.rawValue, message: error.message)
+        }
+        // A bundle that was sound when it was pushed has other bytes now; it is looked at before it is set aside.
+        return error.verdict == nil && error.code != .entrySHA256
+            ? .failed(code: error.code.rawValue, message: error.message) : .damaged(message: error.message)
+    }
+
+    // MARK: - Credentials
+
+    /// Sends with token and device headers, made for this try; once more where the server asks for fresh ones.
+    func authorized(
+        _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
+    ) -> Result<HTTPEnd, RefusedSend> {
+        let own = destination.ownHeaders
+        do throws(SendTrouble) {
+            return .success(
+                try exchange.perform(
+                    request, token: shared.tokens, control,
+                    prepare: { attempt throws(SendTrouble) in
+                        attempt.add(own)
+                        attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
+                        return try sign(&attempt, body) || !own.isEmpty
+                    },
+                    onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } }))
+        } catch {
+            return .failure(RefusedSend(local: error.message, control))
+        }
+    }
+
+    /// - Returns: whether there is a device to sign with.
+    private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
+        guard let body, let device = try shared.device(destination) else { return false }
+        let now = WallClock.milliseconds + shared.offset.withLock(\.self)
+        do throws(BundleError) {
+            let signature = try RequestSignature(body: body, deviceID: device.id, timestamp: now, device: device.key)
+            request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
+            return true
+        } catch {
+            throw SendTrouble(message: error.message)
+        }
+    }
+
+    /// 2020 to 2200: a clock of ours that was never set may be off by half a century, a server's is not.
+    static let possibleTimes = 1_577_836_800_000...7_258_118_400_000
+
+    private func correctClock(_ answer: HTTPAnswer?) {
+        guard let answer else { return }
+        let now = WallClock.milliseconds
+        let told = AnswerWords(answer).json?["meta"]?["timestamp"]?.text.flatMap { CaptureTime($0)?.milliseconds }
+        guard let server = told ?? answer["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }),
+            Self.possibleTimes.contains(server)
+        else { return }
+        shared.offset.withLock { $0 = server - now }
+    }
+}

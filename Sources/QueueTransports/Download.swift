@@ -1,0 +1,37 @@
+import CaptureNative
+import CurlClient
+
+/// Bytes that come back, no more than were sent.
+final class Download {
+    private let target: FileHandle
+    private let limit: Int
+    private var count = 0
+    private var fault: String?
+
+    init(_ target: FileHandle, limit: Int) {
+        self.target = target
+        self.limit = limit
+    }
+
+    func take(_ piece: Span<UInt8>) -> Bool {
+        count += piece.count
+        guard count <= limit else {
+            fault = "more than \(limit) bytes came back"
+            return false
+        }
+        do throws(NativeError) {
+            try target.write(piece)
+            return true
+        } catch {
+            fault = "\(error.call): \(error.text)"
+            return false
+        }
+    }
+
+    /// nil when all of it came.
+    func trouble(_ end: HTTPEnd) -> String? {
+        if let fault { return fault }
+        guard end.answer?.status == 200 else { return end.message }
+        return count == limit && end.answer?.isCut == false ? nil : "\(count) bytes of \(limit) came back"
+    }
+}

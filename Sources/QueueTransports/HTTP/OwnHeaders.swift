@@ -1,0 +1,16 @@
+import CurlClient
+
+extension Destination {
+    /// Headers that the user gave.
+    var ownHeaders: [HTTPRequest.Header] { settings["header"].map(HeaderLines.parse)?.compactMap(\.self) ?? [] }
+}
+
+extension HTTPRequest {
+    /// Adds headers of the user's; of Content-Type there is one.
+    mutating func add(_ own: [Header]) {
+        if own.contains(where: { $0.name.lowercased() == "content-type" }) {
+            headers.removeAll { $0.name.lowercased() == "content-type" }
+        }
+        headers += own
+    }
+}

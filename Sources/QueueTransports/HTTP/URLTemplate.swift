@@ -1,0 +1,86 @@
+import CaptureBundle
+import CurlClient
+
+/// A URL with `{sha256}`, `{id}` and `{session}` in it (Spec/queue.md section 12).
+struct URLTemplate {
+    private static let names = ["sha256", "id", "session"]
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Something like what comes of it.
+    var example: String { filled { _ in "a" } }
+
+    /// The first name in braces that we do not know.
+    var unknown: String? {
+        text.pieces(by: "{", keepsEmpty: true).dropFirst().lazy
+            .map { $0.pieces(by: "}", limit: 2, keepsEmpty: true) }
+            .first { $0.count == 1 || !Self.names.contains($0[0]) }.map { $0[0].cut(to: 20) }
+    }
+
+    /// Whether each capture gets an address of its own.
+    var tellsCapturesApart: Bool {
+        let parts = text.pieces(by: "#", limit: 2, keepsEmpty: true)
+        return parts[0].contains("{sha256}") || parts[0].contains("{id}")
+    }
+
+    /// Without its query, which may hold a secret.
+    var shown: String {
+        let parts = text.pieces(by: "?", limit: 2, keepsEmpty: true)
+        return parts[0] + (parts.count > 1 ? "?…" : "")
+    }
+
+    func address(of capture: CaptureRecord) -> WebAddress? {
+        WebAddress(
+            filled { name in
+                switch name {
+                case "sha256": capture.sha256.description
+                case "id": Self.escaped(capture.id)
+                default: Self.escaped(capture.session ?? "")
+                }
+            })
+    }
+
+    private func filled(_ value: (String) -> String) -> String {
+        var text = text
+        for name in Self.names {
+            text = text.pieces(around: "{\(name)}").joined(separator: value(name))
+        }
+        return text
+    }
+
+    /// The bytes that escapes stand for.
+    static func unescapedBytes(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = Hex.decode(digits)?.first {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    static func unescaped(_ text: String) -> String { String(decoding: unescapedBytes(text), as: UTF8.self) }
+
+    static func escaped(_ text: String) -> String { escaped(bytes: Array(text.utf8)) }
+
+    /// RFC 3986 section 2.3: all but the unreserved characters.
+    static func escaped(bytes: some Sequence<UInt8>) -> String {
+        var escaped = ""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            default: escaped += "%" + Hex.encode([byte]).uppercased()
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,175 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+
+/// Where a capture is put: a URL of the template, or one that is fetched late (Spec/queue.md section 12).
+final class PutAddresses {
+    struct Place {
+        let address: WebAddress
+        let headers: [HTTPRequest.Header]
+        /// It came from a command or an endpoint, and can be had anew.
+        let isFetched: Bool
+
+        /// Whoever has it may use it: it is not shown and not kept.
+        var isSigned: Bool {
+            isFetched || Self.lifeEnd(address) != nil || address.query?.contains("ignature=") ?? false
+        }
+
+        func isOver(at now: Int) -> Bool { Self.lifeEnd(address).map { $0 <= now } ?? false }
+
+        /// Unix milliseconds; nil where the URL does not tell.
+        static func lifeEnd(_ address: WebAddress) -> Int? {
+            var values: [String: String] = [:]
+            for pair in (address.query ?? "").pieces(by: "&") {
+                let parts = pair.pieces(by: "=", limit: 2)
+                if parts.count == 2 { values[parts[0].lowercased()] = parts[1] }
+            }
+            if let date = values["x-amz-date"], let life = values["x-amz-expires"].flatMap({ WholeNumber.parse($0) }),
+                life <= 1 << 30, let start = basic(date)
+            {
+                return start + life * 1000
+            }
+            return values["expires"].flatMap { WholeNumber.parse($0) }.flatMap { $0 < 1 << 40 ? $0 * 1000 : nil }
+        }
+
+        /// `20260314T150000Z`
+        private static func basic(_ text: String) -> Int? {
+            let digits = Array(text.utf8)
+            guard digits.count == 16 else { return nil }
+            let part = { (range: Range<Int>) in String(decoding: digits[range], as: UTF8.self) }
+            let date = "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
+            return CaptureTime("\(date)T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z")?.milliseconds
+        }
+    }
+
+    private let destination: Destination
+    private let exchange: HTTPExchange
+    private let tokens: TokenSource?
+    private let warn: (String) -> Void
+    private var hasWarned = false
+    /// Where the last capture went, which can be connected to.
+    private(set) var last: WebAddress?
+
+    init(
+        _ destination: Destination, _ exchange: HTTPExchange, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void
+    ) {
+        self.destination = destination
+        self.exchange = exchange
+        self.tokens = tokens
+        self.warn = warn
+    }
+
+    /// Whether token and headers of the user's may go there: to what the user named, and to a fetched URL only where it is
+    /// of the endpoint's own origin, or a command's that is not signed.
+    func isOurs(_ place: Place) -> Bool {
+        guard place.isFetched else { return true }
+        if let endpoint = destination.settings["url-endpoint"] {
+            return WebAddress(URLTemplate(endpoint).example)?.origin == place.address.origin
+        }
+        return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
+    }
+
+    /// Something that can be connected to before there is a capture.
+    var known: WebAddress? {
+        (destination.settings["url"] ?? destination.settings["url-endpoint"]).flatMap {
+            WebAddress(URLTemplate($0).example)
+        }
+    }
+
+    func place(of job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
+        let place: Place
+        if let text = destination.settings["url"] {
+            guard let address = URLTemplate(text).address(of: job.capture) else {
+                return .failure(RefusedSend(local: "the URL of \(job.capture.id) cannot be used", control))
+            }
+            place = Place(address: address, headers: [], isFetched: false)
+        } else {
+            switch fetch(job, control) {
+            case .success(let found): place = found
+            case .failure(let refusal): return .failure(refusal)
+            }
+        }
+        warnOfShortLife(place)
+        last = place.address
+        return .success(place)
+    }
+
+    private func warnOfShortLife(_ place: Place) {
+        guard !hasWarned, let end = Place.lifeEnd(place.address) else { return }
+        let left = end - WallClock.milliseconds
+        guard left < 86_400_000 else { return }
+        hasWarned = true
+        warn(
+            left <= 0
+                ? "the URL for \(place.address.origin) has lived its time"
+                : "the URL for \(place.address.origin) lives for \(left / 1000) s only, and less than 24 h are few for a queue"
+        )
+    }
+
+    private func fetch(_ job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
+        let capture = job.capture
+        if let command = destination.settings["url-command"] {
+            do throws(SendTrouble) {
+                let text = try SecretFile.firstLine(
+                    of: command,
+                    [
+                        "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
+                        "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
+                    ], control)
+                return place(text, [], from: "url-command", control)
+            } catch {
+                return .failure(RefusedSend(local: "url-command: \(error.message)", control))
+            }
+        }
+        guard let address = destination.settings["url-endpoint"].flatMap({ URLTemplate($0).address(of: capture) })
+        else {
+            return .failure(RefusedSend(local: "the url-endpoint cannot be used", control))
+        }
+        var request = HTTPRequest(.post, address)
+        request.headers = [HTTPRequest.Header("Content-Type", "application/json")]
+        request.body = MemoryBody(
+            CanonicalJSON.encode(
+                .members([
+                    "id": .string(capture.id), "sha256": .string(capture.sha256.description),
+                    "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
+                ])))
+        let own = destination.ownHeaders
+        let end: HTTPEnd
+        do throws(SendTrouble) {
+            end = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
+                attempt.add(own)
+                return !own.isEmpty
+            }
+        } catch {
+            return .failure(RefusedSend(local: error.message, control))
+        }
+        guard let answer = end.answer, answer.status == 200 || answer.status == 201,
+            let json = AnswerWords(answer).json,
+            let text = json["url"]?.text
+        else {
+            // Nothing was sent yet, so nothing is in doubt.
+            if case .unclear(let code, let message) = end.outcome {
+                return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)")))
+            }
+            return .failure(RefusedSend(outcome: end.outcome))
+        }
+        let lines = (json["headers"]?.members ?? []).compactMap { member in
+            member.value.text.map { "\(member.name): \($0)" }
+        }
+        let headers = lines.isEmpty ? [] : HeaderLines.parse(lines.joined(separator: "\n"))
+        guard headers.allSatisfy({ $0 != nil }) else {
+            return .failure(RefusedSend(local: "url-endpoint: headers that cannot be sent", control))
+        }
+        return place(
+            text, headers.compactMap(\.self).filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
+    }
+
+    private func place(
+        _ text: String, _ headers: [HTTPRequest.Header], from source: String, _ control: SendControl
+    ) -> Result<Place, RefusedSend> {
+        guard let address = WebAddress(text), !address.hasUser else {
+            return .failure(RefusedSend(local: "\(source): expected one absolute URL of http or https", control))
+        }
+        return .success(Place(address: address, headers: headers, isFetched: true))
+    }
+}

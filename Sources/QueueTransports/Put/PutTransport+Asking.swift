@@ -1,0 +1,85 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+
+/// What is asked of, and told to, a `put` destination beside the transfers.
+extension PutTransport {
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
+        guard case .success(let content) = open(job) else { return .unknown("the bytes cannot be read") }
+        guard case .success(let place) = addresses.place(of: job, control) else {
+            return .unknown("there is no URL to ask")
+        }
+        let end = head(place, control)
+        guard let answer = end.answer else { return .unknown(end.message) }
+        switch answer.status {
+        case 404, 410:
+            // A server that did not tell of it when it came does not tell now, either.
+            if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
+                return .unknown("\(place.address.origin) answers \(answer.status), as it did when it was sent")
+            }
+            return .lost("\(place.address.origin) answers \(answer.status)")
+        case 200:
+            if let length = answer["content-length"].flatMap({ Int($0) }), length != content.byteCount {
+                return .lost("\(place.address.origin) holds \(length) bytes of \(content.byteCount)")
+            }
+            if case .differs(let name) = RemoteDigest.compare(answer, content.handle, sha256: content.sha256) {
+                return .lost("\(place.address.origin) holds other bytes, by its \(name)")
+            }
+            return .there
+        default: return .unknown(end.message)
+        }
+    }
+
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
+        guard part == .bundle else { return "only the \(part.rawValue) was sent there" }
+        guard case .success(let place) = addresses.place(of: job, control) else { return "there is no URL to ask" }
+        let download = Download(target, limit: job.capture.byteCount)
+        var request = HTTPRequest(.get, place.address)
+        request.sink = download.take
+        guard case .success(let end) = authorized(request, place, control) else { return "no token" }
+        return download.trouble(end)
+    }
+
+    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
+        guard let address = destination.settings["session-end-url"].flatMap(marker.address) else {
+            return .failure(SendTrouble(message: "the session-end-url cannot be used"))
+        }
+        var request = HTTPRequest(.post, address)
+        request.headers = [
+            HTTPRequest.Header("Content-Type", "application/json"), HTTPRequest.Header("Idempotency-Key", marker.key),
+        ]
+        request.body = MemoryBody(marker.body)
+        let place = PutAddresses.Place(address: address, headers: [], isFetched: false)
+        switch authorized(request, place, control) {
+        case .failure(let refusal): return .failure(SendTrouble(message: refusal.outcome.trouble ?? ""))
+        case .success(let end):
+            guard let status = end.answer?.status, (200...299).contains(status) else {
+                return .failure(SendTrouble(message: end.message))
+            }
+            return .success(end.message)
+        }
+    }
+
+    func test(_ control: SendControl) -> DestinationTest {
+        var found = DestinationTest()
+        guard let address = addresses.known else {
+            found.findings.append("the URL comes from a command, which is run when something is sent")
+            return found
+        }
+        found = exchange.test(address, control)
+        if found.hold != nil { return found }
+        if let tokens {
+            do throws(SendTrouble) {
+                _ = try tokens.current(control)
+                found.findings.append("there is a token")
+            } catch {
+                found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+                return found
+            }
+        }
+        guard destination.settings["url"] != nil else { return found }
+        let end = head(PutAddresses.Place(address: address, headers: [], isFetched: false), control)
+        found.judge(end, allowing: [403, 404, 405, 410, 501])
+        return found
+    }
+}

@@ -1,0 +1,260 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+
+/// PUT to an S3-compatible store, under a key that is the hash (Spec/queue.md section 12).
+final class S3Transport: UploadTransport {
+    private let destination: Destination
+    private let exchange: HTTPExchange
+    private let template: URLTemplate
+
+    init(_ destination: Destination) {
+        self.destination = destination
+        exchange = HTTPExchange(destination, .s3)
+        let url = destination.settings["url"] ?? ""
+        template = URLTemplate(
+            url.contains("{sha256}") ? url : (url.hasSuffix("/") ? url : url + "/") + "{sha256}.bundle")
+    }
+
+    func reach(_ control: SendControl) -> DestinationHold? {
+        exchange.reach(WebAddress(template.example), control)
+    }
+
+    private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    /// Server's clock minus ours, in milliseconds: learnt when it refuses a signature for its time.
+    private var offset = 0
+
+    /// Signs and sends; once more where the store says that the time is wrong.
+    private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
+        -> HTTPEnd
+    {
+        let credentials = try S3Credentials.find(destination)
+        var request = request
+        request.add(destination.ownHeaders)
+        var round = 0
+        while true {
+            defer { round += 1 }
+            let signer = SigV4(
+                credentials: credentials, region: S3Credentials.region(destination),
+                now: WallClock.milliseconds + offset)
+            let signed: HTTPRequest
+            do throws(NativeError) {
+                signed = try signer.signed(request, contentHash: contentHash)
+            } catch {
+                throw SendTrouble(message: error.description)
+            }
+            let end = exchange.perform(signed, carriesCredentials: true, control)
+            guard end.kind == .again, round == 0, request.body?.rewind() ?? true else { return end }
+            let now = WallClock.milliseconds
+            if let server = end.answer?["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }) {
+                offset = server - now
+            }
+        }
+    }
+
+    private func perform(
+        _ method: HTTPRequest.Method, _ address: WebAddress, _ headers: [HTTPRequest.Header], _ control: SendControl,
+        _ sink: ((Span<UInt8>) -> Bool)? = nil
+    ) throws(SendTrouble) -> HTTPEnd {
+        var request = HTTPRequest(method, address)
+        request.headers = headers
+        request.sink = sink
+        return try perform(request, contentHash: Self.emptyHash, control)
+    }
+
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        guard let address = template.address(of: job.capture) else {
+            return RefusedSend(local: "the URL of \(job.capture.id) cannot be used", control).outcome
+        }
+        switch job.open() {
+        case .failure(let trouble): return trouble.outcome
+        case .success(let source):
+            do throws(SendTrouble) {
+                return try send(job, source.handle, address, control)
+            } catch {
+                return RefusedSend(local: error.message, control).outcome
+            }
+        }
+    }
+
+    private func send(
+        _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
+    ) throws(SendTrouble) -> SendOutcome {
+        if job.delivery.isInDoubt {
+            switch try landed(job, handle, address, control) {
+            case .absent: break
+            // Rights to write alone: the store itself sees to it that nothing is replaced.
+            case .outcome(.held(let hold)) where hold.code == AnswerClass.credentials.rawValue: break
+            case .outcome(let outcome): return outcome
+            }
+        }
+        let capture = job.capture
+        let body = FileBody(handle, byteCount: capture.byteCount, sha256: capture.sha256, control)
+        var request = HTTPRequest(.put, address)
+        request.headers = [
+            HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle"),
+            HTTPRequest.Header("If-None-Match", "*"),
+            HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)),
+        ]
+        request.body = body
+        let end = try perform(request, contentHash: capture.sha256.description, control)
+        if let fault = body.fault { return fault }
+        switch end.kind {
+        case .landed, .present:
+            switch try landed(job, handle, address, control) {
+            case .outcome(let outcome): return outcome
+            case .absent where end.kind == .present:
+                // Somebody else is putting it, or has just taken it away.
+                return .failed(code: end.code, message: end.message)
+            case .absent:
+                return .unclear(code: "s3.absent", message: "\(end.message), and does not have the object")
+            }
+        case .endpoint where end.word == "NoSuchUpload": return .failed(code: end.code, message: end.message)
+        default: return end.outcome
+        }
+    }
+
+    // MARK: - Asking
+
+    private enum Landing {
+        case outcome(SendOutcome)
+        case absent
+    }
+
+    /// Reads back what the store has under the key: size, and checksum, MD5 or the bytes themselves.
+    private func landed(
+        _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
+    ) throws(SendTrouble) -> Landing {
+        let end = try perform(.head, address, [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")], control)
+        guard let answer = end.answer else {
+            if case .failed(let code, let message) = end.outcome {
+                return .outcome(.unclear(code: code, message: message))
+            }
+            return .outcome(end.outcome)
+        }
+        if answer.status == 404 { return .absent }
+        guard answer.status == 200 else {
+            return .outcome(
+                end.kind == .credentials || end.kind == .wait
+                    ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
+        }
+        guard let length = answer["content-length"].flatMap({ Int($0) }) else {
+            return try readBack(job, address, answer["etag"], control)
+        }
+        guard length == job.capture.byteCount else {
+            return .outcome(.conflict(message: "\(address.shown) holds \(length) bytes, not ours"))
+        }
+        switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
+        case .agrees:
+            let proof = answer["x-amz-checksum-sha256"] == nil ? "etag" : "checksum"
+            return .outcome(completed(job, address, proof, answer["etag"]))
+        // An ETag need not be an MD5.
+        case .differs(let name) where name != "ETag":
+            return .outcome(.conflict(message: "\(address.shown) holds other bytes, by its \(name)"))
+        case .differs, .untold: return try readBack(job, address, answer["etag"], control)
+        }
+    }
+
+    private func readBack(
+        _ job: SendJob, _ address: WebAddress, _ etag: String?, _ control: SendControl
+    ) throws(SendTrouble) -> Landing {
+        do throws(NativeError) {
+            let copy = try SpoolFile.open()
+            let download = Download(copy, limit: job.capture.byteCount)
+            let end: HTTPEnd
+            do throws(SendTrouble) {
+                end = try perform(.get, address, [], control, download.take)
+            } catch {
+                return .outcome(RefusedSend(local: error.message, control).outcome)
+            }
+            if let trouble = download.trouble(end) {
+                return .outcome(.unclear(code: end.code, message: "reading back: \(trouble)"))
+            }
+            try copy.seekToStart()
+            guard try FileDigest.sha256(copy) == job.capture.sha256 else {
+                return .outcome(.conflict(message: "\(address.shown) holds other bytes"))
+            }
+            return .outcome(completed(job, address, "bytes", etag))
+        } catch {
+            return .outcome(.unclear(code: "s3.readback", message: "\(error.call): \(error.text)"))
+        }
+    }
+
+    private func completed(_ job: SendJob, _ address: WebAddress, _ proof: String, _ etag: String?) -> SendOutcome {
+        let receipt = job.receipt(
+            .s3,
+            [
+                "url": .string(address.shown), "confirmed_by": .string(proof),
+                "etag": etag.map { .string($0.cut(to: 200)) },
+            ])
+        return .completed(receipt: receipt, remoteID: nil, remoteURL: address.text)
+    }
+
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
+        guard let address = template.address(of: job.capture), case .success(let source) = job.open() else {
+            return .unknown("the bytes cannot be read")
+        }
+        do throws(SendTrouble) {
+            switch try landed(job, source.handle, address, control) {
+            case .absent: return .lost("\(address.origin) does not have the object")
+            case .outcome(.completed): return .there
+            case .outcome(.conflict(let message)): return .lost(message)
+            case .outcome(let outcome): return .unknown(outcome.trouble ?? "no answer")
+            }
+        } catch {
+            return .unknown(error.message)
+        }
+    }
+
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
+        guard let address = template.address(of: job.capture) else { return "the URL cannot be used" }
+        let download = Download(target, limit: job.capture.byteCount)
+        do throws(SendTrouble) {
+            return download.trouble(try perform(.get, address, [], control, download.take))
+        } catch {
+            return error.message
+        }
+    }
+
+    /// By the first part of the path, which is the bucket where the host's name does not say it.
+    private func bucketIsMissing(_ address: WebAddress, _ control: SendControl) throws(SendTrouble) -> Bool {
+        guard let name = address.path.pieces(by: "/").first,
+            let bucket = WebAddress("\(address.origin)/\(name)")
+        else { return false }
+        return try perform(.head, bucket, [], control).answer?.status == 404
+    }
+
+    func test(_ control: SendControl) -> DestinationTest {
+        let example = WebAddress(template.example)
+        var found = exchange.test(example, control)
+        guard found.hold == nil, let address = example else { return found }
+        do throws(SendTrouble) {
+            let end = try perform(.head, address, [], control)
+            switch end.answer?.status {
+            case 404? where try bucketIsMissing(address, control):
+                found.hold = DestinationHold(
+                    code: AnswerClass.endpoint.rawValue, message: "\(address.origin) has no such bucket")
+            case 200?, 404?:
+                found.findings.append("the credentials are taken, region \(S3Credentials.region(destination))")
+            default: found.judge(end, allowing: [])
+            }
+        } catch {
+            found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+        }
+        return found
+    }
+}
+
+/// SHA-256 of the rest of a file.
+enum FileDigest {
+    static func sha256(_ handle: FileHandle) throws(NativeError) -> Digest {
+        let hasher = try SHA256Hasher()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = try handle.readSome(into: &buffer)
+            if count == 0 { return Digest(bytes: try hasher.finish()) }
+            try hasher.update(buffer.span.extracting(first: count))
+        }
+    }
+}

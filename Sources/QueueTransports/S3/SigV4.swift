@@ -1,0 +1,87 @@
+import CaptureBundle
+package import CaptureNative
+package import CurlClient
+
+/// Signs a request to an S3-compatible store (AWS Signature Version 4, "Signing and authenticating REST requests"). libcurl's
+/// own signer (7.88) cannot sign paths with escapes in them, nor by another clock than the machine's.
+package struct SigV4 {
+    private let credentials: S3Credentials
+    private let region: String
+    /// Unix milliseconds.
+    private let now: Int
+
+    package init(credentials: S3Credentials, region: String, now: Int) {
+        self.credentials = credentials
+        self.region = region
+        self.now = now
+    }
+
+    /// The request with the headers that sign it.
+    ///
+    /// - Parameter contentHash: SHA-256 of the body in hex.
+    package func signed(_ request: HTTPRequest, contentHash: String) throws(NativeError) -> HTTPRequest {
+        let (day, moment) = Self.stamps(now)
+        var request = request
+        request.headers += [
+            HTTPRequest.Header("x-amz-content-sha256", contentHash), HTTPRequest.Header("x-amz-date", moment),
+        ]
+        if let session = credentials.session {
+            request.headers.append(HTTPRequest.Header("x-amz-security-token", session))
+        }
+        var values = ["host": [Self.host(request.address)]]
+        for header in request.headers where Self.isSigned(header.name) {
+            // Several of one name are one, and several spaces are one.
+            let value = header.value.pieces(by: " ").joined(separator: " ")
+            values[header.name.lowercased(), default: []].append(value)
+        }
+        let sorted = values.sorted { $0.key < $1.key }
+        let lines = sorted.map { "\($0.key):\($0.value.joined(separator: ","))" }
+        let names = sorted.map(\.key).joined(separator: ";")
+        let canonical = [
+            request.method.rawValue, Self.canonical(request.address.path), "", lines.joined(separator: "\n"), "", names,
+            contentHash,
+        ].joined(separator: "\n")
+        let scope = "\(day)/\(region)/s3/aws4_request"
+        let digest = Hex.encode(try SHA256Hasher.hash(Array(canonical.utf8)))
+        let text = "AWS4-HMAC-SHA256\n\(moment)\n\(scope)\n\(digest)"
+        let signature = Hex.encode(try HMACSHA256.code(of: Array(text.utf8), key: try key(day)))
+        request.headers.append(
+            HTTPRequest.Header(
+                "Authorization",
+                "AWS4-HMAC-SHA256 Credential=\(credentials.key)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
+            ))
+        return request
+    }
+
+    private func key(_ day: String) throws(NativeError) -> [UInt8] {
+        var key = Array("AWS4\(credentials.secret)".utf8)
+        for part in [day, region, "s3", "aws4_request"] {
+            key = try HMACSHA256.code(of: Array(part.utf8), key: key)
+        }
+        return key
+    }
+
+    private static func isSigned(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("x-amz-") || ["content-type", "if-none-match", "range"].contains(name)
+    }
+
+    /// As libcurl writes the header: without the port that the scheme has by itself.
+    private static func host(_ address: WebAddress) -> String {
+        address.origin.description.without(first: "\(address.origin.scheme)://".utf8.count)
+    }
+
+    /// Each byte but the unreserved ones and the slash escaped, once.
+    private static func canonical(_ path: String) -> String {
+        URLTemplate.unescapedBytes(path).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { URLTemplate.escaped(bytes: $0) }.joined(separator: "/")
+    }
+
+    /// `20130524` and `20130524T000000Z`.
+    private static func stamps(_ now: Int) -> (day: String, moment: String) {
+        let text = CaptureTime(milliseconds: now)?.description ?? "1970-01-01T00:00:00.000Z"
+        let digits = text.utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
+        let moment = String(decoding: digits, as: UTF8.self) + "Z"
+        return (moment.cut(to: 8), moment)
+    }
+}

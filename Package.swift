@@ -19,7 +19,7 @@ let package = Package(
     name: "capture-bundle",
     products: [
         .library(name: "CaptureBundle", targets: ["CaptureBundle"]),
-        .library(name: "CaptureQueue", targets: ["CaptureQueue"]),
+        .library(name: "CaptureQueue", targets: ["QueueModel", "QueueTransports", "CaptureQueue"]),
         .executable(name: "capbundle", targets: ["capbundle"]),
         .executable(name: "capqueue", targets: ["capqueue"]),
     ],
@@ -41,11 +41,17 @@ let package = Package(
             dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL", system],
             swiftSettings: strict),
         .target(name: "CaptureBundle", dependencies: ["CaptureNative", system], swiftSettings: strict),
-        .target(name: "CurlTransport", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
+        .target(name: "CurlClient", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
+        // Values and pure decisions; how bytes get to a destination; the store and what happens to it.
+        .target(name: "QueueModel", dependencies: ["CaptureBundle", "CaptureNative", system], swiftSettings: strict),
+        .target(
+            name: "QueueTransports",
+            dependencies: ["QueueModel", "CaptureBundle", "CaptureNative", "CurlClient", system],
+            swiftSettings: strict),
         .target(
             name: "CaptureQueue",
             dependencies: [
-                "CaptureBundle", "CaptureNative", "CurlTransport", system,
+                "QueueModel", "QueueTransports", "CaptureBundle", "CaptureNative", system,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

@@ -1,6 +1,8 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+@_exported public import QueueModel
+@_exported public import QueueTransports
 public import SystemPackage
 
 /// A queue of bundles on disk (Spec/queue.md): what it took stays until a destination has it and the retention has passed.

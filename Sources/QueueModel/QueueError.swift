@@ -1,5 +1,4 @@
-import CaptureBundle
-import CaptureNative
+package import CaptureNative
 public import SystemPackage
 
 /// The one error of the queue. Verdicts on a bundle are `BundleError`, as everywhere.
@@ -11,7 +10,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
-        init(_ rawValue: String) { self.rawValue = rawValue }
+        package init(_ rawValue: String) { self.rawValue = rawValue }
     }
 
     public let code: Code
@@ -21,7 +20,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the user can do about it, a sentence each.
     public let hints: [String]
     /// The disk is full, so what was to be written was not.
-    var isDiskFull = false
+    package var isDiskFull = false
 
     public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [String] = []) {
         self.code = code
@@ -74,28 +73,28 @@ extension QueueError.Code {
 
 extension QueueError {
     /// A call on a file of the queue that failed.
-    static func file(_ path: FilePath, _ error: NativeError) -> QueueError { file(path.string, error) }
+    package static func file(_ path: FilePath, _ error: NativeError) -> QueueError { file(path.string, error) }
 
-    static func file(_ name: String, _ error: NativeError) -> QueueError {
+    package static func file(_ name: String, _ error: NativeError) -> QueueError {
         var failure = QueueError(.inputOutput, "\(error.call): \(error.text)", of: name)
         failure.isDiskFull = error.isDiskFull
         return failure
     }
 
     /// A value in the database that none of our versions writes.
-    static func corruptRecord(_ what: String) -> QueueError {
+    package static func corruptRecord(_ what: String) -> QueueError {
         QueueError(.corruptRecord, "the database holds \(what)", hints: [salvageHint])
     }
 
-    static let salvageHint = "capqueue salvage builds the database anew from the spool"
+    package static let salvageHint = "capqueue salvage builds the database anew from the spool"
 }
 
 /// Runs calls on the system and turns their failure into this library's error.
-func onFile<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
+package func onFile<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
     do { return try body() } catch { throw .file(path, error) }
 }
 
 /// The same for what has a name and no path, such as the standard input.
-func onFile<Value>(named name: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
+package func onFile<Value>(named name: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
     do { return try body() } catch { throw .file(name, error) }
 }

@@ -46,9 +46,9 @@ public struct QueueAge: Hashable, Sendable {
 
     public init(milliseconds: Int) { self.milliseconds = milliseconds }
 
-    init(_ duration: Duration) { milliseconds = Int(duration.components.seconds) * 1000 }
+    package init(_ duration: Duration) { milliseconds = Int(duration.components.seconds) * 1000 }
 
-    var duration: Duration { .milliseconds(milliseconds) }
+    package var duration: Duration { .milliseconds(milliseconds) }
 
     private static let units: [(letter: String, seconds: Int)] = [
         ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
@@ -63,7 +63,7 @@ public struct QueueAge: Hashable, Sendable {
         milliseconds = count * unit.seconds * 1000
     }
 
-    static func parse(_ text: String, of name: String) throws(QueueError) -> QueueAge {
+    package static func parse(_ text: String, of name: String) throws(QueueError) -> QueueAge {
         guard let age = QueueAge(text) else {
             throw QueueError(.valueInvalid, "\(text) is no time, expected for example 7d, 12h or 90s", of: name)
         }
@@ -92,7 +92,7 @@ public enum ByteSize {
         return overflows || bytes > 1 << 53 ? nil : bytes
     }
 
-    static func parse(_ text: String, of name: String) throws(QueueError) -> Int {
+    package static func parse(_ text: String, of name: String) throws(QueueError) -> Int {
         guard let bytes = bytes(text) else {
             throw QueueError(.valueInvalid, "\(text) is no size, expected for example 500MB, 2GiB or none", of: name)
         }
@@ -106,9 +106,9 @@ public enum ByteSize {
     }
 }
 
-enum WholeNumber {
+package enum WholeNumber {
     /// nil for anything but 1 to 18 digits.
-    static func parse(_ text: String) -> Int? {
+    package static func parse(_ text: String) -> Int? {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)
     }

@@ -1,10 +1,11 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+public import QueueModel
 import SystemPackage
 
 /// Says which settings a kind of destination takes, and what they may be (Spec/queue.md section 12).
-enum DestinationSettings {
+package enum DestinationSettings {
     private static let pace: Set<String> = ["concurrency", "bwlimit", "retry", "jitter", "lifetime"]
     private static let connection: Set<String> = pace.union([
         "url", "ca", "cert", "cert-key", "proxy", "header", "connect-timeout", "stall-timeout", "answer-timeout",
@@ -24,7 +25,7 @@ enum DestinationSettings {
 
     /// - Returns: the settings, with paths made absolute.
     /// - Throws: `destination.settings`.
-    static func examined(
+    package static func examined(
         _ settings: [String: String], _ kind: Destination.Kind, of name: String
     ) throws(QueueError) -> [String: String] {
         func fail(_ message: String) -> QueueError { QueueError(.destinationSettings, message, of: name) }
@@ -155,7 +156,7 @@ enum HeaderLines {
 }
 
 extension Destination {
-    var retryPolicy: RetryPolicy {
+    package var retryPolicy: RetryPolicy {
         let jitter = settings["jitter"].flatMap(Percentage.parse) ?? 0
         let lifetime = settings["lifetime"].flatMap { QueueAge($0)?.milliseconds }
         if let text = settings["retry"], let policy = RetryPolicy(text: text, jitter: jitter, lifetime: lifetime) {
@@ -165,7 +166,7 @@ extension Destination {
     }
 
     /// How many transfers there may be at a time.
-    var concurrency: Int { settings["concurrency"].flatMap { WholeNumber.parse($0) } ?? 1 }
+    package var concurrency: Int { settings["concurrency"].flatMap { WholeNumber.parse($0) } ?? 1 }
 
     /// Settings as they may be shown: of URLs the query is left out.
     public var shownSettings: [String: String] {

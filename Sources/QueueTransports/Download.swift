@@ -1,5 +1,6 @@
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// Bytes that come back, no more than were sent.
 final class Download {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// A file, or an upload body that is made of one, hashed while it is sent. The last bytes are held back until the hash of
 /// the whole file is right, so that other bytes than those that are expected never arrive whole.

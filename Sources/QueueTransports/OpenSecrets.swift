@@ -1,4 +1,5 @@
 public import CaptureBundle
+public import QueueModel
 import SystemPackage
 
 extension Destination {

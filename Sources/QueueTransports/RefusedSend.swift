@@ -1,3 +1,5 @@
+import QueueModel
+
 /// What ended before a request was made.
 struct RefusedSend: Error {
     let outcome: SendOutcome

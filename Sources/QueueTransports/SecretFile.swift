@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
 import SystemPackage
 
 /// The first line of a file: a token, a passphrase.

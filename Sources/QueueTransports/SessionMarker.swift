@@ -1,14 +1,24 @@
-package import CurlClient
+import CurlClient
+import QueueModel
 
 /// A session's end, as one destination is told of it (Spec/queue.md section 9).
 package struct SessionMarker {
-    let session: String
-    let sessionNumber: Int
-    let destination: Int
+    package let session: String
+    package let sessionNumber: Int
+    package let destination: Int
     /// Kept over attempts: a server that honours it takes the end once.
-    let key: String
-    let attempts: Int
-    let body: [UInt8]
+    package let key: String
+    package let attempts: Int
+    package let body: [UInt8]
+
+    package init(session: String, sessionNumber: Int, destination: Int, key: String, attempts: Int, body: [UInt8]) {
+        self.session = session
+        self.sessionNumber = sessionNumber
+        self.destination = destination
+        self.key = key
+        self.attempts = attempts
+        self.body = body
+    }
 
     func address(_ template: String) -> WebAddress? {
         let parts = template.split(separator: "{session}", omittingEmptySubsequences: false)

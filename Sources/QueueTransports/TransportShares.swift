@@ -1,8 +1,9 @@
 import CaptureBundle
+package import QueueModel
 import Synchronization
 
 /// Makes transports, and keeps what those of one destination share.
-final class TransportShares: Sendable {
+package final class TransportShares: Sendable {
     private struct Shares {
         var servers: [Destination: CaptureAPIShared] = [:]
         var tokens: [Destination: TokenSource] = [:]
@@ -12,9 +13,11 @@ final class TransportShares: Sendable {
 
     private let shares = Mutex(Shares())
 
+    package init() {}
+
     /// - Parameter warn: for what the user should know, and which stops nothing.
     /// - Throws: `queue.record` for a kind or settings that none of our versions writes.
-    func make(_ destination: Destination, warn: @escaping (String) -> Void) throws -> any UploadTransport {
+    package func make(_ destination: Destination, warn: @escaping (String) -> Void) throws -> any UploadTransport {
         for fault in destination.openSecrets {
             let file = Array((fault.file ?? "").utf8)
             guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }

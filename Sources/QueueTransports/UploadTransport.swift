@@ -1,7 +1,8 @@
 package import CaptureBundle
 package import CaptureNative
+public import QueueModel
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// One way to a destination. Calls block; one transport is used by one thread at a time.
 ///
@@ -74,33 +75,36 @@ package struct SendJob {
     /// Unix milliseconds.
     let now: Int
     private let begun = MonotonicClock.seconds
-    private let queue: UploadQueue
-    private var folder: QueueFolder { queue.folder }
+    /// The bundle's file: in the spool, or the user's own.
+    private let file: FilePath
+    private let isTwin: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
 
-    init(_ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, _ queue: UploadQueue) {
+    /// - Parameters:
+    ///   - file: where the bundle's bytes are.
+    ///   - isTwin: whether what a destination has under this id may be another capture with the same photo.
+    package init(
+        _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
+        isTwin: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
+    ) {
         self.capture = capture
         self.delivery = delivery
         self.token = token
         self.now = now
-        self.queue = queue
+        self.file = file
+        self.isTwin = isTwin
     }
 
     /// Whether what a destination has under this id may be another capture with the same photo.
-    func mayBeTwin(_ remoteID: String, photo: Digest) -> Bool {
-        // Where that cannot be read, it is sent once more rather than never.
-        (try? queue.mayBeTwin(remoteID, of: capture, photo: photo)) ?? true
-    }
+    func mayBeTwin(_ remoteID: String, photo: Digest) -> Bool { isTwin(remoteID, photo) }
 
     /// The bundle's bytes, and as what messages name them.
     func open() -> Result<(handle: FileHandle, name: String), SourceTrouble> {
-        let path =
-            capture.holding == .reference ? FilePath(capture.reference ?? "") : folder.bundlePath(capture.sha256)
         do throws(NativeError) {
             let handle =
                 capture.holding == .reference
-                ? try FileHandle.readingPlainFile(path) : try FileHandle.reading(path, followsLinks: false)
+                ? try FileHandle.readingPlainFile(file) : try FileHandle.reading(file, followsLinks: false)
             guard let handle else { return .failure(.gone) }
-            return .success((handle, path.string))
+            return .success((handle, file.string))
         } catch  where error.isMissing {
             return .failure(.gone)
         } catch {
@@ -153,7 +157,7 @@ package final class SendControl: Sendable {
     }
 
     /// Ends what is under way within a second.
-    func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
+    package func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
 
     /// Why it is to end; nil while it may go on.
     package var stopped: String? { state.withLock(\.stop) }
@@ -167,7 +171,7 @@ package final class SendControl: Sendable {
 
     func sent(_ bytes: Int) { state.withLock { $0.sent = bytes } }
 
-    var progress: (sent: Int, whole: Int) { state.withLock { ($0.sent, $0.whole) } }
+    package var progress: (sent: Int, whole: Int) { state.withLock { ($0.sent, $0.whole) } }
 
     /// How many bytes may go at once without a silence after them that is longer than a quarter of a second or so.
     var evenPiece: Int { throttles.map(\.evenPiece).min() ?? .max }
@@ -185,7 +189,7 @@ package final class Throttle: Sendable {
     /// When the next byte may go, in seconds of the monotonic clock.
     private let free = Mutex(MonotonicClock.seconds)
 
-    init(bytesPerSecond: Int) { self.bytesPerSecond = Double(max(1, bytesPerSecond)) }
+    package init(bytesPerSecond: Int) { self.bytesPerSecond = Double(max(1, bytesPerSecond)) }
 
     var evenPiece: Int { max(256, Int(min(bytesPerSecond, 1e9)) / 4) }
 

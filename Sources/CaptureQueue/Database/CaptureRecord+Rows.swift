@@ -1,5 +1,7 @@
 import CaptureBundle
 import GRDB
+import QueueModel
+import QueueTransports
 
 extension CaptureRecord {
     /// Columns for `init(row:)`; the session comes by its name.

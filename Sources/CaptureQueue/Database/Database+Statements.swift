@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import QueueModel
 
 /// Statements that are prepared once a connection, which takes longer than running them.
 extension Database {

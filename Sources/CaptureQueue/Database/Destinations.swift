@@ -1,5 +1,7 @@
 import CaptureBundle
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 extension Destination {
@@ -71,7 +73,7 @@ extension UploadQueue {
         }
         var settings = try DestinationSettings.examined(settings, kind, of: name)
         if kind == .folder {
-            let (path, marker) = try FolderTransport.mark(FilePath(settings["path"] ?? ""), queue: folder)
+            let (path, marker) = try FolderTransport.mark(FilePath(settings["path"] ?? ""), queue: folder.path)
             settings = ["path": path.string, "marker": marker]
         }
         let text = Destination.settingsText(settings)

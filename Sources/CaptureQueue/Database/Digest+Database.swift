@@ -1,5 +1,6 @@
 import CaptureBundle
 import Foundation
+import QueueModel
 
 extension Digest {
     /// As the database keeps it: 32 bytes.

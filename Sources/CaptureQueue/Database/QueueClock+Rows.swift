@@ -1,4 +1,5 @@
 import GRDB
+import QueueModel
 
 extension QueueClock {
     /// Reads the clocks against what the database remembers.

@@ -1,4 +1,5 @@
 import GRDB
+import QueueModel
 import SystemPackage
 
 extension QueueError {
@@ -41,4 +42,3 @@ extension QueueError {
         }
     }
 }
-

@@ -1,5 +1,7 @@
 public import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 public import SystemPackage
 
 /// The folder of a queue and the names in it (Spec/queue.md section 2).

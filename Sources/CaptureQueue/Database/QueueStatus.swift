@@ -1,5 +1,7 @@
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// How a queue stands. Counting takes no longer with a million captures than with a thousand.
 public struct QueueStatus: Hashable, Sendable {

@@ -1,6 +1,8 @@
 import CaptureBundle
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// Changes of states. Each is recorded with its time and its cause, in the same transaction.
 extension Database {

@@ -1,5 +1,7 @@
 import CaptureBundle
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// Which captures are meant.
 public struct CaptureFilter: Hashable, Sendable {

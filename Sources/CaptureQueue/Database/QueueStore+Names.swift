@@ -1,5 +1,7 @@
 import CaptureBundle
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// Sessions and destinations by their names, and captures by their ids.
 extension Database {

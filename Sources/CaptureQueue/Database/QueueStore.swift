@@ -1,5 +1,7 @@
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 import Synchronization
 import SystemPackage
 

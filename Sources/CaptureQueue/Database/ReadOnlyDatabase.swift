@@ -1,5 +1,6 @@
 import CaptureNative
 import GRDB
+import QueueModel
 import SystemPackage
 
 /// Reads a queue on a disk that cannot be written, or is full.

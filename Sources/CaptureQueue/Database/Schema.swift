@@ -1,5 +1,6 @@
 import CaptureNative
 import GRDB
+import QueueModel
 
 /// The versions of the database, oldest first.
 enum Schema {

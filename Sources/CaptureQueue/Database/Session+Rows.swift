@@ -1,4 +1,6 @@
 import GRDB
+import QueueModel
+import QueueTransports
 
 extension Session {
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]

@@ -1,6 +1,8 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// A copy of settings and destinations beside the database, for `salvage` alone.

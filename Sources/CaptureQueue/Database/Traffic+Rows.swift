@@ -1,4 +1,6 @@
 import GRDB
+import QueueModel
+import QueueTransports
 
 extension Traffic {
     static func all(_ db: Database) throws -> [Traffic] {

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import Synchronization
 
 /// Runs a command of the user's for events, one after the other, each for a limited time (Spec/capqueue.md section 4). What it

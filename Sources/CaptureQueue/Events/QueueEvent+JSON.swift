@@ -1,4 +1,5 @@
 package import CaptureBundle
+import QueueModel
 import QueueTransports
 
 extension QueueEvent {

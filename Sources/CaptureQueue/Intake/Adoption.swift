@@ -1,5 +1,7 @@
 public import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import Synchronization
 public import SystemPackage
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
 import SystemPackage
 
 /// Looks at the beginning of a file, to tell whether it is a bundle, and which.

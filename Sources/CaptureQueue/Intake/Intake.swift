@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// Takes bundles in, one at a time and by several threads: verified, hashed, and on the disk, but without a name yet.

@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// Gives bundles that have arrived their names and their rows, all in one turn and one transaction

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import Synchronization
 
 /// The limits that refuse a push before anything is written (Spec/queue.md section 10).

@@ -1,4 +1,6 @@
 public import CaptureBundle
+import QueueModel
+import QueueTransports
 
 /// How bundles are pushed.
 public struct PushOptions: Sendable {

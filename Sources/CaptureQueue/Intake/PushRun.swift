@@ -1,6 +1,8 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 public import SystemPackage
 
 extension UploadQueue {

@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// Writes the rows of pushed bundles, inside one transaction.
 struct PushWriter {

@@ -1,4 +1,6 @@
 public import CaptureBundle
+import QueueModel
+import QueueTransports
 
 /// A capture by reference whose file nobody looks at, for measuring what a push does in the database alone.
 @_spi(Bench)

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// `push --move`: the user's file goes once the queue holds its very bytes, and only if it is still the file that was read.

@@ -1,5 +1,7 @@
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// Who holds a claim: a process, told from later ones of the same number.
 struct ClaimOwner: Hashable, Sendable {

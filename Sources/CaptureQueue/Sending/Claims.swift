@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// A delivery that this process may send, until the lease is over. What came of it is written only with this claim.

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+package import QueueModel
+package import QueueTransports
 import SystemPackage
 
 /// Sends to one destination, one thing at a time. Several side by side share its gate.

@@ -1,4 +1,6 @@
 import CaptureNative
+import QueueModel
+import QueueTransports
 import Synchronization
 
 /// The threads that send to one destination.

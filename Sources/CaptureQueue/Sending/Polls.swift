@@ -1,4 +1,6 @@
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// Deliveries that the server has and has not decided on (Spec/upload.md section 4.3).
 extension UploadQueue {

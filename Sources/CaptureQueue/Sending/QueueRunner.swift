@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import Synchronization
 
 /// Works through a queue (Spec/queue.md section 13): one thread a transfer, and one that watches over them.

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import Synchronization
 
 /// What a transfer has sent so far.

@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// What users say to a run, and a run to users, through the database.
 extension UploadQueue {

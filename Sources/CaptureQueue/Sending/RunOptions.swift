@@ -1,3 +1,6 @@
+import QueueModel
+import QueueTransports
+
 /// How a queue is run.
 public struct RunOptions: Sendable {
     public enum Mode: Sendable {

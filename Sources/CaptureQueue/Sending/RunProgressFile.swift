@@ -1,5 +1,7 @@
 package import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// What a run is sending at the moment, for `status`: whole, at most once a second, not synced.

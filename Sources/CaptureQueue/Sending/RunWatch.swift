@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 
 /// The thread that watches over a run: the bell, the network, requests to stop, and whether it is done.
 final class RunWatch {

@@ -3,6 +3,8 @@ import CaptureNative
 import CurlClient
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 extension UploadQueue {

@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// What came of a claim, once it is on the disk.
 struct Settled {

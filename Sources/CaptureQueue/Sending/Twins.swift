@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// Captures that share a photo: a redacted copy and a full one, links of a chain, the same photo with other metadata. A

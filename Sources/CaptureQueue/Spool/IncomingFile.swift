@@ -1,4 +1,5 @@
 import CaptureNative
+import QueueModel
 import Synchronization
 import SystemPackage
 

@@ -1,4 +1,5 @@
 import CaptureNative
+import QueueModel
 import SystemPackage
 
 /// Room on the disk that nothing uses, so that `prune` can write when the disk is full: deleting has to be recorded before it

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 
 /// What `push` knew of a bundle, kept beside it (Spec/queue.md section 4).
 struct Sidecar: Hashable, Sendable {

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// The folders that hold the bytes (Spec/queue.md section 2).

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// Reads bytes and compares them with the hash under which they were pushed.

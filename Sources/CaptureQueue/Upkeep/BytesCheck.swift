@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// Looks at the bytes of one capture.

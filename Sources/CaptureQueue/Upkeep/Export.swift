@@ -1,6 +1,8 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 
 extension UploadQueue {
     /// Hands on what waits to be sent, by reference or in the spool, oldest first, for those who send it by other means.

@@ -2,6 +2,8 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// How `prune` is done.
 public struct PruneOptions: Sendable {

@@ -1,5 +1,7 @@
 import CaptureBundle
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// Sets damage aside: the file by a rename, the row by a note, what waits by the state `quarantined`.

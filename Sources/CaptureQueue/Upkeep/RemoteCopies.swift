@@ -1,6 +1,8 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
+package import QueueModel
+public import QueueTransports
 import SystemPackage
 
 /// What destinations still have (Spec/capqueue.md, `get`, `check --remote`, `dest test`).

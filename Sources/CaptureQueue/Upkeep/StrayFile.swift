@@ -1,6 +1,8 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// A bundle in the spool that no row names.

@@ -1,5 +1,7 @@
 import CaptureBundle
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// What users do to captures by their own decision.
 public enum UserChange: String, Sendable, CaseIterable {

@@ -35,12 +35,12 @@ public struct DestinationHold: Hashable, Sendable {
     public var needsUser: Bool { ["credentials", "endpoint", "tls", "local"].contains(code) }
 
     /// The server may have said so for the sake of this one capture.
-    var mayBeOfOne: Bool { ["credentials", "endpoint", "local"].contains(code) }
+    package var mayBeOfOne: Bool { ["credentials", "endpoint", "local"].contains(code) }
 }
 
 extension SendOutcome {
     /// For the record of attempts.
-    var words: (outcome: String, code: String?, message: String?) {
+    package var words: (outcome: String, code: String?, message: String?) {
         switch self {
         case .completed: ("completed", nil, nil)
         case .accepted: ("accepted", nil, nil)
@@ -55,7 +55,7 @@ extension SendOutcome {
     }
 
     /// Whether it leaves the delivery in doubt; nil where it changes nothing about that.
-    var leavesDoubt: Bool? {
+    package var leavesDoubt: Bool? {
         switch self {
         case .unclear: true
         case .parked(_, let isInDoubt): isInDoubt ? true : nil

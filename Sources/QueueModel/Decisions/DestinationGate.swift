@@ -2,7 +2,7 @@ import Synchronization
 
 /// Decides whether something may be sent to a destination now. The time is handed in; transfers side by side share it.
 package final class DestinationGate: Sendable {
-    enum Permission: Hashable {
+    package enum Permission: Hashable {
         case go
         /// Connect first: the destination was not there.
         case connect
@@ -12,7 +12,7 @@ package final class DestinationGate: Sendable {
     }
 
     /// A change that is worth a word.
-    enum Change: Hashable {
+    package enum Change: Hashable {
         case held(Destination.Hold)
         case ready
     }
@@ -29,9 +29,9 @@ package final class DestinationGate: Sendable {
     }
 
     /// Seconds between connections to a destination that is offline.
-    static let connectDelays = [1, 2, 4, 8, 16, 32, 60]
+    package static let connectDelays = [1, 2, 4, 8, 16, 32, 60]
     /// For what holds a destination without saying how long.
-    static let usualHold = 300_000
+    package static let usualHold = 300_000
 
     private let state: Mutex<State>
 
@@ -47,7 +47,7 @@ package final class DestinationGate: Sendable {
         self.state = Mutex(state)
     }
 
-    func permission(at now: Int) -> Permission {
+    package func permission(at now: Int) -> Permission {
         state.withLock { state in
             if state.isPaused { return .paused }
             if let hold = state.hold {
@@ -64,7 +64,7 @@ package final class DestinationGate: Sendable {
     }
 
     /// A delivery is begun; false where another took the one trial meanwhile.
-    func begin(at now: Int) -> Bool {
+    package func begin(at now: Int) -> Bool {
         state.withLock { state in
             if let hold = state.hold {
                 guard now >= hold.until, !state.isOnTrial else { return false }
@@ -78,14 +78,14 @@ package final class DestinationGate: Sendable {
     }
 
     /// Nothing came of what was begun.
-    func abandon() {
+    package func abandon() {
         state.withLock { state in
             state.isOnTrial = false
             state.breaker.abandoned()
         }
     }
 
-    func note(_ outcome: SendOutcome, capture: Int, at now: Int) -> Change? {
+    package func note(_ outcome: SendOutcome, capture: Int, at now: Int) -> Change? {
         state.withLock { state in
             state.isOnTrial = false
             switch outcome {
@@ -113,7 +113,7 @@ package final class DestinationGate: Sendable {
     }
 
     /// What came of connecting.
-    func connected(_ trouble: DestinationHold?, at now: Int) -> Change? {
+    package func connected(_ trouble: DestinationHold?, at now: Int) -> Change? {
         state.withLock { state in trouble.map { Self.set($0, &state, at: now) } ?? Self.clear(&state) }
     }
 
@@ -152,7 +152,7 @@ package final class DestinationGate: Sendable {
     }
 
     /// What the database says now: the user may have paused, resumed, or lifted what holds it.
-    func adopt(_ destination: Destination) -> Change? {
+    package func adopt(_ destination: Destination) -> Change? {
         state.withLock { state in
             state.isPaused = destination.isPaused
             guard destination.isLifted, state.hold != nil || state.told != nil else { return nil }
@@ -162,12 +162,12 @@ package final class DestinationGate: Sendable {
     }
 
     /// What holds it may be one capture: the next trial is another's.
-    var isTrial: Bool {
+    package var isTrial: Bool {
         state.withLock { state in
             state.hold.map { DestinationHold(code: $0.code, message: "").mayBeOfOne } ?? false
         }
     }
 
     package var hold: Destination.Hold? { state.withLock(\.hold) }
-    var isPaused: Bool { state.withLock(\.isPaused) }
+    package var isPaused: Bool { state.withLock(\.isPaused) }
 }

@@ -25,6 +25,12 @@ public struct QueueClock: Sendable {
             package let boot: String
             package let wall: Int
             package let sinceBoot: Int
+
+            package init(boot: String, wall: Int, sinceBoot: Int) {
+                self.boot = boot
+                self.wall = wall
+                self.sinceBoot = sinceBoot
+            }
         }
 
         package var lastSeen: Int
@@ -62,12 +68,12 @@ public struct QueueClock: Sendable {
     }
 
     /// Milliseconds since this machine started, time asleep included.
-    func sinceBoot() -> Int { times().sinceBoot }
+    package func sinceBoot() -> Int { times().sinceBoot }
 
     package func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
 
     /// The wall clock as it is, for a user who says that it is right.
-    func accept() -> Memory {
+    package func accept() -> Memory {
         let now = times()
         return Memory(
             lastSeen: now.wall,

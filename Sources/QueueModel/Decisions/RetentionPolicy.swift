@@ -53,7 +53,7 @@ package struct RetentionPolicy: Sendable {
     }
 
     /// For a deletion that was decided and committed before, and cut short.
-    func permitToFinish(_ sha256: Digest, _ holding: Holding, isReference: Bool) -> RemovalPermit? {
+    package func permitToFinish(_ sha256: Digest, _ holding: Holding, isReference: Bool) -> RemovalPermit? {
         holding == .removing ? RemovalPermit(sha256: sha256, includesBundle: !isReference) : nil
     }
 
@@ -65,7 +65,7 @@ package struct RetentionPolicy: Sendable {
     }
 
     /// For a sidecar in whose place another, of the same bundle, comes in the same turn.
-    static func permitToReplaceSidecar(_ sha256: Digest) -> RemovalPermit {
+    package static func permitToReplaceSidecar(_ sha256: Digest) -> RemovalPermit {
         RemovalPermit(sha256: sha256, includesBundle: false)
     }
 

@@ -11,7 +11,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let standard = RetryPolicy(delays: [0, 1, 2, 4, 8, 300, 300, 300, 300, 300])
 
     /// A week, in seconds.
-    static let longestDelay = 604_800
+    package static let longestDelay = 604_800
     private static let mostAttempts = 100
 
     /// What lies outside of the ranges (a delay of more than a week, say) is taken to their nearer end.

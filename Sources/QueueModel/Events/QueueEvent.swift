@@ -13,7 +13,7 @@ public struct QueueEvent: Hashable, Sendable {
 
     public let name: Name
     /// Unix milliseconds.
-    public internal(set) var at: Int
+    public package(set) var at: Int
     public var destination: String?
     public var id: String?
     public var sha256: Digest?
@@ -34,7 +34,7 @@ public struct QueueEvent: Hashable, Sendable {
     public var completedCount: Int?
     public var failedCount: Int?
 
-    init(_ name: Name, at: Int, destination: String? = nil, message: String? = nil) {
+    package init(_ name: Name, at: Int, destination: String? = nil, message: String? = nil) {
         self.name = name
         self.at = at
         self.destination = destination

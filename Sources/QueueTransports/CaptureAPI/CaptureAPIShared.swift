@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import QueueModel
 import Synchronization
 import SystemPackage
 

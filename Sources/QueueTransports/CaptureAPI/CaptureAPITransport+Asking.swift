@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// Questions to a server of the capture API (Spec/upload.md sections 4.3 and 4.4).
 extension CaptureAPITransport {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 import Synchronization
 
 /// Multipart POST to a server of the capture API (Spec/upload.md).

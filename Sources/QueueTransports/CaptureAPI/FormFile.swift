@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// A form with one file in it, streamed.
 final class FormFile: RequestBody {

@@ -1,9 +1,10 @@
-import CaptureBundle
-import CaptureNative
-import SystemPackage
+package import CaptureBundle
+package import CaptureNative
+package import QueueModel
+package import SystemPackage
 
 /// Delivers to a folder on a mounted disk: a durable copy that was read back (Spec/queue.md section 12).
-final class FolderTransport: UploadTransport {
+package final class FolderTransport: UploadTransport {
     static let markerName: FilePath.Component = ".capqueue-destination"
     private let path: FilePath
     private let marker: String
@@ -21,12 +22,13 @@ final class FolderTransport: UploadTransport {
     ///
     /// - Returns: the path without links, and what the marker says.
     /// - Throws: `output.unusable`.
-    static func mark(_ path: FilePath, queue: QueueFolder) throws(BundleError) -> (path: FilePath, marker: String) {
+    package static func mark(_ path: FilePath, queue: FilePath) throws(BundleError) -> (path: FilePath, marker: String)
+    {
         let resolved = path.resolved
         guard String(validating: resolved) != nil else {
             throw BundleError(.outputUnusable, "the name of its folder is not UTF-8", file: path)
         }
-        guard !resolved.starts(with: queue.path.resolved) else {
+        guard !resolved.starts(with: queue.resolved) else {
             throw BundleError(.outputUnusable, "is in the queue itself, so nothing in it would be a copy", file: path)
         }
         guard (try? FileStatus.of(resolved))?.kind == .folder else {
@@ -54,9 +56,9 @@ final class FolderTransport: UploadTransport {
     /// Whether the folder is the one that was named, and not the empty place where its disk would be mounted.
     var isThere: Bool { Self.readMarker(path) == marker }
 
-    func reach(_ control: SendControl) -> DestinationHold? { absence }
+    package func reach(_ control: SendControl) -> DestinationHold? { absence }
 
-    var absence: DestinationHold? {
+    package var absence: DestinationHold? {
         isThere
             ? nil
             : DestinationHold(
@@ -65,7 +67,7 @@ final class FolderTransport: UploadTransport {
     }
 
     /// Copies the bundle; what is there already is compared, never replaced.
-    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+    package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         if let hold = absence { return .held(hold) }
         switch job.open() {
         case .failure(let trouble): return trouble.outcome
@@ -137,7 +139,7 @@ final class FolderTransport: UploadTransport {
         FilePath(job.capture.id).lastComponent?.adding(".bundle") ?? "_.bundle"
     }
 
-    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
+    package func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard isThere else { return .unknown("\(path) is not mounted") }
         let target = path.appending(Self.name(of: job))
         do throws(NativeError) {
@@ -150,7 +152,7 @@ final class FolderTransport: UploadTransport {
         }
     }
 
-    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
+    package func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         let source = path.appending(Self.name(of: job))
         guard isThere else { return "\(path) is not mounted" }
         do throws(NativeError) {
@@ -162,7 +164,7 @@ final class FolderTransport: UploadTransport {
         }
     }
 
-    func test(_ control: SendControl) -> DestinationTest {
+    package func test(_ control: SendControl) -> DestinationTest {
         var found = DestinationTest(hold: reach(control))
         if found.hold == nil { found.findings.append("\(path) is there") }
         return found

@@ -1,4 +1,5 @@
 import CurlClient
+import QueueModel
 
 extension HTTPExchange {
     /// What every test of a destination begins with: whether somebody is there. Without a hold there is more to ask.

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// One request and what its end means (Spec/upload.md section 4), redirects followed by hand.
 struct HTTPEnd {

@@ -1,4 +1,5 @@
 import CurlClient
+import QueueModel
 
 extension Destination {
     /// Headers that the user gave.

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// Compares what an answer says of the bytes that a server has with those that were sent (Spec/upload.md section 4.3).
 enum RemoteDigest {

@@ -1,3 +1,4 @@
+import QueueModel
 import Synchronization
 import SystemPackage
 

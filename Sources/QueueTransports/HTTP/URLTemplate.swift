@@ -1,12 +1,13 @@
 import CaptureBundle
 import CurlClient
+import QueueModel
 
 /// A URL with `{sha256}`, `{id}` and `{session}` in it (Spec/queue.md section 12).
-struct URLTemplate {
+package struct URLTemplate {
     private static let names = ["sha256", "id", "session"]
     let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// Something like what comes of it.
     var example: String { filled { _ in "a" } }
@@ -25,7 +26,7 @@ struct URLTemplate {
     }
 
     /// Without its query, which may hold a secret.
-    var shown: String {
+    package var shown: String {
         let parts = text.pieces(by: "?", limit: 2, keepsEmpty: true)
         return parts[0] + (parts.count > 1 ? "?…" : "")
     }

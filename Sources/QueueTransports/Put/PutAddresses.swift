@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// Where a capture is put: a URL of the template, or one that is fetched late (Spec/queue.md section 12).
 final class PutAddresses {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// What is asked of, and told to, a `put` destination beside the transfers.
 extension PutTransport {

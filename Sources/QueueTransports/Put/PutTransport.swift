@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import CurlClient
+import QueueModel
 
 /// What of a capture is put.
 enum PutPart: String {

@@ -1,4 +1,5 @@
 import CaptureNative
+import QueueModel
 import SystemPackage
 
 /// Credentials and region as AWS's own tools find them (Spec/queue.md section 12).

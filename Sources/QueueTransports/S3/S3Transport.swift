@@ -1,6 +1,7 @@
-import CaptureBundle
-import CaptureNative
+package import CaptureBundle
+package import CaptureNative
 import CurlClient
+import QueueModel
 
 /// PUT to an S3-compatible store, under a key that is the hash (Spec/queue.md section 12).
 final class S3Transport: UploadTransport {
@@ -247,8 +248,8 @@ final class S3Transport: UploadTransport {
 }
 
 /// SHA-256 of the rest of a file.
-enum FileDigest {
-    static func sha256(_ handle: FileHandle) throws(NativeError) -> Digest {
+package enum FileDigest {
+    package static func sha256(_ handle: FileHandle) throws(NativeError) -> Digest {
         let hasher = try SHA256Hasher()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {

@@ -1,6 +1,7 @@
 import CaptureBundle
 package import CaptureNative
 package import CurlClient
+import QueueModel
 
 /// Signs a request to an S3-compatible store (AWS Signature Version 4, "Signing and authenticating REST requests"). libcurl's
 /// own signer (7.88) cannot sign paths with escapes in them, nor by another clock than the machine's.

@@ -1,4 +1,6 @@
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// The first schema (Spec/queue.md section 3). Never edited after a release: later versions are later files.
 enum V1 {

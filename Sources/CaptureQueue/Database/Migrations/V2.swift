@@ -1,4 +1,6 @@
 import GRDB
+import QueueModel
+import QueueTransports
 
 /// What sending needs (Spec/queue.md sections 3, 6, 9 and 13).
 enum V2 {

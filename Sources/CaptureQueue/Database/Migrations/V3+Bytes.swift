@@ -1,4 +1,5 @@
 import GRDB
+import QueueModel
 
 extension V3 {
     /// What spares sending a second hash of the bytes.

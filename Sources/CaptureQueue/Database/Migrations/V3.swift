@@ -1,4 +1,5 @@
 import GRDB
+import QueueModel
 
 /// Fewer rules (Spec/queue.md, "Changes").
 enum V3 {

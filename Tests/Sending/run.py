@@ -5,11 +5,15 @@ usage: run.py CAPQUEUE CAPBUNDLE [--only WORD] [--seed N]
 
 The servers are SeaweedFS, nginx, and a strict capture API that parses by Werkzeug and verifies by `cryptography`; the
 network is loopback, with a proxy that does the harm. Prints a line for each test and a closing line; exit 0 only if
-none failed. A server program that is missing is a failure. Families run side by side, four at a time. What is left to
-chance (when a run is killed) follows the seed, which is printed. .ci/environment Sending makes the Python to run it by.
+none failed. A server program that is missing is a failure. What is left to chance (when a run is killed) follows the
+seed, which is printed. .ci/environment Sending makes the Python to run it by.
+
+Each file in a folder is a family of tests, and each has a list FAMILY of titles and functions; a file beside this one
+is a family if it has such a list. What several families use is in support/; no family imports another. Families run
+side by side, four at a time, those first that say by SECONDS that they take long.
 """
 import concurrent.futures
-import importlib
+import importlib.util
 import pathlib
 import sys
 import tempfile
@@ -17,17 +21,12 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[1:1] = [str(TESTS / name) for name in ("QueueFaults", "Faults", "Outcomes")]
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE / "support"), *(str(HERE.parent / name) for name in ("QueueFaults", "Faults", "Outcomes"))]
 import suite  # noqa: E402
 from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
 from rigs import SendingBench  # noqa: E402
 
-# Those that take longest come first, so that no thread is left with one of them at the end.
-FAMILIES = ["stalls", "crashes", "tokens", "hooks", "processing", "order", "running", "broken_lines", "http_answers",
-            "watching", "doubt", "poison", "proofs", "early_success", "secrets_kept", "second_look", "twins", "markers",
-            "network_loss", "tls_trust", "s3_store", "put_basics", "put_presigned", "redirects", "retry_after",
-            "defects", "skew", "events", "http_contract", "http_basics"]
 THREADS = 4
 
 
@@ -53,23 +52,50 @@ def main():
         except Failed as reason:
             outcomes.say("FAIL", f"bundles are made: {reason}")
             return outcomes.close()
-        chosen = {name: tests for name in FAMILIES if (tests := tests_of(name, options.only))}
+        # The longest come first, so that no thread is left with one of them at the end.
+        chosen = sorted(families(), key=lambda item: -getattr(item[1], "SECONDS", 0))
         with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
-            for done in [pool.submit(run, outcomes, bench, *item, options.times) for item in chosen.items()]:
+            for done in [pool.submit(run, outcomes, bench, tests_of(name, module, options.only), options.times)
+                         for name, module in chosen]:
                 done.result()
     return outcomes.close()
 
 
-def tests_of(name, word):
-    """The tests of a family that are asked for."""
+def families():
+    """The name of each family, which is its path, and its module."""
+    found = []
+    for path in sorted(HERE.rglob("*.py")):
+        place = path.relative_to(HERE)
+        if place.parts[0] in ("run.py", "support"):
+            continue
+        module = loaded(path, ".".join(place.with_suffix("").parts))
+        if hasattr(module, "FAMILY"):
+            found.append((str(place.with_suffix("")), module))
+        elif len(place.parts) > 1:
+            sys.exit(f"{place} has no FAMILY: tests need one, and what several families use belongs in support/")
+    return found
+
+
+def loaded(path, name):
+    """The module of a file. Files of folders have names with a dot, so that `import` finds none of them."""
     try:
-        family = importlib.import_module(name).FAMILY
+        if "." not in name:
+            return importlib.import_module(name)
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses look their module up there
+        spec.loader.exec_module(module)
+        return module
     except ImportError as error:
-        sys.exit(f"{name} needs {error.name}: use the Python of .ci/environment Sending")
-    return [(f"{name}: {title}", function) for title, function in family if word in f"{name}: {title}"]
+        sys.exit(f"{path.relative_to(HERE)} needs {error.name}: use the Python of .ci/environment Sending")
 
 
-def run(outcomes, bench, _, tests, shows_times):
+def tests_of(name, module, word):
+    """The tests of a family that are asked for."""
+    return [(f"{name}: {title}", function) for title, function in module.FAMILY if word in f"{name}: {title}"]
+
+
+def run(outcomes, bench, tests, shows_times):
     for title, function in tests:
         start = time.monotonic()
         outcomes.run(title, function, bench)

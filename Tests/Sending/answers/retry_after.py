@@ -1,0 +1,145 @@
+"""Servers that ask to be left alone, in every way that a header can say so."""
+import email.utils
+import json
+import time
+
+from capture_api import Answer, CaptureAPI
+from checks import every, expect
+
+SECONDS = 30
+DAY = 86_400
+
+
+def date(seconds, form="imf"):
+    """The time so many seconds from now, in one of the three forms of RFC 9110 section 5.6.7."""
+    at = time.gmtime(time.time() + seconds)
+    return {"imf": email.utils.formatdate(time.time() + seconds, usegmt=True),
+            "rfc850": time.strftime("%A, %d-%b-%y %H:%M:%S GMT", at),
+            "asctime": f"{time.strftime('%a %b', at)} {at.tm_mday:2} {time.strftime('%H:%M:%S %Y', at)}"}[form]
+
+
+def met(bench, value, status=429, **behaviour):
+    """How the delivery and the destination are after an answer with this Retry-After."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        for name, setting in behaviour.items():
+            setattr(api, name, setting)
+        api.always(Answer(status, headers={"Retry-After": value}))
+        rig.http(api.url, "--verify-url", "none", retry="0,0,1000")
+        rig.push(bench.stock[0])
+        rig.send(code=15)
+    return rig.delivery(bench.stock[0]), rig.destination()
+
+
+def honoured(bench):
+    """The destination waits for as long as it was told, to 24 hours, and nothing is burned."""
+    def waits(value, seconds):
+        for status in (429, 503):
+            row, destination = met(bench, value, status)
+            expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts")
+            left = (destination.held_until or 0) / 1000 - time.time()
+            expect(seconds - 60 < left <= seconds + 1, f"waits for {left:.0f} s instead of {seconds}")
+            expect(destination.held_code == "wait", f"is held with {destination.held_code}")
+
+    every({"120": 120, "3600": 3600, "86400": DAY, "86401": DAY, "31536000": DAY, "9" * 40: DAY, "0000120": 120,
+           date(3600): 3600, date(7200, "rfc850"): 7200, date(7200, "asctime"): 7200, date(400 * DAY): DAY}, waits)
+
+
+def none_at_all(bench):
+    """Zero, the past, negative numbers and garbage are no Retry-After: the table counts, and a try is burned."""
+    def counts(value, wanted):
+        row, destination = met(bench, value, wanted)
+        expect((row.state, row.attempts) == ("failed", 1), f"is {row.state} after {row.attempts} attempts")
+        expect(isinstance(row.due, int) and abs(row.due / 1000 - time.time()) < 60, f"is due at {row.due}")
+        expect(not destination.held_until, f"the destination waits until {destination.held_until}")
+
+    values = ("0", "-1", "-3600", "soon", "", "1.5", "1e3", "0x10", "+7", "NaN", "inf", "12 34", "3600s", date(-3600),
+              "Tue, 31 Feb 2034 25:61:61 GMT", "Sometime, 01 Jan 2090 00:00:00 GMT", "2090-01-01T00:00:00Z",
+              "99" + "x" * 500, "٣٦٠٠".encode().decode("latin-1"))
+    every({value: 429 for value in values}, counts)
+    every({"0": 503, "garbage": 503}, counts)
+
+
+def by_their_clock(bench):
+    """A date is counted from the answer's own Date: a clock that is wrong makes no wait longer or shorter."""
+    for shift in (-30 * DAY, -7200, 7200, 30 * DAY):
+        _, destination = met(bench, date(shift + 3600), shift=shift)
+        left = (destination.held_until or 0) / 1000 - time.time()
+        expect(3600 - 60 < left <= 3600 + 1, f"a server that is {shift} s ahead: waits {left:.0f} s, not 3600")
+
+
+def storm(bench):
+    """Eleven 429 in a row burn none of ten attempts, and each wait is kept."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.answer(*[Answer(429 if number % 2 else 503, headers={"Retry-After": "1"}) for number in range(11)])
+        rig.http(api.url)
+        rig.push(bench.stock[0])
+        rig.send("--until-empty", code=0)
+        row = rig.delivery(bench.stock[0])
+        expect((row.state, row.attempts) == ("completed", 1), f"is {row.state} after {row.attempts} attempts")
+        times = [request.at for request in api.seen()]
+        expect(len(times) == 12, f"{len(times)} requests instead of 12")
+        # A timer may be early by less than the answer took to arrive.
+        expect(all(two - one > 0.9 for one, two in zip(times, times[1:])), "a wait was cut short")
+
+
+def whole_destination(bench):
+    """It holds for all bundles of the destination, and for no other destination."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api, CaptureAPI(bench.public) as other:
+        api.always(Answer(429, headers={"Retry-After": "1000"}))
+        rig.http(api.url)
+        rig.http(other.url, name="other")
+        for bundle in bench.stock[:4]:
+            rig.push(bundle, options=("--dest", "api", "--dest", "other"))
+        rig.send("--once", code=15)
+        rig.send("--once", code=15)
+        expect(len(api.requests) == 1, f"{len(api.requests)} requests to a server that asked to be left alone")
+        other.holds(*map(bench.photo, bench.stock[:4]))
+        held = {line["name"]: line.get("held") for line in rig.status()["destinations"]}
+        expect(held["api"]["code"] == "wait" and held["api"]["until"] and held["api"]["reason"], f"status: {held}")
+        expect(not held["other"], f"status shows the other destination as held: {held}")
+        api.always(None)
+        rig.run("resume", "--dest", "api").must(0, about="resume --dest")
+        rig.send("--once", code=0)
+        api.holds(*map(bench.photo, bench.stock[:4]))
+
+
+def seen_in_events(bench):
+    """An event says that the destination waits, why and until when, and one that it goes on."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.answer(Answer(429, headers={"Retry-After": "2"}))
+        rig.http(api.url)
+        rig.push(bench.stock[0])
+        result = rig.send("--until-empty", "--json", code=0)
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    names = [line["event"] for line in lines if line["event"] in ("held", "ready", "completed")]
+    expect(names == ["held", "ready", "completed"], f"events are {names}")
+    held, = (line for line in lines if line["event"] == "held")
+    expect({"code": "wait", "destination": "api"}.items() <= held.items() and held.get("until"), f"{held}")
+
+
+def an_hour_is_an_hour(bench):
+    """Retry-After is not cut to five minutes, and a date that is none is no time at all."""
+    for value, low, high in (("3600", 3500, 3600), ("Someday, 99 Foo 2026", -1, 60)):
+        rig = bench.rig()
+        with CaptureAPI(bench.public) as api:
+            api.answer(Answer(429, headers={"Retry-After": value}))
+            rig.http(api.url)
+            rig.push(bench.stock[0])
+            rig.send("--once", code=15)
+        until = max(rig.destination().held_until or 0, rig.delivery(bench.stock[0]).due)
+        expect(isinstance(until, int) and low <= until / 1000 - time.time() <= high, f"{value}: until {until}")
+
+
+FAMILY = [
+    ("seconds and dates are honoured up to 24 hours, and burn nothing", honoured),
+    ("zero, past, negative and garbage leave it to the table", none_at_all),
+    ("dates are counted by the server's clock", by_their_clock),
+    ("a storm of 429 and 503 burns no attempt", storm),
+    ("the whole destination waits, and no other", whole_destination),
+    ("events of a wait", seen_in_events),
+    ("an hour is not cut to five minutes, and a date that is none is ignored", an_hour_is_an_hour),
+]

@@ -1,0 +1,125 @@
+"""http: what is sent is the body of the bundle, signed for each attempt, and what comes back is kept."""
+import hashlib
+import pathlib
+import uuid
+
+from capture_api import Answer, CaptureAPI
+from checks import every, expect
+from rigs import DEVICE
+
+
+def landed(bench):
+    """One bundle, one request: id, URL and receipt are in the row, the list and show."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bundle)
+        result = rig.send(code=0)
+        expect(result.out.decode().split() == [bundle.id, "completed"], f"run prints {result.out!r}")
+        api.holds(bench.photo(bundle))
+        api.content()
+        request, = api.requests
+        capture, = api.stored
+    row, receipt = rig.delivery(bundle), rig.receipt(bundle)
+    expect((row.state, row.attempts, row.in_doubt) == ("completed", 1, 0), f"the delivery is {row}")
+    expect(row.remote_id == capture.id, f"the server's id {capture.id} is kept as {row.remote_id}")
+    expect(row.remote_url == f"https://captures.example/verify/{capture.id}", f"its URL as {row.remote_url}")
+    body = bench.body(bundle)
+    wanted = {"kind": "http", "confirmed_by": "answer", "capture_id": capture.id, "bytes": len(bundle.data),
+              "sha256": bundle.sha256, "body_sha256": hashlib.sha256(body).hexdigest(),
+              "url": f"{api.url}/api/v1/captures"}
+    expect(wanted.items() <= receipt.items(), f"the receipt is {receipt}")
+    expect("answer" in receipt and "verified_at" in receipt, f"the receipt lacks a member: {receipt}")
+    shown, = rig.rows()[bundle.id]["deliveries"]
+    expect(shown["remote_id"] == capture.id and shown["state"] == "completed", f"list shows {shown}")
+    expect(request.status == 202 and request.path == "/api/v1/captures", f"the request was {request}")
+    expect(rig.send(code=0).out == b"" and len(api.requests) == 1, "a second run sends it again")
+
+
+def request(bench):
+    """Headers and body: byte for byte what capbundle writes, with a length, signed, and one key for all attempts."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url, "--header", "X-Site: roof 7")
+        api.answer(Answer(503))
+        rig.push(*bench.stock[:3])
+        rig.send("--until-empty", code=0)
+        api.content()
+        seen = api.seen()
+        expect(len(seen) == 4, f"{len(seen)} uploads instead of 3 and one again")
+        bodies = {hashlib.sha256(bench.body(bundle)).hexdigest(): bundle for bundle in bench.stock[:3]}
+        expect({one.digest for one in seen} == set(bodies), "sent is not the body that capbundle multipart writes")
+        for one in seen:
+            bundle = bodies[one.digest]
+            wanted = {"content-length": str(len(bench.body(bundle))), "x-device-id": DEVICE, "x-site": "roof 7",
+                      "idempotency-key": rig.delivery(bundle).idempotency_key}
+            expect(wanted.items() <= one.headers.items(), f"headers are {one.headers}")
+            expect("transfer-encoding" not in one.headers and "authorization" not in one.headers, f"{one.headers}")
+            expect(str(uuid.UUID(one.headers["x-request-id"])) == one.headers["x-request-id"].lower(),
+                   f"X-Request-Id {one.headers['x-request-id']!r} is no UUID")
+        expect(len({one.headers["x-request-id"] for one in seen}) == 4, "two attempts have the same X-Request-Id")
+        expect(len({one.headers["x-device-signature"] for one in seen}) == 4, "a signature was used twice")
+        keys = {one.digest: one.key for one in seen}
+        expect(all(one.key == keys[one.digest] for one in seen), "the second attempt has another Idempotency-Key")
+        expect(len(set(keys.values())) == 3, "two bundles share an Idempotency-Key")
+        expect(len({one.port for one in seen}) == 1, "a new connection for each request to one server")
+
+
+def urls(bench):
+    """The path is added only where there is none; ids in a URL are put in."""
+    bundle = bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        cases = {api.url: "/api/v1/captures", f"{api.url}/": "/api/v1/captures", f"{api.url}/up": "/up",
+                 f"{api.url}/up?site=7": "/up?site=7", f"{api.url}/of/{{id}}/{{sha256}}":
+                 f"/of/{bundle.id}/{bundle.sha256}"}
+
+        def meets(url, path):
+            rig = bench.rig()
+            rig.http(url, retry=None)
+            rig.push(bundle)
+            before = len(api.requests)
+            rig.send(code=(0, 15))
+            sent = [request.path for request in api.requests[before:] if request.method == "POST"]
+            expect(sent[:1] == [path], f"sends to {sent}, not to {path}")
+
+        every(cases, meets)
+
+
+def lost_files(bench):
+    """A key or token file that cannot be read is found by dest test, and by a run before anything is sent or burned."""
+    for option in ("--key", "--token-file", "--passphrase-file"):
+        rig = bench.rig()
+        with CaptureAPI(bench.public) as api:
+            path = rig.out / "file"
+            path.write_bytes(pathlib.Path(rig.key).read_bytes() if option == "--key" else b"words\n")
+            path.chmod(0o600)
+            keys = () if option == "--key" else ("--key", rig.key)
+            rig.dest("api", "http", "--url", api.url, "--device-id", DEVICE, *keys, option, path)
+            rig.push(bench.stock[0])
+            path.unlink()
+            rig.run("dest", "test", "api").must(78, about=f"dest test without the file of {option}")
+            rig.send("--until-empty", code=(15, 78), about=f"run without the file of {option}")
+            row = rig.delivery(bench.stock[0])
+            expect((row.state, row.attempts) == ("pending", 0) and not api.seen(), f"{option}: is {row.state}")
+            expect(rig.destination().held_code and rig.destination().held_reason, f"{option}: is not held")
+
+
+def large(bench):
+    """8 MB arrive as they are, and the tool does not hold them."""
+    rig, bundle = bench.rig(), bench.big()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bundle)
+        rig.send(code=0)
+        api.holds(bench.photo(bundle))
+        api.content()
+        expect(api.requests[0].digest == hashlib.sha256(bench.body(bundle)).hexdigest(), "another body arrives")
+
+
+FAMILY = [
+    ("202 with an id is a success: id, URL and receipt are kept", landed),
+    ("the body is that of capbundle multipart, the headers are made for each attempt", request),
+    ("the URL: a path where it has none, ids put in", urls),
+    ("files that cannot be read", lost_files),
+    ("a body of 8 MB", large),
+]

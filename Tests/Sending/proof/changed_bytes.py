@@ -1,0 +1,148 @@
+"""No other bytes than those that were pushed are ever whole on a server, whatever happens to the file meanwhile."""
+import os
+import shlex
+import signal
+import tarfile
+
+from capture_api import CaptureAPI
+from captures import referred
+from checks import every, expect
+from fault_proxy import FaultProxy
+from nginx import fresh
+from rigs import DEVICE, wait_until
+from scripted import Scripted, in_json
+from secrecy import TOKEN
+
+
+def changed(path, how, data):
+    """Changes a file as its owner might, with its old times where that can be."""
+    before = path.stat()
+    if how == "another inode":
+        other = path.with_suffix(".new")
+        other.write_bytes(data[:-600] + bytes([data[-600] ^ 1]) + data[-599:])
+        os.replace(other, path)
+    elif how == "deleted":
+        return path.unlink()
+    else:
+        with open(path, "r+b") as file:
+            if how == "one bit at the end":
+                file.seek(-600, os.SEEK_END)
+                file.write(bytes([data[-600] ^ 1]))
+            elif how == "one bit at the start":
+                file.seek(700)
+                file.write(bytes([data[700] ^ 1]))
+            elif how == "truncated":
+                file.truncate(len(data) - 512)
+            elif how == "appended":
+                file.seek(0, os.SEEK_END)
+                file.write(b"\0" * 512)
+    return os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+CHANGES = ("one bit at the end", "one bit at the start", "truncated", "appended", "another inode", "deleted")
+
+
+def changed_before(bench):
+    """A referred file that changed after the push: nothing whole arrives, and the capture is set aside."""
+    bundle = bench.big(1_000_000)
+
+    def judge(name, how):
+        rig, path = referred(bench, name, bundle)
+        with fresh(bench) as server:
+            rig.dest("web", "put", "--url", server.template())
+            rig.run("push", "--reference", path).must(0, about="push --reference")
+            changed(path, how, bundle.data)
+            rig.send("--until-empty", code=14)
+            expect(not server.holds(), f"the server holds {server.holds()}")
+        expect(rig.delivery(bundle).state == "quarantined", f"it is {rig.delivery(bundle).state}")
+
+    every({how: how for how in CHANGES}, judge)
+
+
+def changed_amid(bench):
+    """The same while it is being sent: the last bytes are held back until the hash is right."""
+    bundle = bench.big()
+
+    def judge(name, how):
+        rig, path = referred(bench, name, bundle)
+        with fresh(bench) as server, FaultProxy(server.ports["plain"]) as proxy:
+            rig.dest("web", "put", "--url", f"{proxy.url}/store/{{sha256}}.bundle", "--bwlimit", "8MB",
+                     "--retry", "0,0")
+            rig.run("push", "--reference", path).must(0, about="push --reference")
+            with rig.start("run", "--until-empty") as running:
+                wait_until(lambda: any(one.up > 500_000 for one in proxy.connections), "the transfer to begin")
+                running.tell(signal.SIGSTOP)
+                is_late = bool(server.holds())  # this machine was slow: then there is nothing to see
+                changed(path, how, bundle.data)
+                running.tell(signal.SIGCONT)
+                running.end().must(0, 14, about="run")
+            state = rig.delivery(bundle).state
+            if state == "completed":
+                # Bytes that were read before they changed, or a file that is still open: then all of them are right.
+                server.keeps(bundle)
+                expect(is_late or how not in ("one bit at the end", "truncated"), "landed without its last bytes")
+            else:
+                expect(state == "quarantined", f"it is {state}")
+                expect(not server.holds(), f"the server holds {server.holds()}")
+
+    every({how: how for how in CHANGES}, judge)
+
+
+def changed_by_a_hook(bench):
+    """http, by reference: wrong bytes when the body is laid out, right ones when it is sent: none of them arrives."""
+    bundle = bench.stock[0]
+    whole = bench.body(bundle)
+    with tarfile.open(bundle.path, "r:") as archive:
+        ends = {member.name: member.offset_data + member.size - 1 for member in archive.getmembers() if member.size}
+    expect({"manifest.json", "assertion.cbor"} <= set(ends), f"members are {sorted(ends)}")
+    yes = in_json({"data": {"capture_id": ID, "status": "complete"}}, 202)
+
+    def judge(name, case):
+        place, is_signed = case
+        rig, path = referred(bench, "referred", bundle)
+        command = f"cat {shlex.quote(str(bundle.path))} 1<> {shlex.quote(str(path))}; echo {TOKEN}"
+        # Without a signature the body is read once only: as it is sent.
+        device = ("--key", rig.key, "--device-id", DEVICE) if is_signed else ()
+        with Scripted(lambda request: yes) as server:
+            rig.dest("api", "http", "--url", server.url, "--verify-url", "none", "--token-command", command, *device)
+            rig.run("push", "--reference", path).must(0, about="push --reference")
+            with open(path, "r+b") as file:
+                file.seek(place)
+                file.write(bytes([bundle.data[place] ^ 1]))
+            rig.send("--once", code=(0, 14, 15))
+            arrived = [request.body for request in server.requests
+                       if len(request.body) == int(request.headers["content-length"])]
+            expect(all(body == whole for body in arrived), f"another body has arrived whole, and it is "
+                   f"{rig.delivery(bundle).state}")
+            expect(arrived or rig.delivery(bundle).state != "completed", "completed, and nothing has arrived")
+
+    every({f"{name}, {word}": (place, is_signed) for name, place in ends.items()
+           for word, is_signed in (("signed", True), ("not signed", False))}, judge)
+
+
+ID = "7e57ab1e-0000-4000-8000-000000000051"
+
+
+def other_bytes(bench):
+    """Bytes that changed in the spool are not sent under the old name: the delivery is quarantined, nothing landed."""
+    for name, change in {"one bit": lambda data: data[:9000] + bytes([data[9000] ^ 1]) + data[9001:],
+                         "cut": lambda data: data[:-512], "longer": lambda data: data + bytes(512)}.items():
+        rig, bundle = bench.rig(), bench.big(60_000)
+        with CaptureAPI(bench.public) as api:
+            rig.http(api.url)
+            rig.push(bundle)
+            path = rig.spool_file(bundle)
+            path.chmod(0o600)
+            path.write_bytes(change(bundle.data))
+            rig.send(code=14, about=name)
+            expect(not api.stored, f"{name}: other bytes have arrived")
+            expect(all(request.digest is None for request in api.seen()), f"{name}: a whole body was sent")
+        expect(rig.delivery(bundle).state == "quarantined", f"{name}: is {rig.delivery(bundle).state}")
+
+
+FAMILY = [
+    ("a referred file that changed before it is sent", changed_before),
+    ("a referred file that changes while it is sent", changed_amid),
+    ("http by reference: a hook that writes", changed_by_a_hook),
+    ("bytes that changed since the push do not arrive", other_bytes),
+]

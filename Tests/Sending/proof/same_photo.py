@@ -1,0 +1,209 @@
+"""Captures of one photo: a server that is asked for the photo tells the first, and no other is taken for that one."""
+import functools
+import hashlib
+import os
+
+from bench import PHOTO
+from capture_api import Answer, CaptureAPI
+from captures import referred, twins
+from checks import every, expect
+from rigs import findings
+
+
+def have_landed(bench, rig, api, bundles):
+    """Each is completed under the id that the server gave to its own body, by requests under one key."""
+    ids = {capture.digest: capture.id for capture in api.stored}
+    expect(len(api.stored) == len(ids) == len(bundles), f"the server holds {len(api.stored)} captures")
+    for number, bundle in enumerate(bundles):
+        digest = hashlib.sha256(bench.body(bundle)).hexdigest()
+        row = rig.delivery(bundle)
+        expect((row.state, row.remote_id) == ("completed", ids.get(digest)), f"{number}: is {row.state} as "
+               f"{row.remote_id}, not {ids.get(digest)}")
+        keys = {request.key for request in api.seen() if request.digest == digest}
+        expect(len(keys) == 1, f"{number}: {len(keys)} keys")
+
+
+def other_capture(bench):
+    """The photo is found, but as the capture that another bundle became: not adopted, and sent again."""
+    rig, bundles = bench.rig(), twins(bench)
+    with CaptureAPI(bench.public) as api:
+        api.duplicates = "twice"
+        api.answer(None, Answer(500))
+        rig.http(api.url)
+        rig.push(*bundles)
+        rig.send("--until-empty", code=0)
+        expect(len(api.seen()) == 3, f"{len(api.seen())} uploads instead of 3")
+        have_landed(bench, rig, api, bundles)
+        expect(rig.receipt(bundles[1])["confirmed_by"] == "answer", f"the receipt is {rig.receipt(bundles[1])}")
+        api.content()
+
+
+def both_in_doubt(bench):
+    """Two captures of one photo in doubt, of which the server has one: it cannot be told which, and both land."""
+    has, lost = Answer(500, when="stored"), Answer(500)
+    ends = {"the first": (has, lost), "the second": (lost, has), "both": (has, has), "neither": (lost, lost)}
+    cases = {f"{name} stored, {word}": (answers, count) for name, answers in ends.items()
+             for word, count in (("asked at once", 0), ("asked later", 2))}
+
+    def judge(name, case):
+        rig, bundles = bench.rig(), twins(bench)
+        with CaptureAPI(bench.public) as api:
+            api.duplicates = "twice"
+            api.answer(*case[0])
+            api.answer(*[Answer(500)] * case[1], to="verify")
+            rig.http(api.url)
+            rig.push(*bundles)
+            rig.send("--until-empty", code=0)
+            have_landed(bench, rig, api, bundles)
+
+    every(cases, judge)
+
+
+def lands_apart(bench, rig, api, bundle, earlier):
+    """A bundle whose first answer was a 500 that stored nothing was sent again, and has the id of its own body."""
+    digest = hashlib.sha256(bench.body(bundle)).hexdigest()
+    row = rig.delivery(bundle)
+    expect(row.remote_id not in earlier, f"is {row.state} as its twin's {row.remote_id}")
+    own = [capture.id for capture in api.stored if capture.digest == digest]
+    expect(len(own) == 1, f"the server holds it {len(own)} times, and it is {row.state} as {row.remote_id}")
+    expect((row.state, row.remote_id) == ("completed", own[0]), f"is {row.state} as {row.remote_id}, not {own[0]}")
+    sends = [request for request in api.seen() if request.digest == digest]
+    expect(len(sends) == 2 and len({request.key for request in sends}) == 1, f"{len(sends)} uploads of it, under "
+           f"{len({request.key for request in sends})} keys")
+    expect(rig.receipt(bundle)["confirmed_by"] == "answer", f"the receipt is {rig.receipt(bundle)}")
+
+
+def elsewhere(bench, rig, api, first):
+    """It landed by another destination of the same queue."""
+    rig.http(api.url, name="one")
+    rig.push(first, options=("--dest", "one"))
+    rig.send("--until-empty", code=0)
+    rig.http(api.url)
+
+
+def by_hand(bench, rig, api, first):
+    """It was brought there by other means, and marked here: the queue never tried it, and knows no id."""
+    other = bench.rig()
+    for one in (other, rig):
+        one.http(api.url)
+        one.push(first)
+    other.send("--until-empty", code=0)
+    rig.uploaded(first)
+
+
+def let_go(bench, rig, api, first):
+    """It was stored, its reply was lost, and here it was cancelled and pruned."""
+    rig.http(api.url)
+    rig.push(first)
+    api.answer(Answer(when="stored", then="cut"))
+    api.always(Answer(500), to="verify")
+    rig.send("--once", code=15)
+    rig.run("cancel", first.id).must(0, about="cancel")
+    rig.run("prune", "--cancelled").must(0, about="prune --cancelled")
+    expect(not rig.spool_file(first).exists(), "prune keeps what was cancelled")
+    api.always(None, to="verify")
+
+
+def second_of_two(landing, bench):
+    """A second capture of a photo that is on the server already, in doubt: `verified` is of the first."""
+    first, second = twins(bench)
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.duplicates = "twice"
+        landing(bench, rig, api, first)
+        earlier = [capture.id for capture in api.stored]
+        expect(len(earlier) == 1, f"the server holds {len(earlier)} at the start")
+        api.answer(Answer(500))
+        rig.push(second, options=("--dest", "api"))
+        rig.send("--until-empty", code=(0, 15))
+        lands_apart(bench, rig, api, second, earlier)
+        api.content()
+
+
+def remote(bench):
+    """check --remote: `verified` as the first says nothing of the second, which is there: not lost, not sent again."""
+    first, second = twins(bench)
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.duplicates = "twice"
+        rig.http(api.url)
+        rig.push(first, second)
+        rig.send("--until-empty", code=0)
+        for _ in range(2):
+            found = [(line["kind"], line["id"]) for line in findings(rig.run("check", "--remote", "--json"))]
+            expect(found == [("unconfirmed", second.id)], f"it finds {found}")
+            rig.send("--until-empty", code=0)
+            expect(rig.states() == {"completed"} and len(api.seen()) == 2, f"{len(api.seen())} uploads of two")
+
+
+def a_pipe(bench):
+    """The referred file of the first, which is in doubt, has become a pipe that nobody writes: no run waits for it."""
+    first, second = twins(bench)
+    rig, path = referred(bench, "first", first)
+    with CaptureAPI(bench.public) as api:
+        api.duplicates = "twice"
+        rig.http(api.url)
+        rig.run("push", "--reference", path).must(0, about="push --reference")
+        api.answer(Answer(when="stored", then="cut"))
+        api.always(Answer(500), to="verify")
+        rig.send("--once", code=15)
+        rig.run("hold", first.id).must(0, about="hold")
+        api.always(None, to="verify")
+        path.unlink()
+        os.mkfifo(path)
+        earlier = [capture.id for capture in api.stored]
+        api.answer(Answer(500))
+        rig.push(second)
+        rig.send("--until-empty", code=(0, 15))
+        lands_apart(bench, rig, api, second, earlier)
+
+
+def others_are_none(bench):
+    """A capture of another photo whose bytes were let go, uploaded by other means, keeps nobody from being adopted."""
+    other, bundle = bench.stock[:2]
+    for add_first in (True, False):
+        rig = bench.rig()
+        with CaptureAPI(bench.public) as api:
+            api.is_idempotent, api.duplicates = False, "500"
+            if add_first:
+                rig.http(api.url)
+            rig.push(other)
+            rig.uploaded(other, days=8)
+            rig.run("prune").must(0, about="prune")
+            expect(not rig.spool_file(other).exists(), "prune keeps what was uploaded")
+            if not add_first:
+                rig.http(api.url)
+            api.answer(Answer(500, when="stored"))
+            rig.push(bundle)
+            rig.send("--until-empty", code=0)
+            expect(len(api.seen()) == 1, f"{len(api.seen())} uploads of one")
+            expect(rig.receipt(bundle)["confirmed_by"] == "verify-file", f"the receipt is {rig.receipt(bundle)}")
+
+
+def alike_is_sent(bench):
+    """A photo that differs by a byte, or the same one with other metadata, is a capture of its own."""
+    photo = PHOTO[:-2] + b"\x44" * 4000 + PHOTO[-2:]
+    other = photo[:2500] + b"\x43" + photo[2501:]
+    bundles = [bench.packed("sent-alike1", photo), bench.packed("sent-alike2", other),
+               bench.packed("sent-alike3", photo, device_model="Rig 2")]
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        api.duplicates = "twice"
+        rig.http(api.url)
+        rig.push(*bundles)
+        rig.send("--until-empty", code=0)
+        expect({one.digest for one in api.stored} == {hashlib.sha256(bench.body(bundle)).hexdigest()
+                                                      for bundle in bundles}, "not all three have arrived")
+
+
+FAMILY = [
+    ("verify-file knows the photo as another capture", other_capture),
+    ("two captures of one photo in doubt", both_in_doubt),
+    ("a capture of another photo is none", others_are_none),
+    ("the first landed by another destination", functools.partial(second_of_two, elsewhere)),
+    ("the first was marked as uploaded", functools.partial(second_of_two, by_hand)),
+    ("the first was cancelled and pruned in doubt", functools.partial(second_of_two, let_go)),
+    ("check --remote", remote),
+    ("the first has become a pipe", a_pipe),
+    ("captures that are merely alike are all sent", alike_is_sent),
+]

@@ -1,0 +1,114 @@
+"""kill -9 of runs: every bundle lands, a server that can tell holds each once, the queue says so."""
+import threading
+import time
+
+from capture_api import Answer, CaptureAPI
+from checks import expect
+from fault_proxy import Fault, FaultProxy
+from invariants import clean
+from rigs import wait_until
+
+SECONDS = 30
+KILLS, BUNDLES = 200, 100
+
+
+def killed_often(bench):
+    """200 kills; a hundred bundles at first, and more whenever all have landed."""
+    chance = bench.chance("kills of runs")
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        # As many attempts as ever, so that a kill that burned one would show; none waits long.
+        rig.http(api.url, "--concurrency", "2", retry="0x10")
+        sent = storm(bench, rig, api, chance, KILLS, BUNDLES)
+        settled(bench, rig, api, sent)
+
+
+def killed_on_a_bad_line(bench):
+    """Kills at a server without keys, behind a line that loses each third reply: asked, adopted, never twice."""
+    chance = bench.chance("kills on a bad line")
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
+        api.is_idempotent, api.duplicates = False, "500"
+        proxy.plan(*[fault for _ in range(200) for fault in (Fault(), Fault(), Fault(reply="lose"))])
+        rig.http(proxy.url, "--verify-url", f"{api.url}/api/v1/verify-file", retry="0x100")
+        sent = storm(bench, rig, api, chance, 40, 20)
+        proxy.plan()
+        settled(bench, rig, api, sent)
+
+
+def storm(bench, rig, api, chance, kills, count):
+    """Starts runs and kills each after a random time; the bundles that were pushed."""
+    sent = bench.bundles(count)
+    rig.push(*sent, seconds=60)
+    longest = 0.05
+    for number in range(kills):
+        with rig.start("run", "--until-empty") as running:
+            end = time.monotonic() + chance.uniform(0, longest)
+            while time.monotonic() < end and running.is_alive:
+                time.sleep(0.001)
+            is_over = not running.is_alive
+        # Until the first arrive the kills meet the start of the tool alone, however slow this machine is.
+        longest *= 0.97 if is_over else 1.05 if len(api.stored) * kills < number * len(sent) else 1
+        if is_over and {"completed"} == rig.states():
+            more = bench.bundles(10, start=len(sent))
+            rig.push(*more)
+            sent = sent + more
+    return sent
+
+
+def settled(bench, rig, api, sent):
+    """A run that nobody kills ends it."""
+    rig.send("--until-empty", code=0, seconds=120, about="the last run")
+    rows = {row.bundle: row for row in rig.deliveries()}
+    for bundle in sent:
+        row = rows[bundle.id]
+        expect((row.state, row.in_doubt) == ("completed", 0), f"{bundle.id} is {row.state}, in doubt {row.in_doubt}")
+        expect(row.remote_id in {capture.id for capture in api.stored}, "an id that the server does not know")
+    api.holds(*map(bench.photo, sent))
+    expect(len({capture.digest for capture in api.stored}) == len(sent), "a body that nobody pushed")
+    api.content()
+    clean(rig)
+    expect(rig.send("--until-empty", code=0).out == b"", "one more run finds something to do")
+
+
+def killed_half_sent(bench):
+    """Killed while half of the body is sent; the next run takes it up at once, under the same key."""
+    rig, bundle = bench.rig(), bench.big()
+    with CaptureAPI(bench.public, buffer=65536) as api:
+        gate = threading.Event()
+        api.answer(Answer(gate=gate, reads=200_000))
+        rig.http(api.url)
+        rig.push(bundle)
+        with rig.start("run") as running:
+            wait_until(lambda: api.requests and api.requests[0].length == 200_000, "the first part arrives")
+            running.kill()
+        gate.set()
+        rig.send("--until-empty", code=0)
+        api.holds(bench.photo(bundle))
+        row = rig.delivery(bundle)
+        expect(row.state == "completed" and row.attempts == 1, f"is {row.state} after {row.attempts} attempts")
+        expect(len({request.key for request in api.seen()}) == 1, "another key after the kill")
+        expect(len(rig.tries(bundle)) >= 1, "no attempt is recorded")
+
+
+def killed_ones_run_again(bench):
+    """What was under way at a kill is taken up by the next run, at once."""
+    rig, bundles = bench.rig(), bench.stock[:4]
+    with CaptureAPI(bench.public) as api:
+        api.answer(*[Answer(202, then="hang")] * 4)
+        rig.http(api.url, "--concurrency", "4")
+        rig.push(*bundles)
+        with rig.start("run") as running:
+            wait_until(lambda: len([one for one in api.seen() if one.digest]) == 4, "all four are under way")
+            running.kill()
+        expect(rig.states() == {"uploading"}, f"after the kill: {rig.states()}")
+        rig.send("--until-empty", code=0)
+        api.holds(*map(bench.photo, bundles))
+
+
+FAMILY = [
+    ("200 kills at random moments of runs: each lands once", killed_often),
+    ("40 kills on a line that loses replies, to a server without keys", killed_on_a_bad_line),
+    ("killed while half is sent", killed_half_sent),
+    ("what a kill interrupted is sent by the next run", killed_ones_run_again),
+]

@@ -1,0 +1,85 @@
+"""What users do beside a run: pause, hold and cancel."""
+import functools
+
+from capture_api import CaptureAPI
+from checks import expect
+from rigs import wait_until
+from scenes import Scene
+
+
+def paused(bench):
+    """`pause`: the current one is finished, no other begun, by no run, until `resume`."""
+    with Scene(bench, words=("run", "--watch", "--json")) as scene:
+        scene.rig.run("pause").must(0, about="pause")
+        wait_until(lambda: scene.running.saw("paused"), "the run notices")
+        scene.gate.set()
+        wait_until(lambda: scene.running.saw("completed"), "the current one is finished")
+        scene.rig.push(bench.stock[9])
+        expect(scene.rig.status()["paused"] is True, "status does not say so")
+        scene.running.stop()
+        scene.rig.send("--until-empty", code=15, about="run of a paused queue")
+        expect(len(scene.api.seen()) == 1, "a paused queue sends")
+        with scene.rig.start("run", "--watch") as running:
+            scene.rig.run("resume").must(0, about="resume")
+            scene.rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0, about="wait")
+            running.stop()
+        expect(not scene.rig.status().get("paused"), "status says paused after resume")
+        scene.bundles.append(bench.stock[9])
+        scene.ends_well()
+
+
+def paused_now(is_half, bench):
+    """`pause --now` gives back what is under way, and burns nothing."""
+    with Scene(bench, is_half=is_half, words=("run", "--watch")) as scene:
+        scene.rig.run("pause", "--now").must(0, about="pause --now")
+        wait_until(lambda: scene.states() == ["pending"] * 3, "all are given back")
+        row = scene.rig.delivery(scene.bundles[0])
+        expect((row.attempts, bool(row.in_doubt)) == (0, not is_half), f"{row.attempts} attempts, {row.in_doubt}")
+        expect(len(scene.api.seen()) == 1 and scene.running.is_alive, "goes on sending, or has ended")
+        scene.running.stop()
+        scene.rig.run("resume").must(0, about="resume")
+        scene.ends_well()
+
+
+def paused_destination(bench):
+    """`pause --dest`: one destination stands still, the other does not."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as one, CaptureAPI(bench.public) as two:
+        rig.http(one.url, name="one")
+        rig.http(two.url, name="two")
+        rig.run("pause", "--dest", "one").must(0, about="pause --dest")
+        rig.push(*bench.stock[:2], options=("--dest", "one", "--dest", "two"))
+        rig.send("--until-empty", code=15)
+        two.holds(*map(bench.photo, bench.stock[:2]))
+        expect(not one.requests, "a paused destination is sent to")
+        paused_ones = [line["name"] for line in rig.status()["destinations"] if line.get("paused")]
+        expect(paused_ones == ["one"], f"status shows {paused_ones} as paused")
+        rig.run("resume", "--dest", "one").must(0, about="resume --dest")
+        rig.send("--until-empty", code=0)
+        one.holds(*map(bench.photo, bench.stock[:2]))
+        rig.run("pause", "--dest", "none").must(78, about="pause of no destination")
+
+
+def stopped_by_user(command, state, is_half, bench):
+    """`hold` or `cancel` of what is under way stops it at once, and the next one goes."""
+    with Scene(bench, is_half=is_half) as scene:
+        scene.rig.run(command, scene.bundles[0].id).must(0, about=command)
+        wait_until(lambda: len(scene.api.seen()) > 1, "the next one goes")
+        expect(scene.states()[0] == state, f"is {scene.states()[0]} after {command}")
+        # Whatever the server still says to the first, the user's word stays.
+        scene.gate.set()
+        scene.running.end()
+        expect(scene.states() == [state, "completed", "completed"], f"they are {scene.states()}")
+        scene.rig.run({"hold": "release", "cancel": "retry"}[command], scene.bundles[0].id).must(0)
+        scene.ends_well()
+
+
+FAMILY = [
+    ("pause and resume", paused),
+    ("pause --now of what is sent whole", functools.partial(paused_now, False)),
+    ("pause --now of what is half sent", functools.partial(paused_now, True)),
+    ("pause --dest", paused_destination),
+    *((f"{command} while it is sent, {'half' if is_half else 'whole'}",
+       functools.partial(stopped_by_user, command, state, is_half))
+      for command, state in (("hold", "held"), ("cancel", "cancelled")) for is_half in (True, False)),
+]

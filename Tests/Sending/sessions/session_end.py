@@ -1,0 +1,259 @@
+"""The end of a session is told to where its members landed: when all have, at least once, under one key."""
+import json
+import threading
+import time
+
+from checks import every, expect
+from rigs import AT_ONCE, findings, wait_until
+from scripted import Reply, Scripted, Shelf
+from session_ends import Store, add, end, markers, rig_to, told
+
+SECONDS = 25
+
+
+def once(bench):
+    """After the last member, once, with a key; further runs say nothing more."""
+    bundles = bench.stock[:4]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles)
+        end(rig)
+        result = rig.send("--until-empty", "--json", code=0)
+        expect(len(server.ends) == 1, f"it was told {len(server.ends)} times")
+        expect(server.ends[0].path == "/sessions/roof", f"told to {server.ends[0].path}")
+        expect([one.method for one in server.requests][-1] == "POST", "something came after the end")
+        told(server.ends[0], bundles)
+        events = [json.loads(line) for line in result.out.splitlines()]
+        expect([(one["destination"], one["session"]) for one in events if one["event"] == "session"] ==
+               [("web", "roof")], "there is no event")
+        (key, _, sent_at, _), = markers(rig)
+        expect(key == server.ends[0].headers["idempotency-key"] and sent_at, f"recorded is {markers(rig)}")
+        rig.send("--until-empty", code=0)
+        rig.send(code=0)
+        expect(len(server.ends) == 1, "later runs tell it again")
+
+
+def in_order(bench):
+    """Members arrive in the order of the session, and the end after them, with four transfers at once too."""
+    for options in ((), ("--concurrency", "4")):
+        bundles = bench.stock[:6]
+        with Store() as server:
+            rig = rig_to(bench, server, *options, bundles=bundles)
+            end(rig)
+            rig.send("--until-empty", code=0)
+            paths = [one.path.strip("/") for one in server.requests if one.method in ("PUT", "POST")]
+        expect(paths == [*(bundle.sha256 for bundle in bundles), "sessions/roof"], f"{options}: they came as {paths}")
+
+
+def by_one(bench):
+    """While one of four transfers waits for the answer to an end, the others neither tell it too nor spin."""
+    with Store() as server:
+        rig = rig_to(bench, server, "--concurrency", "4", bundles=bench.stock[:6])
+        end(rig)
+        server.gate = threading.Event()
+        with rig.start("run", "--until-empty") as running:
+            wait_until(lambda: server.told, "the end to be told")
+            rig.push(bench.stock[6])  # wakes the others
+            wait_until(lambda: len(server.seen("PUT")) == 7 or len(server.told) > 1, "the others to do something")
+            before = running.cpu_seconds
+            time.sleep(2)
+            spent = running.cpu_seconds - before
+            server.gate.set()
+            running.end().must(0, about="run")
+        expect(len(server.told) == 1, f"told {len(server.told)} times")
+        expect(spent < 0.5, f"{spent:.1f} s of processor time in 2 s of waiting")
+
+
+def not_before(bench):
+    """Not before `session end`, not before the last member, not for a session without members there."""
+    bundles = bench.stock[:3]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles)
+        rig.run("hold", bundles[1].id).must(0, about="hold")
+        rig.send("--until-empty", code=(0, 15))
+        expect(not server.ends, "told before the session ended")
+        end(rig)
+        rig.send("--until-empty", code=(0, 15))
+        expect(not server.ends and not any(sent for _, _, sent, _ in markers(rig)), "told before the last member")
+        rig.run("release", bundles[1].id).must(0, about="release")
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1 and server.requests[-1].method == "POST", "not told, or too early")
+        told(server.ends[0], bundles)
+        add(rig, "other", server)
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1, "a destination that has none of it was told")
+
+
+def lost_answers(bench):
+    """The answer is lost, then refused, then comes: the same key and body each time, recorded after the yes alone."""
+    bundles = bench.stock[:2]
+    answers = {"lost": Reply(lost=True), "500": Reply(500), "401": Reply(401), "a redirect": Reply(302)}
+
+    def judge(name, answer):
+        with Store() as server:
+            server.says = [answer, answer]
+            rig = rig_to(bench, server, bundles=bundles)
+            end(rig)
+            rig.send("--once", code=(0, 15))
+            expect(server.ends, "not told at all")
+            if len(server.ends) < 3:
+                expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded without a yes: {markers(rig)}")
+                expect({row.state for row in rig.deliveries()} == {"completed"}, "a member is no longer completed")
+            rig.send("--until-empty", code=0)
+            expect(len(server.ends) == 3, f"told {len(server.ends)} times")
+            expect(len({one.headers["idempotency-key"] for one in server.ends}) == 1, "several keys")
+            expect(len({one.body for one in server.ends}) == 1, "several bodies")
+            (_, attempts, sent_at, _), = markers(rig)
+            expect(sent_at and attempts >= 2, f"recorded is {markers(rig)}")
+
+    every(answers, judge)
+
+
+def killed(bench):
+    """kill -9 between the server's yes and the row: told again, under the same key."""
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bench.stock[:2])
+        end(rig)
+        server.gate = threading.Event()
+        with rig.start("run", "--until-empty") as running:
+            wait_until(lambda: server.told, "the end to be told")
+            running.kill()
+        server.gate.set()
+        wait_until(lambda: server.ends, "the first answer")
+        expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded without an answer: {markers(rig)}")
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 2, f"told {len(server.ends)} times")
+        expect(len({one.headers["idempotency-key"] for one in server.ends}) == 1, "another key after the kill")
+
+
+def incomplete(bench):
+    """A member that failed for good keeps the end back, until the user says that it counts as it is."""
+    bundles = bench.stock[:3]
+    with Store() as server:
+        server.refuses = {bundles[1].sha256}
+        rig = rig_to(bench, server, bundles=bundles)
+        end(rig)
+        rig.send("--until-empty", code=14)
+        expect(rig.delivery(bundles[1]).state == "permanently_failed", f"it is {rig.delivery(bundles[1]).state}")
+        expect(not server.ends, "told although a member failed")
+        end(rig, "--incomplete")
+        rig.send("--until-empty", code=(0, 14))
+        expect(len(server.ends) == 1, f"told {len(server.ends)} times")
+        told(server.ends[0], [bundles[0], bundles[2]], incomplete=True)
+
+
+def late_pushes(bench):
+    """No push into an ended session; after --reopen it is told again, under a new key, with all that it has."""
+    bundles = bench.stock[:3]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles[:2])
+        end(rig)
+        rig.send("--until-empty", code=0)
+        result = rig.run("push", "--session", "roof", bundles[2].path).must(64, about="push into an ended session")
+        expect("roof" in result.text, f"push says {result.text!r}")
+        rig.push(bundles[2], options=("--session", "roof", "--reopen"))
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1, "told while the session is open again")
+        end(rig)
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 2, f"told {len(server.ends)} times")
+        told(server.ends[1], bundles)
+        keys = [one.headers["idempotency-key"] for one in server.ends]
+        expect(keys[0] != keys[1], "the same key for another end")
+
+
+def two_places(bench):
+    """Each destination that has members is told for itself: another key, and its own captures."""
+    bundles = bench.stock[:3]
+    with Store() as one, Store() as two:
+        rig = bench.rig()
+        add(rig, "one", one)
+        add(rig, "two", two)
+        rig.push(*bundles, options=("--session", "roof", "--dest", "one", "--dest", "two"))
+        end(rig)
+        two.says = [Reply(500)]
+        rig.send("--until-empty", code=0)
+        expect((len(one.ends), len(two.ends)) == (1, 2), f"told {len(one.ends)} and {len(two.ends)} times")
+        keys = {request.headers["idempotency-key"] for request in one.ends + two.ends}
+        expect(len(keys) == 2, f"{len(keys)} keys for two destinations")
+        told(one.ends[0], bundles)
+        told(two.ends[1], bundles)
+
+
+def watched(bench):
+    """A run that watches tells the end soon after it is made, and after a push amid the run the end waits for it."""
+    bundles = bench.stock[:4]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles[:2])
+        with rig.start("run", "--watch") as running:
+            wait_until(lambda: rig.states() == {"completed"}, "the members to land")
+            rig.push(*bundles[2:], options=("--session", "roof"))
+            end(rig)
+            wait_until(lambda: server.ends, "the end to be told")
+            running.stop().must(0, 15, 130, 143, about="run --watch")
+        told(server.ends[0], bundles)
+        expect(len(server.ends) == 1 and len(server.seen("PUT")) == 4, "too much was sent")
+
+
+def ends_refused(bench):
+    """--until-empty comes to an end though one session's end is refused and another's is not to be told any more."""
+    shelf, (whole, kept, lost) = Shelf(), bench.stock[:3]
+    with Scripted(shelf) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--session-end-url", server.url + "/end",
+                 "--retry", AT_ONCE)
+        rig.push(whole, options=("--session", "whole"))
+        rig.push(kept, lost, options=("--session", "torn"))
+        for name in ("whole", "torn"):
+            rig.run("session", "end", name).must(0, about="session end")
+        rig.send("--once", code=15)
+        expect(len(markers(rig)) == 2, f"recorded are {markers(rig)}")
+        # The server loses one of the second session and refuses it from now on, so that session is torn for good.
+        del shelf.kept[f"/{lost.sha256}"]
+        shelf.refuses.add(f"/{lost.sha256}")
+        found = findings(rig.run("check", "--remote", "--json"))
+        expect([(line["kind"], line["id"]) for line in found] == [("lost", lost.id)], f"it finds {found}")
+        rig.send("--once", code=(14, 15))
+        expect(rig.delivery(lost).state == "permanently_failed", f"it is {rig.delivery(lost).state}")
+        rig.send("--until-empty", code=(14, 15))
+        told = [request.json["session"] for request in server.seen("POST")]
+    expect(told.count("torn") == 1, f"the end of the torn session is told {told.count('torn')} times")
+    expect(5 <= told.count("whole") <= 10, f"the other end is told {told.count('whole')} times")
+    expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded without a yes: {markers(rig)}")
+
+
+def end_not_taken(bench):
+    """The end of a session that the server does not take is work left, and due, until it does."""
+    def phase():
+        name, word, *_ = rig.run("session", "list").must(0, about="session list").out.decode().split()
+        return name, word
+
+    with Store() as server:
+        server.says = [Reply(500)] * 9
+        rig = rig_to(bench, server, bundles=bench.stock[:1])
+        end(rig)
+        for _ in range(2):
+            rig.send("--once", code=15)
+            expect(rig.states() == {"completed"} and server.ends, f"the member is {rig.states()}")
+            expect(phase() == ("roof", "due"), f"session list says {phase()}")
+        server.says = [Reply(204)]
+        rig.send("--until-empty", code=0)
+        expect(phase() == ("roof", "told"), f"then session list says {phase()}")
+        count = len(server.ends)
+        rig.send("--once", code=0)
+        expect(len(server.ends) == count, "it is told again")
+
+
+FAMILY = [
+    ("told once, after the last member, and recorded", once),
+    ("members in their order, then the end", in_order),
+    ("an end is told by one of four transfers", by_one),
+    ("not before the end, nor before the last member", not_before),
+    ("lost and refused answers: the same key until a yes", lost_answers),
+    ("kill -9 between the yes and the row", killed),
+    ("--incomplete", incomplete),
+    ("late pushes, and --reopen with a new key", late_pushes),
+    ("two destinations, two keys", two_places),
+    ("run --watch", watched),
+    ("a session's end refused beside one that is not due", ends_refused),
+    ("a session's end that is not taken", end_not_taken),
+]

@@ -1,0 +1,77 @@
+"""A server that a test writes byte by byte: requests word for word, answers as they are."""
+import dataclasses
+
+from sockets import SocketServer
+
+CHUNK = 65536
+
+
+@dataclasses.dataclass
+class Heard:
+    """A request, word for word."""
+
+    method: str
+    path: str
+    headers: list  # pairs, names in lower case
+    body: bytes
+
+    def values(self, name):
+        return [value for one, value in self.headers if one == name]
+
+
+class Bare(SocketServer):
+    """`serve(client, number)` is a function of the test's."""
+
+    def __init__(self, serve, context=None):
+        super().__init__()
+        self._serve, self._context = serve, context
+        self.scheme = "https" if context else "http"
+
+    def serve(self, client, number):
+        if not self._context:
+            self._serve(client, number)
+            return
+        with self._context.wrap_socket(client, server_side=True) as wrapped:
+            self._serve(wrapped, number)
+
+
+def received(client, limit=None):
+    """The next request of a connection, of its body `limit` bytes or all; None where the connection ends instead."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        if not (part := client.recv(CHUNK)):
+            return None
+        data += part
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    method, path, _ = first.split(" ")
+    found = dict(headers)
+    if "expect" in found:
+        client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+    length = int(found.get("content-length", 0))
+    goal = length if limit is None else min(limit, length)
+    parts, count = [body], len(body)
+    while count < goal:
+        if not (part := client.recv(CHUNK)):
+            return None
+        parts.append(part)
+        count += len(part)
+    return Heard(method, path, headers, b"".join(parts))
+
+
+def answer(status, *lines, body=b""):
+    """All bytes of an answer. Its length is told unless a line says how long it is."""
+    is_told = any(line.lower().startswith(("content-length:", "transfer-encoding:")) for line in lines)
+    told = [] if is_told or status == 204 else [f"Content-Length: {len(body)}"]
+    return "\r\n".join([f"HTTP/1.1 {status} Scripted", *lines, *told, "", ""]).encode("latin-1") + body
+
+
+def saying(reply, seen=None):
+    """For `Bare`: answers request after request by what `reply(heard)` gives."""
+    def serve(client, _):
+        while heard := received(client):
+            if seen is not None:
+                seen.append(heard)
+            client.sendall(reply(heard))
+    return serve

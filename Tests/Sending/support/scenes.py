@@ -1,0 +1,50 @@
+"""A run in the middle of an upload, for what users do meanwhile."""
+import signal
+import threading
+
+from capture_api import Answer, CaptureAPI
+from checks import expect
+from rigs import wait_until
+
+ENDED = {signal.SIGTERM: (15, 143, -signal.SIGTERM), signal.SIGINT: (15, 130, -signal.SIGINT),
+         signal.SIGHUP: (15, 129, -signal.SIGHUP)}
+
+
+class Scene:
+    """A server that keeps the first upload waiting, and a run in the middle of it."""
+
+    def __init__(self, bench, count=3, is_half=False, words=("run", "--until-empty"), options=()):
+        self.bench, self.rig, self.gate = bench, bench.rig(), threading.Event()
+        self.api = CaptureAPI(bench.public, buffer=65536 if is_half else None)
+        first = bench.big() if is_half else bench.stock[0]
+        self.bundles = [first, *bench.stock[1:count]]
+        self.reads, self.words, self.options = 500_000 if is_half else None, words, options
+
+    def __enter__(self):
+        self.api.__enter__()
+        self.api.answer(Answer(gate=self.gate, reads=self.reads))
+        self.rig.http(self.api.url, *self.options)
+        self.rig.push(*self.bundles)
+        self.running = self.rig.start(*self.words)
+        wait_until(self.is_in_flight, "the first upload is under way")
+        return self
+
+    def __exit__(self, *_):
+        self.running.kill()
+        self.gate.set()
+        self.api.__exit__()
+
+    def is_in_flight(self):
+        expect(self.running.is_alive, f"the run has ended: {self.running.err.read_text()[-300:]!r}")
+        requests = self.api.seen()
+        return requests and (requests[0].length == self.reads if self.reads else requests[0].digest)
+
+    def states(self):
+        return [self.rig.delivery(bundle).state for bundle in self.bundles]
+
+    def ends_well(self):
+        """One more run brings all the rest, and the server holds each once."""
+        self.gate.set()
+        self.rig.send("--until-empty", code=0)
+        self.api.holds(*map(self.bench.photo, self.bundles))
+        expect(set(self.states()) == {"completed"}, f"in the end they are {self.states()}")

@@ -1,0 +1,20 @@
+"""A server with a certificate for each way of being wrong."""
+from certificates import ELSEWHERE, Authority
+from nginx import fresh
+from rigs import AT_ONCE
+
+
+class Trust:
+    """An authority, and a server with a certificate for each way of being wrong."""
+
+    def __init__(self, bench):
+        folder = bench.folder / f"trust{next(bench.numbers)}"
+        self.authority = Authority(folder / "ours")
+        stranger = Authority(folder / "strange", "stranger")
+        self.pairs = {"good": self.authority.server(), "expired": self.authority.server(days=-3, label="expired"),
+                      "host": self.authority.server(ELSEWHERE, label="host"), "unknown": stranger.server(),
+                      "clients": self.authority.server(label="clients")}
+        self.options = ("--ca", self.authority.path, "--retry", AT_ONCE)
+
+    def server(self, bench, **options):
+        return fresh(bench, tls=self.pairs, clients=self.authority.path, **options)

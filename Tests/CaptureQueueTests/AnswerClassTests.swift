@@ -61,7 +61,7 @@ struct AnswerClassTests {
         }
     }
 
-    /// Defects 5 and 11 of the seeds: an answer that nobody looked at, and any answer taken for a yes.
+    /// Every status is looked at, and an answer that is not a success is not taken for one.
     @Test func takesNothingButSuccessForLanded() {
         for status in 0...999 where !(200...299).contains(status) {
             for kind in AnswerFacts.Kind.allCases {

@@ -51,7 +51,7 @@ struct DeliveryStateMachineTests {
         }
     }
 
-    /// Defect 6 of the seeds: a retry that sends what was uploaded again.
+    /// No retry sends again what was uploaded.
     @Test func neverLeavesCompletedByTheUsersHand() {
         for event in [DeliveryEvent.retry, .release, .hold, .cancel, .record, .push] {
             let next = DeliveryStateMachine.next(.completed, event)
@@ -68,4 +68,4 @@ struct DeliveryStateMachineTests {
     }
 }
 
-/// The table of waiting times, and not a formula that agrees with its beginning (defect 1 of the seeds).
+/// The table of waiting times, and not a formula that agrees with its beginning only.

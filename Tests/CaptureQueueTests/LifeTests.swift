@@ -51,7 +51,7 @@ struct LifeTests {
         #expect(try queue.prune().captures == 1)
     }
 
-    /// Defects 7 and 8 of the seeds.
+    /// What failed, is held or was never sent is the only copy: no age lets it go.
     @Test func keepsWhatHasNotLandedForEver() throws {
         let held = try queue.push(room.bundle("held")).id
         try queue.change(.hold, held)
@@ -96,7 +96,7 @@ struct LifeTests {
         #expect(try run().completed == 1)
     }
 
-    /// Defect 3 of the seeds: a retry that goes to the front starves the rest.
+    /// A retry that went to the front would starve the rest.
     @Test func putsARetryBehindWhatWaited() throws {
         let destination = try queue.destination("disk")
         let poison = try queue.push(room.bundle("poison")).id
@@ -141,7 +141,7 @@ struct LifeTests {
         #expect(attempts == ["late completed"])
     }
 
-    /// Defect 13 of the seeds: what was under way at a crash never runs again.
+    /// What was under way at a crash is sent again.
     @Test func givesBackAClaimWhoseLeaseIsOver() throws {
         let destination = try queue.destination("disk")
         let id = try queue.push(room.bundle("a")).id

@@ -41,7 +41,7 @@ struct PushTests {
         #expect(try records().count == 1)
     }
 
-    /// Defect 14 of the seeds: likeness decides nothing, only a cryptographic hash does.
+    /// Likeness decides nothing, only a cryptographic hash does.
     @Test func storesTwoPhotosThatDifferInOneByte() throws {
         let one = try queue.push(room.bundle("a"))
         let other = try queue.push(room.bundle("b"))

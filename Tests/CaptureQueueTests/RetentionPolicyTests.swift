@@ -23,7 +23,7 @@ struct RetentionPolicyTests {
         #expect(Self.week.permit(facts([.completed, .cancelled]), now: 8 * Self.day) != nil)
     }
 
-    /// Defect 8 of the seeds: a clean-up that takes failed captures, the only copies, first.
+    /// Failed captures are the only copies: no clean-up takes them.
     @Test func neverLetsGoOfWhatIsNotCompletedWhateverItsAge() {
         for policy in [Self.week, RetentionPolicy(retention: 0, includesCancelled: true)] {
             for state in DeliveryState.allCases where state != .completed && state != .cancelled {

@@ -26,7 +26,7 @@ struct RetryAfterTests {
         #expect(wait(value, date: Self.forms[0], now: 0) == milliseconds)
     }
 
-    /// Defect 4 of the seeds: what was no date became a wait that was no number.
+    /// What is not a date must not become a wait that is not a number.
     @Test(arguments: [
         "", "0", "000", "-1", "-0", "+5", "1.5", "1e3", " 5", "5 ", "5s", "0x10", "soon", "NaN", "five", "5,6", "٣",
         "1994-11-06T08:49:37Z", "Sun", "Sun, 06 Nov 1994", "06 Nov 1994 08:49:37 GMT", "5\r\n",

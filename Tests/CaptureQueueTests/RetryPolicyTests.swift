@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// When a failed delivery is tried again: the table of Spec/queue.md section 6, and not a formula that agrees with its
-/// beginning (defect 1 of the seeds).
+/// beginning only.
 struct RetryTimesTests {
     /// What the page says, read from it.
     private static func delaysOfThePage() throws -> [Int] {

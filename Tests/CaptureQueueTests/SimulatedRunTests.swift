@@ -26,7 +26,7 @@ struct SimulatedRunTests {
 
     private func delivery(_ id: String) throws -> DeliveryRecord { try #require(queue.capture(id).deliveries.first) }
 
-    /// Defect 1 of the seeds: the table, not a formula.
+    /// The table of Spec/queue.md section 6, and not a formula that agrees with its beginning only.
     @Test func triesAtTheTimesOfTheTableAndThenNoMore() throws {
         let id = try push("a")
         try run.pass(Self.day)
@@ -41,7 +41,7 @@ struct SimulatedRunTests {
         #expect(run.destination.sent.count == 11)
     }
 
-    /// Defect 2 of the seeds: one timer for all.
+    /// One timer for all would let the second failure cancel the retry of the first.
     @Test func keepsATimeForEachCapture() throws {
         let first = try push("first")
         try run.pass(500)
@@ -52,7 +52,7 @@ struct SimulatedRunTests {
         #expect(times[second]?.prefix(2) == [500, 1500])
     }
 
-    /// Defect 3 of the seeds: what fails goes to the front, and starves the rest.
+    /// A failed capture that went to the front would starve the rest.
     @Test func letsAPoisonedCaptureBlockNobody() throws {
         let poison = try push("poison")
         let others = try (0..<20).map { try push("other-\($0)") }
@@ -79,7 +79,7 @@ struct SimulatedRunTests {
         #expect(try queue.destination("server").hold == nil)
     }
 
-    /// Defect 4 of the seeds: Retry-After cut to five minutes.
+    /// Retry-After is not cut to five minutes.
     @Test func waitsAsLongAsTheServerSaysAndBurnsNothing() throws {
         let ids = try [push("a"), push("b")]
         let hour = DestinationHold(code: "wait", message: "later", milliseconds: 3_600_000)

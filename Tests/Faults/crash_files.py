@@ -1,4 +1,4 @@
-"""Family 1b: `key new`, `key recover`, `trust add` and `trust revoke` are killed at each of their system calls.
+"""`key new`, `key recover`, `trust add` and `trust revoke` are killed at each of their system calls.
 
 A key without its state would sign with counters that were used before, so that one must never exist; a trust file is
 the old or the new one.

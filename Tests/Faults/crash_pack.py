@@ -1,4 +1,4 @@
-"""Family 1a: `pack` is killed at each of its system calls from the key on.
+"""`pack` is killed at each of its system calls from the key on.
 
 The promises: a bundle is there whole or not at all, no counter is used twice, the key stays usable, nothing lies about.
 Linux can only replace a file by giving the new one a name first, so a kill just before `rename` leaves that name: a
@@ -8,8 +8,8 @@ import functools
 import re
 
 from checks import Failed
-from records import counter_in
 from injection import prefix, report, since, sweep, trace, without_unnamed_files
+from records import counter_in
 
 MODES = {"a new bundle": (), "a bundle that replaces another": ("--force",), "a bundle in a pipe": ("pipe",),
          "a new bundle without O_TMPFILE": ("named",),

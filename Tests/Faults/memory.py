@@ -1,4 +1,4 @@
-"""Family 7: memory does not grow with the bundle, and nothing makes the tool read what it does not need."""
+"""Memory does not grow with the bundle, and nothing makes the tool read what it does not need."""
 import os
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""Family 5d: a passphrase is asked for, is never too much work, and its file is for nobody else."""
+"""A passphrase is asked for, is never too much work, and its file is for nobody else."""
 import base64
 import subprocess
 import time

@@ -16,9 +16,10 @@ sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes")
 from bench import Bench  # noqa: E402  (after the lines above, so that they hold for bench)
 from outcomes import Failed, Outcomes  # noqa: E402
 
-FAMILIES = ["crash_pack", "crash_files", "errors", "disks", "streams", "counters", "sameness", "keys",
-            "passphrases", "states", "access", "inputs", "targets", "names", "arguments", "crash_uploads", "uploads",
-            "memory", "combining", "work"]
+FAMILIES = ["crash_pack", "crash_files", "failing_calls", "real_disks", "standard_streams", "concurrent_runs",
+            "same_bytes", "key_files", "passphrases", "lost_counters", "trust_file_access", "odd_inputs",
+            "odd_targets", "hostile_names", "no_arguments", "crash_upload_commands", "upload_commands", "memory",
+            "combining_marks", "bounded_work"]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Family 2a: a system call of `push` or `prune` fails: broken disk, full disk, quota, no permission, a signal.
+"""A system call of `push` or `prune` fails: broken disk, full disk, quota, no permission, a signal.
 
 Either the command says so and has acknowledged nothing, or all of it is done. A sync that fails is never believed
 afterwards: the push fails. What a signal interrupts is made again.
@@ -7,7 +7,7 @@ import functools
 import re
 
 from checks import Failed, expect
-from errors import MAKING, WRITING
+from failing_calls import MAKING, WRITING
 from injection import prefix, report
 from invariants import clean, gives, holds, only_strays, refused, rows_have_bytes, words_for_people
 from kill_prune import Prune

@@ -1,4 +1,4 @@
-"""Family 2b: a queue on small disks that are really full."""
+"""A queue on small disks that are really full."""
 import json
 
 from bench import PHOTO

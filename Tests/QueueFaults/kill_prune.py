@@ -1,4 +1,4 @@
-"""Family 1b: `prune` is killed at each of its system calls.
+"""`prune` is killed at each of its system calls.
 
 A file that is gone under a row that says `spool` must be impossible; what was not to be deleted is whole; the next
 prune ends the work.

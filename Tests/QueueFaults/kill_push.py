@@ -1,4 +1,4 @@
-"""Family 1a: `push` is killed at each of its system calls.
+"""`push` is killed at each of its system calls.
 
 What it acknowledged is held, a row never lacks its bytes, and the same push again leads to one copy of everything. Half
 of the trials push again at once, the other half let `check --repair` adopt what the kill left first.

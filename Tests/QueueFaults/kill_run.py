@@ -1,4 +1,4 @@
-"""Family 1e: `run` into a folder is killed at each of its system calls: nothing is stranded, nothing is half there."""
+"""`run` into a folder is killed at each of its system calls: nothing is stranded, nothing is half there."""
 import json
 
 from checks import expect

@@ -1,4 +1,4 @@
-"""Family 1d: `salvage` is killed at each of its system calls: the next one rebuilds all."""
+"""`salvage` is killed at each of its system calls: the next one rebuilds all."""
 from checks import expect
 from invariants import clean, gives, holds
 from kills import Scene, killed_everywhere

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from checks import Result, Skipped, expect
-from disks import require_mounts
+from real_disks import require_mounts
 
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
 

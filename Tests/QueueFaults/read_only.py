@@ -1,4 +1,4 @@
-"""Family 2c: a queue on a read-only disk still lists and gives; what would write says so."""
+"""A queue on a read-only disk still lists and gives; what would write says so."""
 import os
 import shutil
 import sqlite3

@@ -1,12 +1,12 @@
-"""Family 9: the defects of other queues that concern a store, each as a test that is named after what it forbids."""
+"""What prune, retry, a kill or a busy queue must not take away: the only copy of a capture, a receipt, a push."""
 import subprocess
 
 from bench import PHOTO
 from checks import PATIENCE, expect
-from tracing import require_strace, separate, strace
 from invariants import clean, gives, holds, nothing_left_over
 from kills import KILLED
 from queues import ids
+from tracing import require_strace, separate, strace
 
 STATES = ("pending", "uploading", "processing", "failed", "permanently_failed", "held", "cancelled", "conflict",
           "quarantined")
@@ -217,14 +217,14 @@ def pruned_and_pushed_again(bench):
 
 
 TESTS = [
-    ("defects 7 and 8: no age lets failed, held, cancelled or unsent captures go", never_pruned_by_age),
-    ("defect 7: nothing that was just uploaded is deleted", not_at_once),
+    ("no age lets failed, held, cancelled or unsent captures go", never_pruned_by_age),
+    ("nothing that was just uploaded is deleted", not_at_once),
     ("cancelled captures go only when the user says so", cancelled_only_when_asked),
     ("what one of two destinations lacks, or what lacks its receipt, is kept", one_of_two),
-    ("defect 11: what does not name the bundle's hash is no receipt", receipts),
-    ("defect 6: retry --all does not touch completed captures", retry_all),
-    ("defect 12: pushes beside a slow command are not lost", beside_slow_commands),
-    ("defect 13: a killed run strands nothing in uploading", not_stranded),
-    ("defect 14: nothing but the hash decides that a capture is held", alike_is_not_the_same),
+    ("what does not name the bundle's hash is no receipt", receipts),
+    ("retry --all does not touch completed captures", retry_all),
+    ("pushes beside a slow command are not lost", beside_slow_commands),
+    ("a killed run strands nothing in uploading", not_stranded),
+    ("nothing but the hash decides that a capture is held", alike_is_not_the_same),
     ("what was let go and is pushed again keeps its id and receipt", pruned_and_pushed_again),
 ]

@@ -20,9 +20,10 @@ import suite  # noqa: E402
 from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
 from queues import QueueBench  # noqa: E402
 
-FAMILIES = ["kill_push", "kill_prune", "kill_others", "kill_salvage", "kill_run", "sync_order",
-            "call_errors", "full_disks", "read_only", "damage", "write_ahead", "spool_damage", "strays", "crowds",
-            "signals", "sources", "paths", "hostile", "hidden", "owners", "limits", "clocks", "retention"]
+FAMILIES = ["kill_push", "kill_prune", "kill_other_commands", "kill_salvage", "kill_run", "sync_order", "call_errors",
+            "full_disks", "read_only", "database_damage", "write_ahead_log", "spool_damage", "stray_files",
+            "many_processes", "signals_and_streams", "odd_sources", "odd_paths", "hostile_texts", "no_command_line",
+            "foreign_owners", "descriptors_and_memory", "wrong_clocks", "retention"]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Family 3c: files of the spool are gone, cut, changed or swapped, and so are those that a reference names.
+"""Files of the spool are gone, cut, changed or swapped, and so are those that a reference names.
 
 What is sent or given under a hash is what was pushed under it; damage is set aside and reported, and a push heals it.
 """

@@ -1,4 +1,4 @@
-"""Family 1f: what a power cut may find, read off the order of the calls (Spec/queue.md section 7).
+"""What a power cut may find, read off the order of the calls (Spec/queue.md section 7).
 
 No test can cut the power, so this looks at what was synced before what: bytes before names, names before rows, rows
 before the id; and the decision to delete before the deletion, the deletion before its end is told.

@@ -1,4 +1,4 @@
-"""Family 8: few descriptors, little memory, limits of size: an error with words, or all of the work."""
+"""Few descriptors, little memory, limits of size: an error with words, or all of the work."""
 import functools
 import resource
 import signal

@@ -1,4 +1,4 @@
-"""Family 5: signals, readers that go away, streams that are full or closed."""
+"""Signals, readers that go away, streams that are full or closed."""
 import array
 import fcntl
 import functools
@@ -9,9 +9,9 @@ import termios
 import time
 
 from checks import Failed, PATIENCE, expect
-from crowds import locked
 from invariants import clean, gives, holds, only_strays, pushes, words_for_people
-from streams import closed
+from many_processes import locked
+from standard_streams import closed
 
 ENDS = {signal.SIGTERM: (143, -signal.SIGTERM), signal.SIGINT: (130, -signal.SIGINT),
         signal.SIGHUP: (129, -signal.SIGHUP)}

@@ -1,4 +1,4 @@
-"""Family 2b: real full, read-only and limited places, where a few calls in a row fail and not only one."""
+"""Real full, read-only and limited places, where a few calls in a row fail and not only one."""
 import functools
 import resource
 import shutil

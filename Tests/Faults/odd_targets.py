@@ -1,4 +1,4 @@
-"""Family 6b: targets that cannot take a bundle: folders, links, FIFOs, devices, names that are too long.
+"""Targets that cannot take a bundle: folders, links, FIFOs, devices, names that are too long.
 
 A target that is refused costs no counter, and nothing that is there is written through or into.
 """

@@ -1,4 +1,4 @@
-"""Family 7c: a queue that others can write or own, and links in place of its files: refused (77), untouched."""
+"""A queue that others can write or own, and links in place of its files: refused (77), untouched."""
 import os
 
 from bench import NOBODY

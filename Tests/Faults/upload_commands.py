@@ -1,4 +1,4 @@
-"""Family 8b: the commands of an upload meet full disks and pipes, no place for temporary files, bundles of 300 MB."""
+"""The commands of an upload meet full disks and pipes, no place for temporary files, bundles of 300 MB."""
 import functools
 import os
 import signal
@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from bench import PHOTO, write_raw
 from checks import every, expect
-from crash_uploads import COMMANDS, MANY, Scene
-from disks import mounted, tmpfs
+from crash_upload_commands import COMMANDS, MANY, Scene
 from memory import PHOTO_SIZE, frugal, measured
+from real_disks import mounted, tmpfs
 from records import counter_in
-from streams import closed
+from standard_streams import closed
 
 LIMIT = 40 << 20
 UUID = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"

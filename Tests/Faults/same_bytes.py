@@ -1,4 +1,4 @@
-"""Family 4: the same folder gives the same bytes but for the assertion, wherever, however and by whomever packed."""
+"""The same folder gives the same bytes but for the assertion, wherever, however and by whomever packed."""
 import json
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Family 6a: raw folders and bundles that are no plain files: FIFOs, devices, folders, links, holes.
+"""Raw folders and bundles that are no plain files: FIFOs, devices, folders, links, holes.
 
 Nobody may be made to wait for ever, to read 8 GiB for one wrong byte, or to lose a counter for a folder that cannot be
 packed.

@@ -1,4 +1,4 @@
-"""Family 9: names with combining marks, which make one Character of a slash or a quote and what stands before it."""
+"""Names with combining marks, which make one Character of a slash or a quote and what stands before it."""
 import json
 import subprocess
 

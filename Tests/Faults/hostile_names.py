@@ -1,4 +1,4 @@
-"""Family 6c: names and texts that want to steer a terminal or the command line."""
+"""Names and texts that want to steer a terminal or the command line."""
 import json
 import os
 import unicodedata

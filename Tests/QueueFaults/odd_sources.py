@@ -1,4 +1,4 @@
-"""Family 7a: what is given to push: links, FIFOs, devices, folders, files that change, what is no bundle.
+"""What is given to push: links, FIFOs, devices, folders, files that change, what is no bundle.
 
 A source is opened once, and is a plain file or a pipe. Nobody may be made to wait for ever, to fill the disk, or to
 lose a file that somebody just wrote.
@@ -11,9 +11,9 @@ import threading
 
 from bench import NOBODY
 from checks import Skipped, every, expect
-from tracing import require_strace, strace
 from invariants import clean, gives, holds, refused, words_for_people
 from queues import ids
+from tracing import require_strace, strace
 
 
 def odd(bench):

@@ -1,4 +1,4 @@
-"""Family 5c: a trust file that others could change: the usual one is refused (77), one that was named is warned of."""
+"""A trust file that others could change: the usual one is refused (77), one that was named is warned of."""
 import os
 import shutil
 

@@ -1,4 +1,4 @@
-"""Family 6: wrong clocks. They delay deletion and never hasten it.
+"""Wrong clocks. They delay deletion and never hasten it.
 
 libfaketime sets the wall clock of one process and leaves the boot clock as it is, as `date -s` does. Where it is not
 installed, the rows of the table `clock` are changed instead, which shows less.

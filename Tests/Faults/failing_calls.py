@@ -1,4 +1,4 @@
-"""Family 2a: a system call fails at each place in turn: broken disk, full disk, quota, no permission, a signal.
+"""A system call fails at each place in turn: broken disk, full disk, quota, no permission, a signal.
 
 Expected of each: the documented exit code, a message that names a file, nothing half done, no counter twice. A call
 that a signal interrupts is simply made again.
@@ -6,9 +6,9 @@ that a signal interrupts is simply made again.
 import functools
 
 from checks import Failed, expect
-from records import counter_in
 from crash_pack import Scene
 from injection import prefix, report, since, sweep, trace, without_unnamed_files
+from records import counter_in
 
 MAKING = ("linkat", "link", "rename", "renameat", "renameat2")
 WRITING = ("write", "writev", "pwrite64", "fsync", "fdatasync")

@@ -1,4 +1,4 @@
-"""Family 3: many runs at once. A counter is given out once, a name is won once, a trust file loses no line."""
+"""Many runs at once. A counter is given out once, a name is won once, a trust file loses no line."""
 import fcntl
 import os
 import subprocess

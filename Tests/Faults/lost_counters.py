@@ -1,4 +1,4 @@
-"""Family 5b: a lost counter stops everything (78) until `key recover`, which never goes back."""
+"""A lost counter stops everything (78) until `key recover`, which never goes back."""
 import os
 
 from checks import every, expect

@@ -1,4 +1,4 @@
-"""Family 1c: commands that change a state, a destination or the spool are killed at each of their system calls.
+"""Commands that change a state, a destination or the spool are killed at each of their system calls.
 
 The state is the old one or the new one, and the same command leads to the new one.
 """

@@ -1,4 +1,4 @@
-"""Family 8: the work for each byte of a hostile bundle is bounded.
+"""The work for each byte of a hostile bundle is bounded.
 
 The bundles are made and signed by the second implementation. Each is judged beside a plain one of its size, and with a depth
 map of as many samples where it is about that, in CPU time of the process, the best of several runs of both.

@@ -1,4 +1,4 @@
-"""Family 2c: standard streams that are full, closed, or read by someone who goes away."""
+"""Standard streams that are full, closed, or read by someone who goes away."""
 import functools
 import os
 import signal

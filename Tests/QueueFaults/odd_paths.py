@@ -1,4 +1,4 @@
-"""Family 7b: paths: links that nobody follows, slashes at the end, combining marks, bytes that are not UTF-8."""
+"""Paths: links that nobody follows, slashes at the end, combining marks, bytes that are not UTF-8."""
 import os
 import shutil
 

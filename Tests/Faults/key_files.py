@@ -1,4 +1,4 @@
-"""Family 5a: a key that others can read is refused, is never overwritten, and has one state wherever it is named."""
+"""A key that others can read is refused, is never overwritten, and has one state wherever it is named."""
 import json
 import os
 import pathlib

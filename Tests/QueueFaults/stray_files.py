@@ -1,4 +1,4 @@
-"""Family 3d: files in the queue that no row names: reported, never lost, taken in by `check --repair`."""
+"""Files in the queue that no row names: reported, never lost, taken in by `check --repair`."""
 import os
 import subprocess
 import threading
@@ -6,7 +6,7 @@ import threading
 from checks import PATIENCE, every, expect
 from invariants import check_says, clean, gives, holds, nothing_left_over
 from mounts import without_nameless_files
-from signals import wait_for_pipe
+from signals_and_streams import wait_for_pipe
 
 
 def bundles(bench):

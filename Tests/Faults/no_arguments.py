@@ -1,4 +1,4 @@
-"""Family 10: no command, and a command line that Swift's runtime cannot find, are never a success."""
+"""No command, and a command line that Swift's runtime cannot find, are never a success."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Family 3a: a damaged, foreign, missing or newer database.
+"""A damaged, foreign, missing or newer database.
 
 Never deleted, never silent, never shown from the inside; `salvage` builds another one from the spool.
 """

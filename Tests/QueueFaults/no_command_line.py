@@ -1,7 +1,7 @@
-"""Family 9b: a command line that Swift's runtime cannot find, and a missing command: never a success."""
-from arguments import preloaded
+"""A command line that Swift's runtime cannot find, and a missing command: never a success."""
 from checks import every, expect
 from invariants import clean, gives
+from no_arguments import preloaded
 
 
 def hidden(bench):

@@ -1,4 +1,4 @@
-"""Family 3b: the write-ahead log cut, changed, or gone: what a power cut or a copy of a live queue leaves.
+"""The write-ahead log cut, changed, or gone: what a power cut or a copy of a live queue leaves.
 
 A reader that keeps the first state open holds SQLite back from moving pages into the main file, so that the log grows
 with each push and what it holds at each length is known.

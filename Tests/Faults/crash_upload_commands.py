@@ -1,4 +1,4 @@
-"""Family 8a: `multipart`, `from-body`, `extract` and `pack --out-dir` are killed at each system call, or a call fails.
+"""`multipart`, `from-body`, `extract` and `pack --out-dir` are killed at each system call, or a call fails.
 
 The promises: under a final name there is a whole file or what was there before, the same command works again, nothing
 lies about. What a run made before a disk failed may stay, whole.
@@ -9,7 +9,7 @@ import subprocess
 
 from bench import write_raw
 from checks import Failed, every, expect
-from errors import ERRORS, is_message
+from failing_calls import ERRORS, is_message
 from injection import Call, FILTER, prefix, report, sweep, without_unnamed_files
 from records import counter_in
 from tracing import calls_in, require_strace, strace

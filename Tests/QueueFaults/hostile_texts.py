@@ -1,10 +1,10 @@
-"""Family 7b: names and texts that want to steer a terminal, the command line, SQL or a path."""
+"""Names and texts that want to steer a terminal, the command line, SQL or a path."""
 import json
 import os
 
 from checks import every, expect
+from hostile_names import EVIL, steers
 from invariants import INNER, clean, gives, words_for_people
-from names import EVIL, steers
 from queues import ids
 
 SQL = ["'; DROP TABLE captures; --", '" OR 1=1 --', "%", "__%__", "*", "a%", "\\",

@@ -45,6 +45,7 @@ docs-check: build
 	@.ci/dependencies docs
 	python3 Tests/Documents/examples.py
 	python3 Tests/Documents/library.py
+	python3 Tests/Documents/faults.py
 	/usr/bin/python3 Tests/Documents/run.py $(TOOLS)
 	python3 Tests/Documents/installed.py $(TOOLS)
 

@@ -13,7 +13,7 @@ from records import counter_in
 MAKING = ("linkat", "link", "rename", "renameat", "renameat2")
 WRITING = ("write", "writev", "pwrite64", "fsync", "fdatasync")
 # The error, the calls that it can meet, and the exit codes that are right. Opening a key that a broken disk does not
-# give is "input unreadable" or "I/O": section 5 of the design allows both readings.
+# give is "input unreadable" or "I/O": Spec/command-line.md allows both readings.
 ERRORS = {
     "EIO": (("read", "openat", "flock", *MAKING, *WRITING), (66, 74)),
     "ENOSPC": ((*MAKING, *WRITING), (74,)),

@@ -1,5 +1,6 @@
 """What users do beside a run: pause, hold and cancel."""
 import functools
+import signal
 
 from capture_api import CaptureAPI
 from checks import expect
@@ -74,6 +75,24 @@ def stopped_by_user(command, state, is_half, bench):
         scene.ends_well()
 
 
+def stopped_and_woken(bench):
+    """SIGSTOP, as of a laptop that is closed: no other run takes over, and the user's word outlives the late answer."""
+    with Scene(bench) as scene:
+        first = scene.bundles[0]
+        scene.running.tell(signal.SIGSTOP)
+        scene.rig.send("--once", code=10, about="run beside a run that is stopped")
+        scene.rig.run("cancel", first.id).must(0, about="cancel")
+        scene.gate.set()
+        wait_until(lambda: scene.api.stored, "the server to store it and answer")
+        expect(scene.states()[0] == "cancelled", f"is {scene.states()[0]} while the run is stopped")
+        scene.running.tell(signal.SIGCONT)
+        scene.running.end().must(0, about="the run that woke up")
+        expect(scene.states() == ["cancelled", "completed", "completed"], f"they are {scene.states()}")
+        expect(not scene.rig.delivery(first).receipt, "the late answer left a receipt")
+        scene.rig.run("retry", first.id).must(0, about="retry")
+        scene.ends_well()
+
+
 FAMILY = [
     ("pause and resume", paused),
     ("pause --now of what is sent whole", functools.partial(paused_now, False)),
@@ -82,4 +101,5 @@ FAMILY = [
     *((f"{command} while it is sent, {'half' if is_half else 'whole'}",
        functools.partial(stopped_by_user, command, state, is_half))
       for command, state in (("hold", "held"), ("cancel", "cancelled")) for is_half in (True, False)),
+    ("cancelled while the run is stopped: it wakes up and changes nothing", stopped_and_woken),
 ]

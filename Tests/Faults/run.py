@@ -3,9 +3,9 @@
 
 What unit tests cannot: these run the real binary and let the kernel do the harm. Prints a line for each test and a
 closing line; exit 0 only if none failed. As root some more faults can be made than as a user.
+Each file that has a list TESTS is a family.
 """
 import argparse
-import importlib
 import pathlib
 import sys
 import tempfile
@@ -14,12 +14,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes"))
 from bench import Bench  # noqa: E402  (after the lines above, so that they hold for bench)
-from outcomes import Failed, Outcomes  # noqa: E402
-
-FAMILIES = ["crash_pack", "crash_files", "failing_calls", "real_disks", "standard_streams", "concurrent_runs",
-            "same_bytes", "key_files", "passphrases", "lost_counters", "trust_file_access", "odd_inputs",
-            "odd_targets", "hostile_names", "no_arguments", "crash_upload_commands", "upload_commands", "memory",
-            "combining_marks", "bounded_work"]
+from outcomes import Failed, Outcomes, families  # noqa: E402
 
 
 def main():
@@ -37,8 +32,8 @@ def main():
         except Failed as reason:
             outcomes.say("FAIL", f"a key and a trust file are made: {reason}")
             return outcomes.close()
-        for family in FAMILIES:
-            for title, function in importlib.import_module(family).TESTS:
+        for family, tests in families(pathlib.Path(__file__).parent):
+            for title, function in tests:
                 if options.only in f"{family}: {title}":
                     start = time.monotonic()
                     outcomes.run(f"{family}: {title}", function, bench)

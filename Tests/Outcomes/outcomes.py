@@ -1,4 +1,5 @@
 """How the Python tests say what came out: a line for each test and a closing line, alike in Tests/Faults and Tests/Judges."""
+import importlib
 import pathlib
 import signal
 
@@ -31,6 +32,14 @@ def ending(code):
         return f"exit {code}"
     known = {int(one): one.name for one in signal.Signals}
     return f"ended by signal {-code} ({known.get(-code, 'without a name')})"
+
+
+def families(folder):
+    """The name and the tests of each file of a folder that has a list TESTS; other files are what those have in common."""
+    for path in sorted(folder.glob("*.py")):
+        tests = path.stem != "run" and getattr(importlib.import_module(path.stem), "TESTS", None)
+        if tests:
+            yield path.stem, tests
 
 
 class Outcomes:

@@ -6,8 +6,8 @@ usage: run.py CAPQUEUE CAPBUNDLE [--only WORD] [--seed N]
 As Tests/Faults does for capbundle, and with its tools: the real binary runs, and the kernel does the harm. Prints a
 line for each test and a closing line; exit 0 only if none failed. What is left to chance (which page is damaged, which
 of several like calls is met) follows the seed, which is printed. As root some more faults can be made than as a user.
+Each file that has a list TESTS is a family.
 """
-import importlib
 import pathlib
 import sys
 import tempfile
@@ -17,13 +17,8 @@ sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "Faults"), str(TESTS / "Outcomes")]
 import suite  # noqa: E402
-from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
+from outcomes import Failed, Outcomes, families  # noqa: E402  (after the lines above, so that they hold for it)
 from queues import QueueBench  # noqa: E402
-
-FAMILIES = ["kill_push", "kill_prune", "kill_other_commands", "kill_salvage", "kill_run", "sync_order", "call_errors",
-            "full_disks", "read_only", "database_damage", "write_ahead_log", "spool_damage", "stray_files",
-            "many_processes", "signals_and_streams", "odd_sources", "odd_paths", "hostile_texts", "no_command_line",
-            "foreign_owners", "descriptors_and_memory", "wrong_clocks", "retention"]
 
 
 def main():
@@ -36,8 +31,8 @@ def main():
         except Failed as reason:
             outcomes.say("FAIL", f"bundles are made: {reason}")
             return outcomes.close()
-        for family in FAMILIES:
-            for title, function in importlib.import_module(family).TESTS:
+        for family, tests in families(pathlib.Path(__file__).parent):
+            for title, function in tests:
                 if options.only in f"{family}: {title}":
                     start = time.monotonic()
                     outcomes.run(f"{family}: {title}", function, bench)

@@ -1,10 +1,14 @@
 """TLS: without a connection that can be trusted no body, token or signature is sent, and it is not called offline."""
+import socket
+import ssl
+
 import seaweed
 from capture_api import CaptureAPI
 from checks import every, expect
 from fault_proxy import Fault, FaultProxy
 from nginx import fresh
-from rigs import AT_ONCE, DEVICE
+from raw_server import Bare, received
+from rigs import AT_ONCE, DEVICE, wait_until
 from secrecy import TOKEN, token_of
 from sockets import SocketServer
 from tls_servers import Trust
@@ -201,6 +205,30 @@ def behind_tls(bench):
             expect(data == bundle.data, "the store has other bytes")
 
 
+def old_versions(bench):
+    """A server whose newest version is TLS 1.1, with the right certificate: nothing of a request is sent to it."""
+    trust, heard = Trust(bench), []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*trust.pairs["good"])
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    with Bare(lambda client, _: heard.append(received(client)), context) as server:
+        # Whoever agrees to the old version reaches it.
+        old = ssl.create_default_context(cafile=trust.authority.path)
+        old.set_ciphers("ALL:@SECLEVEL=0")
+        old.minimum_version = ssl.TLSVersion.TLSv1_1
+        with socket.create_connection(("127.0.0.1", server.port)) as plain, \
+                old.wrap_socket(plain, server_hostname="127.0.0.1") as client:
+            client.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
+            wait_until(lambda: heard, "the server to take a request over TLS 1.1")
+        rig = bench.rig()
+        rig.dest("it", "put", "--url", server.url + "/{sha256}", *token_of(rig), *trust.options)
+        rig.push(bench.stock[0])
+        rig.send("--until-empty", code=15)
+        held_for_tls(rig, "TLS 1.1")
+    expect(len(heard) == 1, f"it heard {heard[1:]}")
+
+
 FAMILY = [
     ("expired, another host, an unknown authority: held, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),
@@ -209,4 +237,5 @@ FAMILY = [
     ("files for TLS that cannot be used", wrong_files),
     ("client certificates", client_certificates),
     ("http and s3 over TLS", behind_tls),
+    ("a server that knows no newer version than TLS 1.1", old_versions),
 ]

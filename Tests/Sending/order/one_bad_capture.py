@@ -118,7 +118,7 @@ def retry_goes_to_the_back(bench):
 
 
 FAMILY = [
-    ("a poison item blocks nobody and opens no breaker", poison),
+    ("a capture that always fails blocks nobody and opens no breaker", poison),
     ("a status for one capture alone", refused_alone),
     ("--url-command that fails for one capture alone", no_url_for_one),
     ("403 for one capture of high priority", urgent_poison),

@@ -1,4 +1,4 @@
-"""Which one goes next: the highest priority, and the members of a session in their order."""
+"""The members of a session arrive in their order, and step over those that will not go."""
 from capture_api import Answer, CaptureAPI
 from captures import arrivals, refuse
 from checks import expect
@@ -35,19 +35,7 @@ def stepped_over(bench):
         expect(arrivals(bench, api, bundles) == [1, 3, 4, 5], f"they came as {arrivals(bench, api, bundles)}")
 
 
-def priorities(bench):
-    """The highest priority first, then what has been due for longest."""
-    rig, bundles = bench.rig(), bench.stock[:6]
-    with CaptureAPI(bench.public) as api:
-        rig.http(api.url)
-        for bundle, priority in zip(bundles, ("0", "-3", "10", "0", "10", "5")):
-            rig.push(bundle, options=("--priority", priority) if priority != "-3" else ("--priority=-3",))
-        rig.send(code=0)
-        expect(arrivals(bench, api, bundles) == [2, 4, 5, 0, 3, 1], f"they came as {arrivals(bench, api, bundles)}")
-
-
 FAMILY = [
     ("a session arrives in its order", sessions),
     ("a session steps over those that will not go", stepped_over),
-    ("priorities", priorities),
 ]

@@ -84,10 +84,22 @@ let package = Package(
             dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive", system],
             swiftSettings: strict),
         .testTarget(
+            name: "QueueModelTests",
+            dependencies: ["QueueModel", "CaptureBundle", "CaptureTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "QueueTransportsTests",
+            dependencies: [
+                "QueueTransports", "QueueModel", "CurlClient", "CaptureBundle", "CaptureNative", "CaptureTestSupport",
+                system,
+            ],
+            exclude: ["Servers"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CaptureQueueTests",
             dependencies: [
-                "CaptureQueue", "CaptureBundle", "CaptureNative", "CaptureTestSupport", system,
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative", "CaptureTestSupport",
+                system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Databases"],
             swiftSettings: strict),

@@ -1,4 +1,4 @@
-import CaptureQueue
+import QueueModel
 import Testing
 
 /// What a server asks for (Spec/upload.md section 4.2).

@@ -1,6 +1,6 @@
-import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Testing
 
 /// The machine is the table of Spec/queue.md section 5, cell by cell.

@@ -1,5 +1,5 @@
 import CaptureBundle
-import CaptureQueue
+import QueueModel
 import Testing
 
 /// What may be deleted: every combination of states, receipts, holdings and ages.

@@ -1,6 +1,6 @@
-import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Testing
 
 /// The classes are those of Spec/upload.md section 4: its tables are read here, line by line, and asked for every

@@ -1,5 +1,5 @@
-import CaptureQueue
 import CaptureTestSupport
+import QueueModel
 import Testing
 
 /// When a destination is left alone (Spec/queue.md section 6).

@@ -1,4 +1,4 @@
-import CaptureQueue
+import QueueModel
 import Testing
 
 /// A wrong clock delays deletion and never hastens it (Spec/queue.md section 8).

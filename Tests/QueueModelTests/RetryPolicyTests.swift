@@ -1,6 +1,6 @@
-import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Testing
 
 /// When a failed delivery is tried again: the table of Spec/queue.md section 6, and not a formula that agrees with its

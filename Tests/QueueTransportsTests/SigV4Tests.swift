@@ -1,5 +1,5 @@
-import CaptureQueue
 import CurlClient
+import QueueTransports
 import Testing
 
 /// The examples of AWS's "Signature calculations for the Authorization header", whose figures are theirs.

@@ -1,0 +1,105 @@
+import CaptureBundle
+import CaptureNative
+import CaptureTestSupport
+import Foundation
+import QueueModel
+import QueueTransports
+import SystemPackage
+
+/// A destination of one kind on a real server, and a capture to be sent there.
+struct ContractPlace {
+    let kind: Destination.Kind
+    let destination: Destination
+    let capture: CaptureRecord
+    /// Where its bundle lies.
+    let file: FilePath
+    private let servers: ContractServers
+    private let photo: Digest
+    private let folder: TemporaryFolder
+
+    /// - Parameters:
+    ///   - mark: makes bundle and photo unlike all others.
+    ///   - isThere: false for an address where nobody listens, or a folder without its marker.
+    init(_ kind: Destination.Kind, _ mark: String, isThere: Bool = true) throws {
+        self.kind = kind
+        servers = try ContractServers.shared.get()
+        folder = try TemporaryFolder()
+        file = try servers.room.bundle("\(kind.rawValue)-\(mark)")
+        let handle = try FileHandle.reading(file)
+        let head = try UnverifiedHead(BundleSource(handle: handle, name: file.string))
+        photo = head.manifest.entry(.photo)?.sha256 ?? head.manifestSHA256
+        let bytes = try handle.status().size
+        try handle.seekToStart()
+        capture = CaptureRecord(
+            sequence: 1, id: head.manifest.id,
+            identity: head.manifestSHA256,
+            sha256: try FileDigest.sha256(handle), manifestSHA256: head.manifestSHA256, byteCount: bytes,
+            capturedAt: head.manifest.capturedAt, device: head.manifest.device.keyID, verdict: "verified", pushedAt: 0,
+            session: nil, priority: 0, notBefore: nil, holding: .reference, reference: file.string, state: .pending,
+            finishedAt: nil, removedAt: nil)
+        destination = Destination(
+            name: "contract", kind: kind.rawValue,
+            settings: try Self.settings(kind, servers, folder, isThere: isThere), isDefault: true, addedAt: 0,
+            hold: nil, isPaused: false, isPausedAtOnce: false, isLifted: false, number: 1)
+    }
+
+    private static func settings(
+        _ kind: Destination.Kind, _ servers: ContractServers, _ folder: TemporaryFolder, isThere: Bool
+    ) throws -> [String: String] {
+        // Port 1 is below those that anybody is given, and nothing of these machines listens there.
+        let nobody = "http://127.0.0.1:1"
+        let addresses = servers.addresses
+        switch kind {
+        case .folder:
+            let (path, marker) = try FolderTransport.mark(FilePath(folder.path), queue: "/nonexistent")
+            return ["path": path.string, "marker": isThere ? marker : String(repeating: "0", count: 64)]
+        case .http:
+            return [
+                "url": isThere ? addresses.http : nobody, "device-id": addresses.device,
+                "key": servers.room.path("keys/device.key"),
+            ]
+        case .put: return ["url": "\(isThere ? addresses.put : nobody)/store/{sha256}"]
+        case .s3: return ["url": isThere ? addresses.s3 : "\(nobody)/captures", "profile": "contract"]
+        }
+    }
+
+    func transport() throws -> any UploadTransport { try TransportShares().make(destination) { _ in } }
+
+    func job(attempt: Int = 1, remoteID: String? = nil, of other: FilePath? = nil) -> SendJob {
+        let delivery = DeliveryRecord(
+            number: 1, destination: destination.name, state: .uploading, priority: 0, dueAt: 0, attempts: attempt,
+            leaseUntil: nil, completedAt: nil, receipt: nil, remoteID: remoteID, remoteURL: nil, errorCode: nil,
+            errorMessage: nil, isInDoubt: false, polls: 0, idempotencyKey: "5f0c3c1a-6f1b-4d3e-8a52-\(key)",
+            capture: 1)
+        return SendJob(capture, delivery, token: [1, 2, 3, 4], now: 0, file: other ?? file) { _, _ in false }
+    }
+
+    /// Twelve digits that are this capture's own.
+    private var key: String { String(capture.sha256.description.suffix(12)) }
+
+    /// How many copies the destination has.
+    func copies() throws -> Int {
+        guard kind == .folder else {
+            return try servers.holds(kind.rawValue, (kind == .http ? photo : capture.sha256).description)
+        }
+        let bytes = try URL(filePath: file.string).bytes
+        return try folder.url.children.filter { try $0.lastPathComponent.hasSuffix(".bundle") && $0.bytes == bytes }
+            .count
+    }
+
+    /// The destination loses what it has.
+    func forget() throws {
+        guard kind == .folder else { return try servers.forget(kind.rawValue) }
+        for file in try folder.url.children where file.lastPathComponent.hasSuffix(".bundle") {
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
+    /// A file that has one other byte than the bundle.
+    func spoilt() throws -> FilePath {
+        var bytes = try URL(filePath: file.string).bytes
+        bytes[bytes.count / 2] ^= 1
+        try folder.write(bytes, to: "spoilt")
+        return FilePath(folder.path("spoilt") as String)
+    }
+}

@@ -1,0 +1,77 @@
+import CaptureBundle
+public import SystemPackage
+
+/// The calls that take long, for Swift concurrency. Each blocks a thread of its own and none of those that tasks share; what
+/// it promises is what the call without `async` promises.
+extension UploadQueue {
+    /// Pushes one bundle. Once it was begun it is finished, so a cancelled task never leaves it unknown whether it was stored.
+    ///
+    /// - Throws: as the call without `async`; `CancellationError` before it is begun.
+    @discardableResult
+    public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) async throws -> Pushed {
+        try await OwnThread.run { _ in try self.push(path, options) }
+    }
+
+    /// Sends what waits. Cancelling the task stops the run as `QueueRunner.stop()` does: nothing new is begun, and what is under
+    /// way has its grace.
+    ///
+    /// - Returns: what was done, after a cancellation too.
+    /// - Throws: as `QueueRunner.run`; `CancellationError` before it is begun.
+    @discardableResult
+    public func run(
+        _ options: RunOptions = RunOptions(), onEvent: @escaping @Sendable (QueueEvent) -> Void = { _ in }
+    ) async throws -> RunResult {
+        let runner = QueueRunner(self, options, onEvent: onEvent)
+        return try await OwnThread.run(onCancel: { runner.stop() }) { _ in try runner.run() }
+    }
+
+    /// Begins a run and gives its events, the last of them `ended`. A loop that is left, or a task that is cancelled, stops the
+    /// run.
+    ///
+    /// ```swift
+    /// for try await event in queue.events(of: options) { print(event.name) }
+    /// ```
+    public func events(of options: RunOptions = RunOptions()) -> AsyncThrowingStream<QueueEvent, any Error> {
+        AsyncThrowingStream { events in
+            let task = Task {
+                do {
+                    try await self.run(options) { events.yield($0) }
+                    events.finish()
+                } catch {
+                    events.finish(throwing: error)
+                }
+            }
+            events.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// Lets go of bytes that were uploaded long enough ago. A cancelled task ends it between two captures; the next call goes on.
+    ///
+    /// - Throws: as the call without `async`; `CancellationError`.
+    @discardableResult
+    public func prune(
+        _ options: PruneOptions = PruneOptions(),
+        deliver: @escaping @Sendable (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
+    ) async throws -> PruneResult {
+        try await OwnThread.run { cancellation in
+            try self.prune(options) { id, bytes in
+                try cancellation.check()
+                try deliver(id, bytes)
+            }
+        }
+    }
+
+    /// Compares rows, files and hashes. A cancelled task ends it at the next finding.
+    ///
+    /// - Throws: as the call without `async`; `CancellationError`.
+    public func check(
+        _ options: CheckOptions = CheckOptions(), deliver: @escaping @Sendable (CheckFinding) throws -> Void
+    ) async throws -> CheckResult {
+        try await OwnThread.run { cancellation in
+            try self.check(options) { finding in
+                try cancellation.check()
+                try deliver(finding)
+            }
+        }
+    }
+}

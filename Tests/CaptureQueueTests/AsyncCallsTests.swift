@@ -1,0 +1,99 @@
+import CaptureBundle
+import CaptureQueue
+import CaptureTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+/// The calls for Swift concurrency do what those without `async` do, and end when their task does.
+struct AsyncCallsTests {
+    private let room: BundleRoom
+    private let queue: UploadQueue
+
+    init() throws {
+        room = try BundleRoom()
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true)
+        let disk = room.path("disk")
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try queue.addFolder("nas", path: disk)
+    }
+
+    @Test func pushesSendsAndPrunes() async throws {
+        let pushed = try await queue.push(room.bundle("a"))
+        #expect(pushed.outcome == .stored)
+        let result = try await queue.run()
+        #expect(result.completed == 1)
+        var options = PruneOptions()
+        options.olderThan = QueueAge(milliseconds: 0)
+        let pruned = try await queue.prune(options)
+        #expect(pruned.captures == 1)
+        let checked = try await queue.check { Issue.record("\($0)") }
+        #expect(checked.captures == 1)
+    }
+
+    @Test func givesTheEventsOfARunInTheirOrder() async throws {
+        var ids: Set<String> = []
+        for name in ["a", "b", "c"] { ids.insert(try await queue.push(room.bundle(name)).id) }
+        var names: [QueueEvent.Name] = []
+        var completed: Set<String> = []
+        for try await event in queue.events() {
+            names.append(event.name)
+            if event.name == .completed, let id = event.id { completed.insert(id) }
+        }
+        #expect(names.first == .started && names.last == .ended)
+        #expect(completed == ids)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func aCancelledTaskStopsARunThatWouldGoOn() async throws {
+        try await queue.push(room.bundle("a"))
+        var options = RunOptions()
+        options.mode = .watch
+        for try await event in queue.events(of: options) where event.name == .completed { break }
+        // The lock of the run is free again, as soon as the run has seen that it is to stop.
+        var tries = 0
+        while true {
+            do {
+                try await queue.run()
+                break
+            } catch let error as QueueError where error.code == .busy {
+                tries += 1
+                try #require(tries < 600)
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    @Test func aTaskThatIsCancelledAlreadyBeginsNothing() async throws {
+        let bundle = try room.bundle("a")
+        let task = Task {
+            unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+            return try await queue.push(bundle)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try queue.status().waiting == 0)
+    }
+
+    @Test func aCancelledPruneEndsBetweenTwoCaptures() async throws {
+        for name in ["a", "b", "c"] { try await queue.push(room.bundle(name)) }
+        try await queue.run()
+        var options = PruneOptions()
+        options.olderThan = QueueAge(milliseconds: 0)
+        let wanted = options
+        let (seen, saw) = AsyncStream.makeStream(of: Void.self)
+        let (leave, left) = (DispatchSemaphore(value: 0), queue)
+        let task = Task {
+            try await left.prune(wanted) { _, _ in
+                saw.yield()
+                leave.wait()
+            }
+        }
+        for await _ in seen { break }
+        task.cancel()
+        for _ in 0..<3 { leave.signal() }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        // What was decided on is finished by the next call; nothing is lost and nothing is counted twice.
+        try await queue.prune(options)
+        #expect(try queue.status().usedBytes == 0)
+    }
+}

@@ -1,0 +1,49 @@
+import CaptureNative
+import Testing
+
+struct Poly1305Tests {
+    /// RFC 8439, section 2.5.2.
+    private static let key: [UInt8] = [
+        0x85, 0xd6, 0xbe, 0x78, 0x57, 0x55, 0x6d, 0x33, 0x7f, 0x44, 0x52, 0xfe, 0x42, 0xd5, 0x06, 0xa8,
+        0x01, 0x03, 0x80, 0x8a, 0xfb, 0x0d, 0xb2, 0xfd, 0x4a, 0xbf, 0xf6, 0xaf, 0x41, 0x49, 0xf5, 0x1b,
+    ]
+    private static let message = Array("Cryptographic Forum Research Group".utf8)
+    private static let tag: [UInt8] = [
+        0xa8, 0x06, 0x1d, 0xc1, 0x30, 0x51, 0x36, 0xc6, 0xc2, 0x2b, 0x8b, 0xaf, 0x0c, 0x01, 0x27, 0xa9,
+    ]
+
+    private func tag(of pieces: [[UInt8]], key: [UInt8] = key) throws -> [UInt8] {
+        let poly = try Poly1305(key: key)
+        for piece in pieces { try poly.update(piece.span) }
+        return try poly.finish()
+    }
+
+    @Test func makesTheTagOfTheRFC() throws {
+        #expect(try tag(of: [Self.message]) == Self.tag)
+    }
+
+    @Test(arguments: [1, 2, 15, 16, 17, 33])
+    func doesNotMindHowTheMessageIsCut(_ length: Int) throws {
+        let pieces = stride(from: 0, to: Self.message.count, by: length).map {
+            Array(Self.message[$0..<min($0 + length, Self.message.count)])
+        }
+        #expect(try tag(of: pieces) == Self.tag)
+    }
+
+    /// The second half of the key is added at the end, so it is the tag of nothing.
+    @Test func takesAnEmptyMessage() throws {
+        #expect(try tag(of: []) == Array(Self.key[16...]))
+        #expect(try tag(of: [[]]) == Array(Self.key[16...]))
+    }
+
+    @Test func changesWithEachByteOfMessageAndKey() throws {
+        for index in Self.message.indices {
+            var other = Self.message
+            other[index] ^= 1
+            #expect(try tag(of: [other]) != Self.tag)
+        }
+        var other = Self.key
+        other[31] ^= 1
+        #expect(try tag(of: [Self.message], key: other) != Self.tag)
+    }
+}

@@ -165,6 +165,9 @@ extension Destination {
         return RetryPolicy(delays: RetryPolicy.standard.delays, jitter: jitter, lifetime: lifetime)
     }
 
+    /// Whether each request carries a signature over the hash of its body.
+    package var signs: Bool { settings["device-id"] != nil }
+
     /// How many transfers there may be at a time.
     package var concurrency: Int { settings["concurrency"].flatMap { WholeNumber.parse($0) } ?? 1 }
 

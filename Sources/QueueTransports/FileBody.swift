@@ -3,8 +3,8 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// A file, or an upload body that is made of one, hashed while it is sent. The last bytes are held back until the hash of
-/// the whole file is right, so that other bytes than those that are expected never arrive whole.
+/// A file, or an upload body that is made of one, compared while it is sent. The last bytes are held back until the whole file
+/// was found to be the expected one, so that other bytes never arrive whole.
 final class FileBody: RequestBody {
     private static let heldBack = 16_384
 
@@ -13,12 +13,12 @@ final class FileBody: RequestBody {
     private let pieces: [BodyLayout.Piece]
     private let fileBytes: Int
     /// Of the file.
-    private let expected: Digest
+    private let expected: ExpectedBytes
     private let boundary: [UInt8]?
     /// What stands in the file by those who made the pieces.
     private let known: [(offset: Int, bytes: [UInt8])]
     private let control: SendControl
-    private var hasher: SHA256Hasher?
+    private var comparison: BytesComparison?
     private var scanner = BoundaryScanner()
     private var buffer: [UInt8] = []
     /// How many bytes of the body were lent.
@@ -33,12 +33,12 @@ final class FileBody: RequestBody {
     private(set) var fault: SendOutcome?
 
     /// The file itself.
-    init(_ handle: FileHandle, byteCount: Int, sha256: Digest, _ control: SendControl) {
+    init(_ handle: FileHandle, byteCount: Int, _ expected: ExpectedBytes, _ control: SendControl) {
         self.handle = handle
         self.byteCount = byteCount
         pieces = [.copied(offset: 0, count: byteCount)]
         fileBytes = byteCount
-        expected = sha256
+        self.expected = expected
         boundary = nil
         known = []
         self.control = control
@@ -46,15 +46,16 @@ final class FileBody: RequestBody {
 
     /// - Parameters:
     ///   - layout: of the body that is made of the bundle.
-    ///   - bundle: its length and hash.
+    ///   - bundle: its length, and what its bytes have to be.
     init(
-        _ handle: FileHandle, _ layout: BodyLayout, of bundle: (byteCount: Int, sha256: Digest), _ control: SendControl
+        _ handle: FileHandle, _ layout: BodyLayout, of bundle: (byteCount: Int, expected: ExpectedBytes),
+        _ control: SendControl
     ) {
         self.handle = handle
         byteCount = layout.byteCount
         pieces = layout.pieces
         fileBytes = bundle.byteCount
-        expected = bundle.sha256
+        expected = bundle.expected
         boundary = layout.boundary
         known = layout.known
         self.control = control
@@ -65,7 +66,7 @@ final class FileBody: RequestBody {
         (isSent, isSpoilt, scanner) = (false, false, BoundaryScanner())
         control.began(bytes: byteCount)
         do throws(NativeError) {
-            hasher = try SHA256Hasher()
+            comparison = try BytesComparison(expected)
             try handle.seekToStart()
             return true
         } catch {
@@ -74,7 +75,7 @@ final class FileBody: RequestBody {
     }
 
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
-        if hasher == nil, !rewind() { return false }
+        if comparison == nil, !rewind() { return false }
         // Slow destinations get small pieces, so that the pace is even.
         let limit = min(limit, 1 << 18, control.evenPiece)
         let first = byteCount - Self.heldBack
@@ -129,7 +130,7 @@ final class FileBody: RequestBody {
         return 0
     }
 
-    /// Hashes what is not sent: headers and padding.
+    /// Reads over what is not sent: headers and padding.
     private func pass(to offset: Int) -> Bool {
         while place.file < offset {
             guard read(min(offset - place.file, 1 << 18), isSent: false, { _ in }) else { return false }
@@ -142,7 +143,7 @@ final class FileBody: RequestBody {
             if buffer.count != count { buffer = [UInt8](repeating: 0, count: count) }
             guard try handle.read(into: &buffer) == count else { return refuse() }
             let bytes = buffer
-            try hasher?.update(bytes.span)
+            try comparison?.update(bytes.span)
             guard isKnown(bytes.span) else { return refuse() }
             place.file += count
             if isSent, finds(boundary, in: bytes.span) {
@@ -185,7 +186,7 @@ final class FileBody: RequestBody {
             // A file that has grown is another one.
             var more: [UInt8] = [0]
             let isWhole = try handle.read(into: &more) == 0
-            guard isWhole, let hasher, Digest(bytes: try hasher.finish()) == expected else {
+            guard isWhole, let comparison, try comparison.agrees() else {
                 _ = refuse()
                 return nil
             }
@@ -209,8 +210,8 @@ final class FileBody: RequestBody {
             guard let count, isHashed else { return nil }
             left -= count
         }
-        guard left == 0, pass(to: fileBytes), let bytes = try? body.finish(), let hasher,
-            let file = try? hasher.finish(), Digest(bytes: file) == expected || !refuse(), rewind()
+        guard left == 0, pass(to: fileBytes), let bytes = try? body.finish(), let comparison,
+            let agrees = try? comparison.agrees(), agrees || refuse(), rewind()
         else { return nil }
         return Digest(bytes: bytes)
     }

@@ -78,13 +78,16 @@ package struct SendJob {
     /// The bundle's file: in the spool, or the user's own.
     private let file: FilePath
     private let isTwin: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
+    private let keepBody: @Sendable (BodyHash) -> Void
 
     /// - Parameters:
     ///   - file: where the bundle's bytes are.
     ///   - isTwin: whether what a destination has under this id may be another capture with the same photo.
+    ///   - keepBody: has the queue keep the hash of the upload body. Where that cannot be written, the next try makes it again.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
-        isTwin: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
+        isTwin: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
+        keepBody: @escaping @Sendable (BodyHash) -> Void
     ) {
         self.capture = capture
         self.delivery = delivery
@@ -92,10 +95,14 @@ package struct SendJob {
         self.now = now
         self.file = file
         self.isTwin = isTwin
+        self.keepBody = keepBody
     }
 
     /// Whether what a destination has under this id may be another capture with the same photo.
     func mayBeTwin(_ remoteID: String, photo: Digest) -> Bool { isTwin(remoteID, photo) }
+
+    /// Keeps the hash of the upload body for later tries.
+    func keep(_ body: BodyHash) { keepBody(body) }
 
     /// The bundle's bytes, and as what messages name them.
     func open() -> Result<(handle: FileHandle, name: String), SourceTrouble> {

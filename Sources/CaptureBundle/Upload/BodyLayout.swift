@@ -18,6 +18,11 @@ package struct BodyLayout: Sendable {
         }
     }
 
+    /// What the upload contract calls the form of the metadata part (Spec/upload.md section 1.2).
+    package static let profile = "capture"
+    /// Of the body's form: another number wherever a bundle's body would have other bytes than before.
+    package static let version = 1
+
     package let pieces: [Piece]
     /// What of the bundle was read for it: to be compared when the bundle is hashed.
     package let known: [(offset: Int, bytes: [UInt8])]

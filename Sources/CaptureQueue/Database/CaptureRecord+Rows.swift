@@ -32,6 +32,8 @@ extension CaptureRecord {
             state: try row.state("state"),
             finishedAt: try row.integer("finished_at"),
             removedAt: try row.integer("removed_at"))
+        tag = try BytesTag(row: row)
+        body = try BodyHash(row: row)
     }
 
     static func holding(_ row: Row) throws -> Holding {

@@ -83,19 +83,20 @@ extension Database {
     /// A new capture with its deliveries, one to each destination, or one to whatever is the default when it is sent.
     func insertCapture(
         _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending,
-        cause: String? = nil
+        cause: String? = nil, tag: BytesTag? = nil, body: BodyHash? = nil
     ) throws {
         let facts = row.facts
         try run(
             """
             INSERT INTO captures (id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
-                session, priority, not_before, holding, reference, state)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                session, priority, not_before, holding, reference, state, tag, body_sha256, body_form)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 row.id, facts.identity.data, facts.sha256.data, facts.manifestSHA256.data, facts.byteCount,
                 facts.capturedAt.milliseconds, facts.device.data, facts.verdict.word, row.pushedAt, row.session,
                 row.priority, row.notBefore, row.holding.rawValue, row.reference, state.rawValue,
+                tag.map { Data($0.bytes) }, body?.sha256.data, body?.form,
             ])
         let sequence = Int(lastInsertedRowID)
         for destination in destinations.isEmpty ? [nil] : destinations.map(Optional.some) {

@@ -10,13 +10,16 @@ struct Intake: Sendable {
     let options: PushOptions
     let memory: QueueClock.Memory
     let limits: PushLimits
+    /// Whether a destination of this push signs its requests, so that the hash of the body will be needed.
+    let signs: Bool
     private let verifier: Verifier
 
-    init(_ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits) {
+    init(_ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits, signs: Bool) {
         self.queue = queue
         self.options = options
         self.memory = memory
         self.limits = limits
+        self.signs = signs
         verifier = Verifier(trust: options.trust, policy: VerificationPolicy())
     }
 
@@ -41,9 +44,13 @@ struct Intake: Sendable {
     ) throws -> Arrival {
         let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try openIncoming()
-        let (report, sha256) = try read(handle, name, size: size, into: file)
+        let (report, sha256, tag) = try read(handle, name, size: size, into: file)
         let facts = try BundleFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
+        arrival.tag = tag
+        if let file, let tag, signs {
+            arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
+        }
         if case .file(let path) = place {
             arrival.source = .init(path: path, status: status)
             if options.isByReference {
@@ -136,7 +143,7 @@ struct Intake: Sendable {
 
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
-    ) throws -> (VerificationReport, Digest) {
+    ) throws -> (VerificationReport, Digest, BytesTag?) {
         // Shared blocks are copied by nobody; what is verified then is the copy.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
         if isCloned, let file {
@@ -145,9 +152,15 @@ struct Intake: Sendable {
         let from = isCloned ? file?.handle ?? handle : handle
         from.expectReading()
         let hasher = try onFile(named: name) { () throws(NativeError) in try SHA256Hasher() }
+        let tagger = try file.map { _ in try onFile(named: name) { () throws(NativeError) in try BytesTagger() } }
         var written = 0
         let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
-            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+            do throws(NativeError) {
+                try hasher.update(piece)
+                try tagger?.update(piece)
+            } catch {
+                throw .unexpected(error)
+            }
             guard let file, !isCloned else { return }
             written += piece.count
             do throws(NativeError) { try file.handle.write(piece) } catch {
@@ -162,7 +175,9 @@ struct Intake: Sendable {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
-        return (report, Digest(bytes: try onFile(named: name) { () throws(NativeError) in try hasher.finish() }))
+        return try onFile(named: name) { () throws(NativeError) in
+            (report, Digest(bytes: try hasher.finish()), try tagger?.finish())
+        }
     }
 }
 
@@ -213,5 +228,8 @@ struct Arrival: Sendable {
     let file: IncomingFile?
     var sidecar: (content: Sidecar, file: IncomingFile)?
     var source: Source?
+    /// Of the file in the spool, and of the upload body that is made of it where a destination signs.
+    var tag: BytesTag?
+    var body: BodyHash?
     var reference: String?
 }

@@ -105,7 +105,7 @@ struct PushGroup {
         let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
         taken.append(id)
         if record != nil || arrival.sidecar?.content.id != id {
-            let intake = Intake(queue, options, memory: try queue.clock.read(db).memory, limits: limits)
+            let intake = Intake(queue, options, memory: try queue.clock.read(db).memory, limits: limits, signs: false)
             try intake.writeSidecar(&arrival, id: id, after: record)
         }
     }

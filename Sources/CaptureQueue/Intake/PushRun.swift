@@ -66,6 +66,15 @@ extension UploadQueue {
         try deliverAll()
     }
 
+    /// Whether one of the destinations of a push signs its requests.
+    private func signs(_ options: PushOptions, _ db: Database) throws -> Bool {
+        try Destination.all(db).contains { destination in
+            destination.signs
+                && (options.destinations.contains(destination.name)
+                    || options.destinations.isEmpty && destination.isDefault)
+        }
+    }
+
     private func startPush(_ options: PushOptions) throws -> Intake {
         guard Priority.range.contains(options.priority) else {
             throw QueueError(.valueInvalid, "is \(options.priority), expected -10 to 10", of: "priority")
@@ -83,7 +92,7 @@ extension UploadQueue {
             let used = try usedBytes(db)
             return Intake(
                 self, options, memory: try clock.read(db).memory,
-                limits: PushLimits(folder, try QueueSettings(db), used: used))
+                limits: PushLimits(folder, try QueueSettings(db), used: used), signs: try signs(options, db))
         }
     }
 }

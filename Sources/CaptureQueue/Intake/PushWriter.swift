@@ -59,7 +59,8 @@ struct PushWriter {
                 id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
                 notBefore: options.notBefore, holding: arrival.reference == nil ? .spool : .reference,
                 reference: arrival.reference),
-            destinations: destinations, due: due, at: now, cause: arrival.reference == nil ? "stored" : "by reference")
+            destinations: destinations, due: due, at: now, cause: arrival.reference == nil ? "stored" : "by reference",
+            tag: arrival.tag, body: arrival.body)
         var notes: [String] = []
         if let reference = arrival.reference {
             notes.append("the queue does not hold these bytes, only their hash: keep \(reference) until it is uploaded")
@@ -114,6 +115,7 @@ struct PushWriter {
                 arrival.reference == nil ? Holding.spool.rawValue : Holding.reference.rawValue, arrival.reference,
                 record.sequence,
             ])
+        try db.setBytes(tag: arrival.tag, body: arrival.body, ofCapture: record.sequence)
     }
 
     /// One that waits for the default destination of the day is bound now, if that is the one that is named.

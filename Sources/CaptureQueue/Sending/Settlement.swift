@@ -77,6 +77,8 @@ extension UploadQueue {
             }
             guard let record, record.holding.hasBytes else { return false }
             guard case .wrong(let kind, _) = BytesCheck(folder, spool).judge(record, reads: true).fault else {
+                // The bytes are right by their SHA-256, so it is the tag that is wrong.
+                if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
                 return false
             }
             try turn.write { db in

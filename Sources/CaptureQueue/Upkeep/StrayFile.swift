@@ -69,6 +69,7 @@ struct StrayFile {
             UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL WHERE seq = ?
             """,
             [facts.sha256.data, facts.byteCount, record.sequence])
+        try db.setBytes(tag: nil, body: nil, ofCapture: record.sequence)
         for delivery in record.deliveries where delivery.state == .quarantined {
             let due = max(now, record.notBefore ?? now)
             _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "found in the spool", due: due))

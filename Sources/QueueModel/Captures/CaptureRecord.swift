@@ -35,6 +35,10 @@ public struct CaptureRecord: Hashable, Sendable {
     public let state: DeliveryState
     public let finishedAt: Int?
     public let removedAt: Int?
+    /// Of the file in the spool; nil where none was made.
+    package var tag: BytesTag?
+    /// Of the upload body; nil where none was made in this version's way.
+    package var body: BodyHash?
     /// In the order in which they were made.
     public package(set) var deliveries: [DeliveryRecord]
 

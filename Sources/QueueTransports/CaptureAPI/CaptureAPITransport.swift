@@ -46,7 +46,8 @@ final class CaptureAPITransport: UploadTransport {
             case .absent, .anothers, .unknown: break
             }
         }
-        var candidate = 0
+        // The boundary that is free is known with the hash of the body.
+        var candidate = job.capture.body?.candidate ?? 0
         while true {
             let source: Source
             switch open(job, from: candidate) {
@@ -54,8 +55,8 @@ final class CaptureAPITransport: UploadTransport {
             case .failure(let end): return end.outcome
             }
             let file = FileBody(
-                source.handle, source.layout, of: (job.capture.byteCount, job.capture.sha256), control)
-            let outcome = post(file, source.layout.contentType, to: endpoint, job, control)
+                source.handle, source.layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
+            let outcome = post(file, source.layout, to: endpoint, job, control)
             guard file.isSpoilt else { return file.fault ?? outcome }
             // Nothing of it arrived whole; the next boundary that the manifest gives is tried.
             candidate = source.layout.candidate + 1
@@ -63,17 +64,17 @@ final class CaptureAPITransport: UploadTransport {
     }
 
     private func post(
-        _ file: FileBody, _ contentType: String, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
+        _ file: FileBody, _ layout: BodyLayout, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
     ) -> SendOutcome {
         // Only a signature needs the hash of the body before it is sent.
         var digest: Digest?
-        if destination.settings["device-id"] != nil {
-            digest = file.digest { control.stopped != nil }
+        if destination.signs {
+            digest = bodyHash(file, layout, job, control)
             guard digest != nil else { return file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false) }
         }
         var request = HTTPRequest(.post, endpoint)
         request.headers = [
-            HTTPRequest.Header("Content-Type", contentType), HTTPRequest.Header("Accept", "application/json"),
+            HTTPRequest.Header("Content-Type", layout.contentType), HTTPRequest.Header("Accept", "application/json"),
         ]
         if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
         request.body = file
@@ -81,6 +82,16 @@ final class CaptureAPITransport: UploadTransport {
         case .failure(let outcome): return outcome.outcome
         case .success(let end): return judge(end, job, digest, control)
         }
+    }
+
+    /// Made by the first try that needs it, and kept: the next one signs without reading the bytes.
+    private func bodyHash(
+        _ file: FileBody, _ layout: BodyLayout, _ job: SendJob, _ control: SendControl
+    ) -> Digest? {
+        if let known = job.capture.body, known.candidate == layout.candidate { return known.sha256 }
+        guard let made = file.digest(isStopped: { control.stopped != nil }) else { return nil }
+        job.keep(BodyHash(sha256: made, candidate: layout.candidate))
+        return made
     }
 
     private func judge(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {

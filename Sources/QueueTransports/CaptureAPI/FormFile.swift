@@ -21,7 +21,7 @@ final class FormFile: RequestBody {
                 Content-Type: image/jpeg\r\n\r\n
                 """.utf8))
         tail = MemoryBody(Array("\r\n--\(boundary)--\r\n".utf8))
-        file = FileBody(photo.handle, byteCount: photo.byteCount, sha256: photo.sha256, control)
+        file = FileBody(photo.handle, byteCount: photo.byteCount, .sha256(photo.sha256), control)
         byteCount = head.byteCount + photo.byteCount + tail.byteCount
     }
 

@@ -83,17 +83,17 @@ package final class FolderTransport: UploadTransport {
             if try folder.status(of: name) != nil { return try compare(job, target, folder, source) }
             let file = try AtomicFile(name, in: folder, mode: 0o644)
             control.began(bytes: job.capture.byteCount)
-            guard let found = try copy(source, to: file.handle, control) else {
+            guard let agrees = try copy(source, to: file.handle, job.capture.expectedBytes, control) else {
                 return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
             }
-            guard found == job.capture.sha256 else {
+            guard agrees else {
                 return .damaged(message: "the bytes are not those that were pushed")
             }
             try file.handle.synchronize()
             // What is read back comes from the disk then, and not from memory.
             file.handle.dropCache()
             try file.handle.seekToStart()
-            guard try copy(file.handle, to: nil) == job.capture.sha256 else {
+            guard try copy(file.handle, to: nil, .sha256(job.capture.sha256)) == true else {
                 return .failed(code: "folder.readback", message: "\(target) does not read back as it was written")
             }
             do throws(NativeError) {
@@ -122,7 +122,7 @@ package final class FolderTransport: UploadTransport {
         guard try !there.status().isSameFile(as: source.status()) else {
             return .conflict(message: "\(target) is the very file that is to be copied")
         }
-        guard try copy(there, to: nil) == job.capture.sha256 else {
+        guard try copy(there, to: nil, .sha256(job.capture.sha256)) == true else {
             return .conflict(message: "\(target) is there and holds something else")
         }
         // Perhaps a run was killed before it had synced them.
@@ -144,7 +144,8 @@ package final class FolderTransport: UploadTransport {
         let target = path.appending(Self.name(of: job))
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(target) else { return .lost("\(target) is no plain file") }
-            return try copy(file, to: nil) == job.capture.sha256 ? .there : .lost("\(target) holds something else")
+            let isOurs = try copy(file, to: nil, .sha256(job.capture.sha256)) == true
+            return isOurs ? .there : .lost("\(target) holds something else")
         } catch  where error.isMissing {
             return .lost("\(target) is gone")
         } catch {
@@ -157,7 +158,7 @@ package final class FolderTransport: UploadTransport {
         guard isThere else { return "\(path) is not mounted" }
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is no plain file" }
-            _ = try copy(file, to: target)
+            _ = try copy(file, to: target, .sha256(job.capture.sha256))
             return nil
         } catch {
             return "\(source): \(error.text)"
@@ -171,18 +172,18 @@ package final class FolderTransport: UploadTransport {
     }
 
     /// - Parameter control: is told how far the copy is, limits its rate, and may end it.
-    /// - Returns: the SHA-256 of all that was read; nil when it was ended.
+    /// - Returns: whether all that was read is what was expected; nil when it was ended.
     private func copy(
-        _ source: FileHandle, to target: FileHandle?, _ control: SendControl? = nil
-    ) throws(NativeError) -> Digest? {
-        let hasher = try SHA256Hasher()
+        _ source: FileHandle, to target: FileHandle?, _ expected: ExpectedBytes, _ control: SendControl? = nil
+    ) throws(NativeError) -> Bool? {
+        let comparison = try BytesComparison(expected)
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var sum = 0
         while true {
             let count = try source.readSome(into: &buffer)
-            if count == 0 { return Digest(bytes: try hasher.finish()) }
+            if count == 0 { return try comparison.agrees() }
             if let control, !control.waitForTurn(count) { return nil }
-            try hasher.update(buffer.span.extracting(first: count))
+            try comparison.update(buffer.span.extracting(first: count))
             if let target { try target.write(buffer.span.extracting(first: count)) }
             sum += count
             control?.sent(sum)

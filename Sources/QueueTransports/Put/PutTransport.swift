@@ -33,6 +33,8 @@ final class PutTransport: UploadTransport {
         let handle: FileHandle
         let byteCount: Int
         let sha256: Digest
+        /// What the bytes have to be that are sent.
+        let expected: ExpectedBytes
         let contentType: String
     }
 
@@ -54,7 +56,7 @@ final class PutTransport: UploadTransport {
                 continue
             }
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
-            let body = FileBody(content.handle, byteCount: content.byteCount, sha256: content.sha256, control)
+            let body = FileBody(content.handle, byteCount: content.byteCount, content.expected, control)
             var request = HTTPRequest(.put, place.address)
             let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
             request.headers =
@@ -190,7 +192,7 @@ final class PutTransport: UploadTransport {
                     return .success(
                         Content(
                             handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
-                            contentType: "application/vnd.capture-bundle"))
+                            expected: job.capture.expectedBytes, contentType: "application/vnd.capture-bundle"))
                 case .photo:
                     made = try SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name)
                 case .body:
@@ -199,7 +201,7 @@ final class PutTransport: UploadTransport {
                 return .success(
                     Content(
                         handle: made.handle, byteCount: made.byteCount, sha256: made.sha256,
-                        contentType: made.contentType))
+                        expected: .sha256(made.sha256), contentType: made.contentType))
             } catch  where error.code == .entryAbsent {
                 return .failure(
                     RefusedSend(outcome: .rejected(code: error.code.rawValue, message: "the bundle has no photo")))

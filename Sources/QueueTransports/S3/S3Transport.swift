@@ -91,7 +91,7 @@ final class S3Transport: UploadTransport {
             }
         }
         let capture = job.capture
-        let body = FileBody(handle, byteCount: capture.byteCount, sha256: capture.sha256, control)
+        let body = FileBody(handle, byteCount: capture.byteCount, capture.expectedBytes, control)
         var request = HTTPRequest(.put, address)
         request.headers = [
             HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle"),

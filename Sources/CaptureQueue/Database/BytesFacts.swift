@@ -1,0 +1,50 @@
+import CaptureBundle
+import Foundation
+import GRDB
+import QueueModel
+
+/// What is known of the bytes besides their SHA-256, so that sending need not hash them again.
+extension Database {
+    /// Replaces what was known, since the bytes are other ones now.
+    func setBytes(tag: BytesTag?, body: BodyHash?, ofCapture sequence: Int) throws {
+        try run(
+            "UPDATE captures SET tag = ?, body_sha256 = ?, body_form = ? WHERE seq = ?",
+            [tag.map { Data($0.bytes) }, body?.sha256.data, body?.form, sequence])
+    }
+
+    /// A tag that does not fit bytes whose SHA-256 is right is worth nothing; the SHA-256 is compared from now on.
+    func dropTag(ofCapture sequence: Int) throws {
+        try run("UPDATE captures SET tag = NULL WHERE seq = ?", [sequence])
+    }
+}
+
+extension UploadQueue {
+    /// Keeps the hash of an upload body, unless the capture has other bytes by now.
+    func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
+        try store.write { db in
+            try db.run(
+                "UPDATE captures SET body_sha256 = ?, body_form = ? WHERE seq = ? AND sha256 = ?",
+                [body.sha256.data, body.form, capture.sequence, capture.sha256.data])
+        }
+    }
+}
+
+extension BytesTag {
+    init?(row: Row) throws {
+        switch (row["tag"] as DatabaseValue).storage {
+        case .null: return nil
+        case .blob(let data):
+            guard let tag = BytesTag(bytes: Array(data)) else { throw QueueError.corruptRecord("no tag in tag") }
+            self = tag
+        default: throw QueueError.corruptRecord("no tag in tag")
+        }
+    }
+}
+
+extension BodyHash {
+    /// nil where none was made yet, or of a body that is made in another way.
+    init?(row: Row) throws {
+        guard let form = try row.text("body_form") else { return nil }
+        self.init(sha256: try row.digest("body_sha256"), form: form)
+    }
+}

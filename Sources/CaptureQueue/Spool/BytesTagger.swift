@@ -1,0 +1,18 @@
+import CaptureNative
+import QueueModel
+
+/// Makes the tag of a file while its bytes pass, under a key that serves for this file alone.
+final class BytesTagger {
+    private let key: [UInt8]
+    private let poly: Poly1305
+
+    init() throws(NativeError) {
+        key = try RandomBytes.make(BytesTag.keyLength)
+        poly = try Poly1305(key: key)
+    }
+
+    func update(_ bytes: Span<UInt8>) throws(NativeError) { try poly.update(bytes) }
+
+    /// To be called once, after the last byte.
+    func finish() throws(NativeError) -> BytesTag? { BytesTag(bytes: key + (try poly.finish())) }
+}

@@ -1,0 +1,243 @@
+"""Bytes are hashed once, at push: what sending compares instead, and that it notices each byte that changed since."""
+import contextlib
+import hashlib
+import json
+import pathlib
+
+from cryptography.hazmat.primitives import serialization
+
+from capture_api import Answer, CaptureAPI
+from checks import every, expect
+from rigs import AT_ONCE, DEVICE, wait_until
+from scripted import Reply, Scripted, in_json
+
+SIZE = 300_000  # of the photo: more than the bytes that are held back to the end
+
+
+def column(rig, bundle, name):
+    """A column of the row of a capture."""
+    (value,), = rig.query(f"SELECT {name} FROM captures WHERE id = ?", bundle.id)
+    return value
+
+
+def change(rig, bundle, **columns):
+    with rig.database() as database:
+        for name, value in columns.items():
+            database.execute(f"UPDATE captures SET {name} = ? WHERE id = ?", (value, bundle.id))
+
+
+class Places:
+    """A destination of each kind, and whether anything whole has arrived there."""
+
+    def __init__(self, bench, stack):
+        self.api = stack.enter_context(CaptureAPI(bench.public))
+        self.web = stack.enter_context(Scripted(self.answer))
+
+    @staticmethod
+    def answer(request):
+        if request.method == "POST":
+            return in_json({"data": {"capture_id": "7e57ab1e-0000-4000-8000-000000000001", "status": "complete"}}, 202)
+        return Reply(201 if request.method == "PUT" else 405)
+
+    def add(self, rig, kind):
+        if kind == "put":
+            rig.dest("there", "put", "--url", self.web.url + "/{sha256}", "--retry", AT_ONCE)
+        elif kind == "folder":
+            (rig.out / "disk").mkdir()
+            rig.dest("there", "folder", "--path", rig.out / "disk")
+        elif kind == "http":
+            rig.dest("there", "http", "--url", self.web.url, "--verify-url", "none", "--retry", AT_ONCE)
+        else:
+            rig.http(self.api.url, name="there")
+
+    def arrived(self, rig):
+        """Whether any place has got a whole file or body."""
+        whole = [one for one in self.web.requests if one.method in ("PUT", "POST")
+                 and len(one.body) == int(one.headers["content-length"])]
+        bodies = [one for one in self.api.seen() if one.digest is not None]
+        return bool(whole or bodies or list((rig.out / "disk").glob("*.bundle")))
+
+
+def flipped(path, at):
+    """Changes one bit, as a disk might."""
+    with open(path, "r+b") as file:
+        file.seek(at, 2 if at < 0 else 0)
+        byte = file.read(1)
+        file.seek(-1, 1)
+        file.write(bytes([byte[0] ^ 1]))
+
+
+def judged(bench, kind, at, prepare=lambda rig, bundle: None):
+    """A bundle with one changed bit is not sent whole, and is set aside."""
+    rig, bundle = bench.rig(), bench.big(SIZE)
+    with contextlib.ExitStack() as stack:
+        places = Places(bench, stack)
+        places.add(rig, kind)
+        rig.push(bundle)
+        prepare(rig, bundle)
+        flipped(rig.spool_file(bundle), at)
+        rig.send("--until-empty", code=14)
+        expect(not places.arrived(rig), f"{kind}: other bytes have arrived whole")
+    expect(rig.delivery(bundle).state == "quarantined", f"{kind}: is {rig.delivery(bundle).state}")
+    expect(column(rig, bundle, "holding") == "quarantined", f"{kind}: the bytes are not set aside")
+
+
+KINDS = ("put", "folder", "http", "signed http")
+# In a padding that no body has, at the start, in what is sent, in what is held back, the last byte.
+POSITIONS = {"in the first header": 150, "in the photo": SIZE // 2, "near the end": -1200, "in the last byte": -1}
+
+
+def flipped_byte(bench):
+    """Each kind of destination, and each part of a file."""
+    def judge(name, case):
+        judged(bench, *case)
+
+    every({f"{kind}, {where}": (kind, at) for kind in KINDS for where, at in POSITIONS.items()}, judge)
+
+
+def flipped_byte_without_tag(bench):
+    """Rows of version 2 have no tag: their SHA-256 is compared."""
+    def judge(name, kind):
+        judged(bench, kind, SIZE // 2, lambda rig, bundle: change(rig, bundle, tag=None))
+
+    every({kind: kind for kind in KINDS}, judge)
+
+
+def lands(bench, prepare, kinds=KINDS):
+    """A bundle lands at each kind of destination after its row was changed; the rig of the last."""
+    def judge(name, kind):
+        rig, bundle = bench.rig(), bench.big(SIZE)
+        with contextlib.ExitStack() as stack:
+            places = Places(bench, stack)
+            places.add(rig, kind)
+            rig.push(bundle)
+            prepare(rig, bundle)
+            rig.send("--until-empty", code=0)
+            expect(places.arrived(rig), f"{kind}: nothing has arrived")
+            expect(rig.delivery(bundle).state == "completed", f"{kind}: is {rig.delivery(bundle).state}")
+        rigs.append((rig, bundle))
+
+    rigs = []
+    every({kind: kind for kind in kinds}, judge)
+    return rigs
+
+
+def without_tag(bench):
+    """Rows of version 2 are sent as they were."""
+    for rig, bundle in lands(bench, lambda rig, bundle: change(rig, bundle, tag=None, body_sha256=None, body_form=None)):
+        expect(rig.delivery(bundle).attempts == 1, f"{rig.delivery(bundle).attempts} attempts")
+
+
+def wrong_tag(bench):
+    """A tag that does not fit bytes whose SHA-256 is right is dropped; nothing is set aside."""
+    def prepare(rig, bundle):
+        tag = column(rig, bundle, "tag")
+        expect(len(tag) == 48, f"the tag is {tag!r}")
+        change(rig, bundle, tag=tag[:-1] + bytes([tag[-1] ^ 1]))
+
+    for rig, bundle in lands(bench, prepare):
+        expect(column(rig, bundle, "tag") is None, "a wrong tag is kept")
+        expect(column(rig, bundle, "holding") == "spool", f"the bytes are {column(rig, bundle, 'holding')}")
+        expect(not list((rig.queue / "quarantine").iterdir()), "sound bytes are set aside")
+        expect(rig.delivery(bundle).attempts == 2, f"{rig.delivery(bundle).attempts} attempts instead of 2")
+
+
+def body_hash_of(bench, bundle):
+    return hashlib.sha256(bench.body(bundle)).digest()
+
+
+def made_at_push(bench):
+    """Where a destination of the push signs, and nowhere else."""
+    bundle = bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        rig = bench.rig()
+        rig.http(api.url, name="signs")
+        rig.dest("plain", "http", "--url", api.url)
+        rig.push(bundle)
+        rig.push(bench.stock[1], options=("--dest", "plain"))
+        rig.push(bench.stock[2], options=("--dest", "plain", "--dest", "signs"))
+        for one, is_made in ((bundle, True), (bench.stock[1], False), (bench.stock[2], True)):
+            wanted = (body_hash_of(bench, one), "capture/1/0") if is_made else (None, None)
+            found = column(rig, one, "body_sha256"), column(rig, one, "body_form")
+            expect(found == wanted, f"the hash of the body is {found}, expected {wanted}")
+
+
+def made_at_first_try(bench):
+    """A destination that signs only since the push: its first try makes the hash, and keeps it."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        rig.dest("api", "http", "--url", api.url, "--retry", AT_ONCE)
+        rig.push(bundle)
+        expect(column(rig, bundle, "body_sha256") is None, "the hash is made although nobody needs it")
+        rig.run("dest", "set", "api", "--key", rig.key, "--device-id", DEVICE).must(0, about="dest set")
+        api.answer(Answer(503))
+        rig.send("--once", code=15)
+        expect(column(rig, bundle, "body_sha256") == body_hash_of(bench, bundle), "the first try keeps no hash")
+        expect(column(rig, bundle, "body_form") == "capture/1/0", f"its form is {column(rig, bundle, 'body_form')}")
+        rig.send("--until-empty", code=0)
+        api.content()
+        expect([one.status for one in api.seen()] == [503, 202], f"answers {[one.status for one in api.seen()]}")
+
+
+def another_key(bench):
+    """The hash is not of the key: the signature is right at once after the key was changed."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    other = rig.folder / "other.key"
+    made = bench.template.run("key", "new", "--key", other).must(0, about="key new")
+    expect(other.exists(), f"no key: {made.text!r}")
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bundle)
+        stored = column(rig, bundle, "body_sha256")
+        rig.run("dest", "set", "api", "--key", other).must(0, about="dest set")
+        api.devices.keys[DEVICE] = serialization.load_pem_public_key(pathlib.Path(f"{other}.pub").read_bytes())
+        rig.send("--once", code=0)
+        expect([one.status for one in api.seen()] == [202], f"answers {[one.status for one in api.seen()]}")
+        expect(column(rig, bundle, "body_sha256") == stored, "another hash of the same body")
+        expect(json.loads(rig.delivery(bundle).receipt)["body_sha256"] == stored.hex(), "the receipt has another")
+
+
+def another_form(bench):
+    """A hash of a body that is made in another way is not signed with, but made anew."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        rig.push(bundle)
+        change(rig, bundle, body_sha256=bytes(32), body_form="capture/0/0")
+        rig.send("--once", code=0)
+        expect([one.status for one in api.seen()] == [202], f"answers {[one.status for one in api.seen()]}")
+    expect(column(rig, bundle, "body_sha256") == body_hash_of(bench, bundle), "the old hash is kept")
+    expect(column(rig, bundle, "body_form") == "capture/1/0", f"the form is {column(rig, bundle, 'body_form')}")
+
+
+def read_once(bench):
+    """A signed upload reads the bytes once where the hash of the body is stored, and twice where it has to be made."""
+    bundle = bench.big()
+
+    def read(name, case):
+        columns, least, most = case
+        rig = bench.rig()
+        with CaptureAPI(bench.public) as api:
+            rig.http(api.url)
+            rig.push(bundle)
+            change(rig, bundle, **columns)
+            with rig.start("run", "--watch") as running:
+                wait_until(lambda: rig.delivery(bundle).state == "completed", "the upload to land")
+                facts = pathlib.Path(f"/proc/{running.pid}/io").read_text()
+        parts = int(facts.split("rchar:")[1].split()[0]) / len(bundle.data)
+        expect(least < parts < most, f"{parts:.2f} times the bundle's bytes were read")
+
+    every({"stored": ({}, 0.9, 1.5), "not stored": ({"body_sha256": None, "body_form": None}, 1.9, 2.5)}, read)
+
+
+FAMILY = [
+    ("a byte that changed after the push is found while it is sent", flipped_byte),
+    ("a byte that changed is found in a row without a tag", flipped_byte_without_tag),
+    ("a row without a tag is sent", without_tag),
+    ("a tag that does not fit sound bytes is dropped", wrong_tag),
+    ("the hash of the body is made at push where a destination signs", made_at_push),
+    ("the hash of the body is made by the first signed try otherwise", made_at_first_try),
+    ("the signature is right after the key was changed", another_key),
+    ("a stored hash of a body of another form is not used", another_form),
+    ("a signed upload reads the bytes once", read_once),
+]

@@ -18,7 +18,8 @@ final class QueueStore: Sendable {
     private let connection: Mutex<Connection?>
     /// Whether the folder was synced since the connection was made.
     private let areNamesSettled = Mutex(false)
-    private let isRunner = Mutex(false)
+    /// Of the store of a run: whether it is to end. nil for all others.
+    private let isEnding = Mutex<(@Sendable () -> Bool)?>(nil)
 
     /// A connection, and the file that it was opened on: salvage puts another in its place.
     private struct Connection {
@@ -120,20 +121,26 @@ final class QueueStore: Sendable {
 
     /// Waits for a turn to write, and holds it until `body` has returned.
     ///
-    /// - Throws: `queue.busy` after a minute; `io.failed` on a read-only disk; what `body` throws.
+    /// - Throws: `queue.busy` after a minute, or for a run when it is to end and has waited for a minute; `io.failed` on a read-only
+    ///   disk; what `body` throws.
     func turn<Value>(_ body: (WriterTurn) throws -> Value) throws -> Value {
         if let readOnly { throw readOnly }
-        let value = try Self.locked(folder) {
+        let value = try Self.locked(folder, waitsOn: { waitsOn }) {
             try settleNames()
             return try body(WriterTurn(store: self))
         }
         // Whatever was written, a run may have to do something about it.
-        if !isRunner.withLock(\.self) { Doorbell.ring(folder.bell) }
+        if !isRunner { Doorbell.ring(folder.bell) }
         return value
     }
 
-    /// From now on this store's own changes wake nobody: it is the run's.
-    func becomeRunner() { isRunner.withLock { $0 = true } }
+    /// Says whether this store is a run's: its own changes wake nobody then, and it waits for its turn until the run is to end.
+    ///
+    /// - Parameter isEnding: nil when the run is over.
+    func setRunner(isEnding: (@Sendable () -> Bool)?) { self.isEnding.withLock { $0 = isEnding } }
+
+    private var isRunner: Bool { isEnding.withLock { $0 != nil } }
+    private var waitsOn: Bool { isEnding.withLock(\.self).map { !$0() } ?? false }
 
     /// SQLite makes its log anew for most runs, syncs the folder that names it, and does not look at what comes of that.
     private func settleNames() throws {
@@ -144,10 +151,16 @@ final class QueueStore: Sendable {
         areNamesSettled.withLock { $0 = true }
     }
 
-    private static func locked<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws -> Value {
-        let taken = try onFile(folder.lock) { () throws(NativeError) in
-            try FileLock.take(folder.lock, milliseconds: patience)
-        }
+    /// - Parameter waitsOn: whether it waits for another minute.
+    private static func locked<Value>(
+        _ folder: QueueFolder, waitsOn: () -> Bool = { false }, _ body: () throws -> Value
+    ) throws -> Value {
+        var taken: FileLock?
+        repeat {
+            taken = try onFile(folder.lock) { () throws(NativeError) in
+                try FileLock.take(folder.lock, milliseconds: patience)
+            }
+        } while taken == nil && waitsOn()
         guard let lock = taken else {
             throw QueueError(.busy, "another process has been writing for a minute", of: folder.path)
         }
@@ -172,13 +185,24 @@ final class QueueStore: Sendable {
         func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
             try QueueStore.converting(store.folder) {
                 do {
-                    return try store.usingConnection { try $0.write(body) }
+                    return try writeWhenFree(body)
                 } catch let error as DatabaseError
                     where store.freesReserve && error.resultCode == .SQLITE_FULL
                 {
                     // Nothing of it was written, so it can be done again.
                     guard Reserve(folder: store.folder).release() else { throw error }
                     return try store.usingConnection { try $0.write(body) }
+                }
+            }
+        }
+
+        /// Another program, sqlite3 for example, does not stand in line; SQLite waits some seconds for it each time.
+        private func writeWhenFree<Value>(_ body: (Database) throws -> Value) throws -> Value {
+            while true {
+                do {
+                    return try store.usingConnection { try $0.write(body) }
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && store.waitsOn {
+                    continue
                 }
             }
         }

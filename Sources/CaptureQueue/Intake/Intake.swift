@@ -48,6 +48,7 @@ struct Intake: Sendable {
         let facts = try BundleFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
         arrival.tag = tag
+        arrival.hashed = hashHeld(facts)
         if let file, let tag, signs {
             arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
         }
@@ -135,6 +136,16 @@ struct Intake: Sendable {
         "free some space, with capqueue prune for example, and push again",
         "--reference keeps the bundle where it is and stores its hash alone",
     ]
+
+    /// What the queue holds of it already, or what a killed push left of it, is hashed here rather than with the turn to write.
+    /// What cannot be read now is looked at then.
+    private func hashHeld(_ facts: BundleFacts) -> [SpoolReader.Hashed] {
+        let record = try? queue.store.read { try CaptureRecord.one($0, identity: facts.identity) }
+        let held = record.flatMap { $0.holding == .spool ? $0.sha256 : nil }
+        return Set([held, facts.sha256].compactMap(\.self)).compactMap { sha256 in
+            (try? SpoolReader(queue.spool).hashed(sha256)) ?? nil
+        }
+    }
 
     private func isHeld(_ place: BundleSource.Place) throws -> Bool {
         guard case .file(let path) = place, let identity = BundlePeek.identity(of: path) else { return false }
@@ -231,5 +242,7 @@ struct Arrival: Sendable {
     /// Of the file in the spool, and of the upload body that is made of it where a destination signs.
     var tag: BytesTag?
     var body: BodyHash?
+    /// Files of the spool that it may be compared with.
+    var hashed: [SpoolReader.Hashed] = []
     var reference: String?
 }

@@ -115,7 +115,7 @@ struct PushGroup {
         switch record.holding {
         case .quarantined, .missing: return true
         // Whoever is told that it is held will delete the copy in hand, so a file that is there is not enough.
-        case .spool: return try !SpoolReader(queue.spool).matches(record.sha256)
+        case .spool: return try !SpoolReader(queue.spool).matches(record.sha256, knowing: arrival.hashed)
         case .reference:
             // Bytes of our own are better than somebody else's; the same file again is nothing new.
             return arrival.reference == nil || !SourceCheck.isThere(record)
@@ -195,7 +195,7 @@ struct PushGroup {
     /// A file that a killed push left under this name is as good as ours, if its bytes are; otherwise it is set aside.
     private func usesStray(_ arrival: Arrival) throws -> Bool {
         guard FileStatus.exists(queue.folder.bundlePath(arrival.facts.sha256)) else { return false }
-        if try SpoolReader(queue.spool).matches(arrival.facts.sha256) { return true }
+        if try SpoolReader(queue.spool).matches(arrival.facts.sha256, knowing: arrival.hashed) { return true }
         _ = try queue.spool.quarantine(arrival.facts.sha256)
         return false
     }

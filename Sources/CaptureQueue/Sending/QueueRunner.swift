@@ -56,7 +56,8 @@ public final class QueueRunner: Sendable {
         }
         guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
         defer { lock.release() }
-        queue.store.becomeRunner()
+        queue.store.setRunner { self.stopRequest != .none }
+        defer { queue.store.setRunner(isEnding: nil) }
         let bell = try onFile(folder.bell) { () throws(NativeError) in try Doorbell(folder.bell) }
         defer {
             state.withLock { $0.bell = nil }

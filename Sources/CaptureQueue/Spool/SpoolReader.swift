@@ -10,10 +10,34 @@ struct SpoolReader: Sendable {
 
     init(_ spool: Spool) { self.spool = spool }
 
+    /// A file of the spool that was hashed, and what it was then.
+    struct Hashed: Sendable {
+        let sha256: Digest
+        let status: FileStatus
+        let matches: Bool
+    }
+
     /// Whether the file of that name is there and has the bytes of its name.
-    func matches(_ sha256: Digest) throws -> Bool {
+    ///
+    /// - Parameter known: files that were hashed before. One that is still the same is not hashed again.
+    func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
         guard let handle = try spool.open(sha256) else { return false }
-        return try Self.hash(handle, spool.folder.bundlePath(sha256)) == sha256
+        let path = spool.folder.bundlePath(sha256)
+        let status = try onFile(path) { () throws(NativeError) in try handle.status() }
+        if let known = known.first(where: { $0.sha256 == sha256 && $0.status == status }) { return known.matches }
+        return try Self.hash(handle, path) == sha256
+    }
+
+    /// Hashes a file without the turn to write, so that nobody waits for it.
+    ///
+    /// - Returns: nil where there is none, or it changes meanwhile.
+    func hashed(_ sha256: Digest) throws -> Hashed? {
+        guard let handle = try spool.open(sha256) else { return nil }
+        let path = spool.folder.bundlePath(sha256)
+        let before = try onFile(path) { () throws(NativeError) in try handle.status() }
+        let found = try Self.hash(handle, path)
+        let after = try onFile(path) { () throws(NativeError) in try handle.status() }
+        return before == after ? Hashed(sha256: sha256, status: after, matches: found == sha256) : nil
     }
 
     static func hash(_ handle: FileHandle, _ path: FilePath) throws(QueueError) -> Digest {

@@ -38,7 +38,7 @@ def claims(rig):
     if done[0] != done[1]:
         raise bench.Broken(f"the sides did not do the same: {done}")
     rig.remove("ours", "theirs")
-    row = pair(f"claim and complete at {rows:,} rows / bare SQLite, two commits at FULL", sides, 1.5, 1.2)
+    row = pair(f"claim and complete at {rows:,} rows / bare SQLite, two commits at FULL", sides, 1.3, 1.1)
     return [told_99th(row, percentiles)]
 
 

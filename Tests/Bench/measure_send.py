@@ -1,7 +1,7 @@
 """capqueue run: sending bundles that were pushed before, against curl and rclone, which are told what to send.
 
 Ours writes down what it does as it goes on: claim and receipt of each bundle are synced, and what landed is confirmed (by
-HEAD for put, by reading size and checksum back for s3). The peers only send.
+HEAD for put, by reading size and checksum back for s3). The peers only send, but for the curl that puts: it asks by HEAD, too.
 """
 import contextlib
 import hashlib
@@ -13,11 +13,13 @@ import time
 import bench
 import captures
 import send_servers as servers
+from bench import Side
 from measure_one import pair
 from results import Row
 
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 AT_A_TIME = 4
+TINY_PHOTO_BYTES = 4_000
 MEMORY = (48, 32)  # MiB: must reach, aim
 MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
 
@@ -60,18 +62,22 @@ def is_named_by_hash(file):
     return hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
 
 
-def one_curl(rig, name, url, files, *options):
-    """One curl process for all files: over one connection, since the server keeps it open."""
-    transfers = (f'upload-file = "{file}"\nurl = "{url(file)}"\nsilent\nshow-error\nfail\n'
-                 + "".join(f"{option(file)}\n" for option in options) for file in files)
+def one_curl(rig, name, url, files, *options, asks=False):
+    """One curl process for all files: over one connection, since the server keeps it open. `asks`: by HEAD, after each."""
+    transfers = []
+    for file in files:
+        transfers.append(f'upload-file = "{file}"\nurl = "{url(file)}"\nsilent\nshow-error\nfail\n'
+                         + "".join(f"{option(file)}\n" for option in options))
+        if asks:
+            transfers.append(f'head\nurl = "{url(file)}"\noutput = "/dev/null"\nsilent\nshow-error\nfail\n')
     (rig.folder / name).write_text("next\n".join(transfers))
     return ["curl", "--fail-early", "-K", name]
 
 
-def compared(title, sides):
+def compared(title, sides, together_does, must, aim):
     """A row for curl with one connection, and one for a curl a file."""
     (_, ours), (_, together), (_, alone) = sides.items()
-    return [pair(f"{title} / one curl, one connection", {"capqueue run": ours, "curl": together}, 1.5, 1.2),
+    return [pair(f"{title} / one curl, one connection, {together_does}", {"capqueue run": ours, "curl": together}, must, aim),
             pair(f"{title} / one curl a file", {"capqueue run": ours, "curl in a loop": alone}, 0.5, 0.4)]
 
 
@@ -94,13 +100,13 @@ def put(rig):
             return seconds
 
         theirs = f"{url}/dav/theirs/"
-        together = one_curl(rig, "transfers", lambda file: theirs + pathlib.Path(file).name, bundles)
+        together = one_curl(rig, "transfers", lambda file: theirs + pathlib.Path(file).name, bundles, asks=True)
         alone = ["sh", "-ec", 'for file in bundles/*; do curl -sS -f -T "$file" "$0"; done', theirs]
         sides = rig.alternate({"capqueue": ours, "one": lambda _: peer(*together), "each": lambda _: peer(*alone)},
                               runs=5)
         expect_completed(rig, count)
         expect_stored((folder / "dav/ours").iterdir(), count, is_named_by_hash)
-    return compared(f"run, {count} of 1.6 MB by put to nginx", sides)
+    return compared(f"run, {count} of 1.6 MB by put to nginx", sides, "that HEADs each too", 1.4, 1.1)
 
 
 def bodies_of(rig, bundles):
@@ -113,8 +119,7 @@ def bodies_of(rig, bundles):
 
 
 def http(rig):
-    """Ours makes the body of each bundle on the way, curl gets premade ones. What the signature of each request costs, for
-    which a body is hashed before it is sent, is told besides."""
+    """Ours makes the body of each bundle on the way, curl gets premade ones, and sends them without a signature."""
     count = rig.scaled(300, 4)
     with stock(rig, count) as bundles, servers.nginx(rig) as (url, _):
         bodies, api = bodies_of(rig, bundles), f"{url}/api/v1/captures"
@@ -131,7 +136,8 @@ def http(rig):
         expect_completed(rig, count)
     title = f"run, {count} of 1.6 MB by http to nginx"
     with_signature = {"capqueue run": sides.pop("signed"), "curl": sides["one"]}
-    return [*compared(title, sides), pair(f"{title}, signed / one curl, unsigned", with_signature, None, None)]
+    return [*compared(title, sides, "premade bodies", 1.5, 1.15),
+            pair(f"{title}, signed / one curl, one connection, premade bodies", with_signature, 1.5, 1.15)]
 
 
 def s3(rig):
@@ -156,7 +162,35 @@ def s3(rig):
         finally:
             for name in (*credentials, *servers.rclone(url)):
                 del rig.environment[name]
-    return [pair(f"run, {count} of 1.6 MB by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy", sides, 1.1, 0.9)]
+    return [pair(f"run, {count} of 1.6 MB by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy", sides, 1.0, 0.8)]
+
+
+def session(rig):
+    """The order of a session is kept at each of three destinations; a long one must not cost more for each delivery."""
+    few, many, sides = rig.scaled(200, 3), rig.scaled(20_000, 6), {}
+    names = ("one", "two", "three")
+    with stock(rig, many, "tiny", photo_bytes=TINY_PHOTO_BYTES, with_depth=False) as bundles:
+        def ours(count):
+            for name in names:
+                rig.run("rm", "-rf", f"copies-{name}")
+                (rig.folder / f"copies-{name}").mkdir(mode=0o700)
+            capqueue = rig.beside("capqueue")
+            rig.run("rm", "-rf", "queue")
+            to = []
+            for name in names:
+                rig.run(capqueue, "dest", "add", name, "--kind", "folder", "--path", f"copies-{name}", "--queue", "queue")
+                to += ["--dest", name]
+            for start in range(0, count, 500):
+                chosen = bundles[start:min(start + 500, count)]
+                rig.run(capqueue, "push", "--session", "long", *to, "--queue", "queue", *chosen)
+            seconds = rig.timed(capqueue, "run", "--once", "--quiet", "--queue", "queue")
+            expect_completed(rig, count)
+            return seconds / (count * len(names))
+
+        sides = {f"a session of {many:,}": Side.of([ours(many)]),
+                 f"of {few:,}": Side.of([ours(few) for _ in range(rig.scaled(5, 1))])}
+        rig.remove(*(f"copies-{name}" for name in names))
+    return [pair(f"run, time a delivery of a session of {many:,}, {len(names)} destinations / of {few:,}", sides, 1.3, 1.1)]
 
 
 def memory(rig):
@@ -211,4 +245,5 @@ def busy(process):
     return (int(fields[11]) + int(fields[12])) * TICK
 
 
-MEASURES = [("send put", put), ("send http", http), ("send s3", s3), ("send memory", memory), ("send idle", idle)]
+MEASURES = [("send put", put), ("send http", http), ("send s3", s3), ("send session", session), ("send memory", memory),
+            ("send idle", idle)]

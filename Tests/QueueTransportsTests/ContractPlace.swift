@@ -71,7 +71,9 @@ struct ContractPlace {
             leaseUntil: nil, completedAt: nil, receipt: nil, remoteID: remoteID, remoteURL: nil, errorCode: nil,
             errorMessage: nil, isInDoubt: false, polls: 0, idempotencyKey: "5f0c3c1a-6f1b-4d3e-8a52-\(key)",
             capture: 1)
-        return SendJob(capture, delivery, token: [1, 2, 3, 4], now: 0, file: other ?? file) { _, _ in false }
+        return SendJob(
+            capture, delivery, token: [1, 2, 3, 4], now: 0, file: other ?? file, isTwin: { _, _ in false },
+            keepBody: { _ in })
     }
 
     /// Twelve digits that are this capture's own.

@@ -98,8 +98,8 @@ let package = Package(
         .testTarget(
             name: "CaptureQueueTests",
             dependencies: [
-                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative", "CaptureTestSupport",
-                system, .product(name: "GRDB", package: "GRDB.swift"),
+                "CaptureQueue", "QueueTransports", "QueueModel", "CurlClient", "CaptureBundle", "CaptureNative",
+                "CaptureTestSupport", system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Databases"],
             swiftSettings: strict),

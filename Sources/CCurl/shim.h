@@ -103,14 +103,25 @@ static inline void capture_curl_set_callbacks(
     set(handle, CURLOPT_NOPROGRESS, 0L);
 }
 
+typedef int (*capture_opened)(void *, curl_socket_t, curlsocktype);
 typedef int (*capture_close)(void *, curl_socket_t);
 
-// Whoever is given here must live as long as the connections that are made with it.
-static inline void capture_curl_set_close(
-    const struct capture_curl *t, CURL *handle, void *context, capture_close close) {
+// Both get the same context. Whoever is given here must live as long as the connections that are made with it.
+static inline void capture_curl_set_sockets(
+    const struct capture_curl *t, CURL *handle, void *context, capture_opened opened, capture_close close) {
     capture_setopt set = (capture_setopt)t->easy_setopt;
+    set(handle, CURLOPT_SOCKOPTFUNCTION, opened);
+    set(handle, CURLOPT_SOCKOPTDATA, context);
     set(handle, CURLOPT_CLOSESOCKETFUNCTION, close);
     set(handle, CURLOPT_CLOSESOCKETDATA, context);
+}
+
+// SIOCOUTQ of linux/sockios.h through the variadic ioctl(2): bytes that were written to a TCP socket and that the other side
+// has not acknowledged; 0 where the kernel does not say.
+static inline int capture_unsent(int socket) {
+    extern int ioctl(int, unsigned long, ...);
+    int count = 0;
+    return ioctl(socket, 0x5411, &count) == 0 ? count : 0;
 }
 
 static inline long capture_curl_get_long(const struct capture_curl *t, CURL *handle, CURLINFO info) {

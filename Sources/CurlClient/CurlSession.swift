@@ -13,7 +13,7 @@ package final class CurlSession {
     private let handle: OpaquePointer
     private let options: ConnectionOptions
     private var isSecure = false
-    private let lastWords = LastWords()
+    private let sockets = SessionSockets()
     /// Of the connection that is kept; -1 for none.
     private var socket: Int32 = -1
     /// Of the last failure, in libcurl's words.
@@ -36,7 +36,7 @@ package final class CurlSession {
     deinit {
         unsafe curl.calls.pointee.easy_cleanup(raw)
         // Closing the last connections asks for it.
-        withExtendedLifetime(lastWords) {}
+        withExtendedLifetime(sockets) {}
         unsafe detail.deallocate()
     }
 
@@ -54,7 +54,7 @@ package final class CurlSession {
     package func perform(
         _ request: HTTPRequest, isStopped: @escaping () -> Bool, onProgress: @escaping (Int) -> Void = { _ in }
     ) throws(TransferFailure) -> HTTPAnswer {
-        let transfer = Transfer(request, options.times, isStopped, onProgress)
+        let transfer = Transfer(request, options.times, sockets, isStopped, onProgress)
         prepare(request.address)
         set(request)
         var list: UnsafeMutablePointer<curl_slist>?
@@ -66,10 +66,10 @@ package final class CurlSession {
             unsafe list = curl.calls.pointee.slist_append(list, line)
         }
         unsafe _ = capture_curl_set_list(curl.calls, raw, CURLOPT_HTTPHEADER, list)
-        lastWords.begin()
+        sockets.begin()
         let code = run(transfer)
         socket = unsafe capture_curl_socket(curl.calls, raw)
-        if let words = lastWords.end(), !isSecure, transfer.givenUp == nil, !transfer.isRefusedByBody,
+        if let words = sockets.end(), !isSecure, transfer.givenUp == nil, !transfer.isRefusedByBody,
             !transfer.isAnswered,
             [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code), let answer = EarlyAnswer.parse(words)
         {
@@ -99,7 +99,7 @@ package final class CurlSession {
 
     /// Connects, TLS included, and closes again; nothing is asked.
     package func connect(_ address: WebAddress, isStopped: @escaping () -> Bool) throws(TransferFailure) {
-        let transfer = Transfer(HTTPRequest(.get, address), options.times, isStopped, { _ in })
+        let transfer = Transfer(HTTPRequest(.get, address), options.times, sockets, isStopped, { _ in })
         prepare(address)
         set(CURLOPT_CONNECT_ONLY, 1)
         set(CURLOPT_FRESH_CONNECT, 1)
@@ -162,15 +162,21 @@ package final class CurlSession {
                 unsafe transfer.takeHeader(String(decoding: piece, as: UTF8.self))
                 return size * count
             },
-            { context, _, _, _, _ in
+            { context, _, received, _, sent in
                 guard let transfer = unsafe Transfer.of(context) else { return 1 }
-                return transfer.mustEnd() ? 1 : 0
+                return transfer.mustEnd(sent: sent, received: received) ? 1 : 0
             })
-        unsafe capture_curl_set_close(
-            curl.calls, raw, Unmanaged.passUnretained(lastWords).toOpaque(),
+        unsafe capture_curl_set_sockets(
+            curl.calls, raw, Unmanaged.passUnretained(sockets).toOpaque(),
+            { context, socket, _ in
+                if let context = unsafe context {
+                    unsafe Unmanaged<SessionSockets>.fromOpaque(context).takeUnretainedValue().opened(socket)
+                }
+                return 0
+            },
             { context, socket in
                 if let context = unsafe context {
-                    unsafe Unmanaged<LastWords>.fromOpaque(context).takeUnretainedValue().close(socket)
+                    unsafe Unmanaged<SessionSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
                 }
                 return 0
             })

@@ -116,13 +116,10 @@ package struct ConnectionOptions: Hashable, Sendable {
 /// When a transfer is given up (Spec/upload.md section 4.6), in seconds.
 package struct TransferTimes: Hashable, Sendable {
     package var connect = 15.0
-    /// Without a byte moving.
+    /// In which a request that is being sent, or a download, has to move by 1 kB for each minute.
     package var stall = 60.0
-    /// From the last byte sent to the end of the answer.
+    /// From when the other side has taken the request to the end of the answer.
     package var answer = 120.0
-    package var whole = 600.0
-    /// Bytes for each further second of the whole.
-    package var slowest = 10_000.0
 
     package init() {}
 }

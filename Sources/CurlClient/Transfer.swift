@@ -5,13 +5,13 @@ final class Transfer {
     private let body: (any RequestBody)?
     private let answerLimit: Int
     private let sink: ((Span<UInt8>) -> Bool)?
-    private let times: TransferTimes
+    private let sockets: SessionSockets
     private let isStopped: () -> Bool
     private let onProgress: (Int) -> Void
-    private let started = MonotonicClock.seconds
-    private var moved = MonotonicClock.seconds
-    private var sentAt: Double?
+    private var watch: StandstillWatch
     private var sent = 0
+    /// Bytes of the answer's head.
+    private var headBytes = 0
     private(set) var headers: [(name: String, value: String)] = []
     private var status = 0
     private(set) var answer: [UInt8] = []
@@ -21,13 +21,14 @@ final class Transfer {
     private(set) var givenUp: String?
 
     init(
-        _ request: HTTPRequest, _ times: TransferTimes, _ isStopped: @escaping () -> Bool,
-        _ onProgress: @escaping (Int) -> Void
+        _ request: HTTPRequest, _ times: TransferTimes, _ sockets: SessionSockets,
+        _ isStopped: @escaping () -> Bool, _ onProgress: @escaping (Int) -> Void
     ) {
         body = request.body
         answerLimit = request.answerLimit
         sink = request.sink
-        self.times = times
+        self.sockets = sockets
+        watch = StandstillWatch(times, waitsForAnswer: request.sink == nil, at: MonotonicClock.seconds)
         self.isStopped = isStopped
         self.onProgress = onProgress
     }
@@ -46,6 +47,7 @@ final class Transfer {
         guard let body else { return 0 }
         if isStopped() { return Self.abort }
         var count = 0
+        let start = MonotonicClock.seconds
         let isGood = body.lend(buffer.count) { piece in
             count = piece.count
             unsafe piece.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
@@ -54,9 +56,9 @@ final class Transfer {
             isRefusedByBody = true
             return Self.abort
         }
-        moved = MonotonicClock.seconds
+        // A rate that was set, or a slow disk.
+        watch.heldBack(seconds: MonotonicClock.seconds - start)
         sent += count
-        if body.isSent && sentAt == nil { sentAt = moved }
         onProgress(sent)
         return count
     }
@@ -73,12 +75,11 @@ final class Transfer {
             return false
         }
         sent = 0
-        sentAt = nil
+        watch.restart(at: MonotonicClock.seconds)
         return body?.rewind() ?? true
     }
 
     func take(_ piece: Span<UInt8>) -> Bool {
-        moved = MonotonicClock.seconds
         if let sink, status == 200 { return sink(piece) }
         let room = answerLimit - answer.count
         answer.append(copying: piece.extracting(first: min(room, piece.count)))
@@ -87,7 +88,7 @@ final class Transfer {
     }
 
     func takeHeader(_ line: String) {
-        moved = MonotonicClock.seconds
+        headBytes += line.utf8.count
         if line.hasPrefix("HTTP/") {
             // Another answer begins; what came before was an interim one.
             headers = []
@@ -99,17 +100,16 @@ final class Transfer {
     }
 
     /// Whether the user or the time ends it.
-    func mustEnd() -> Bool {
+    ///
+    /// - Parameters:
+    ///   - sent: bytes of the body that libcurl gave to the connection.
+    ///   - received: bytes of the answer's body.
+    func mustEnd(sent: Int, received: Int) -> Bool {
         if isStopped() { return true }
-        let now = MonotonicClock.seconds
-        let size = Double(body?.byteCount ?? 0)
-        if now - moved > times.stall && sentAt == nil {
-            givenUp = "no byte moved for \(Int(times.stall)) s"
-        } else if let sentAt, now - sentAt > times.answer {
-            givenUp = "no whole answer within \(Int(times.answer)) s"
-        } else if now - started > times.whole + size / times.slowest {
-            givenUp = "took longer than \(Int(times.whole + size / times.slowest)) s"
-        }
+        let waiting = sockets.waiting
+        givenUp = watch.verdict(
+            moved: sent - waiting + headBytes + received,
+            isDrained: isSent && sent >= body?.byteCount ?? 0 && waiting == 0, at: MonotonicClock.seconds)
         return givenUp != nil
     }
 }

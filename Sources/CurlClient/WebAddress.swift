@@ -37,8 +37,10 @@ package struct WebAddress: Hashable, Sendable {
 
     package var withoutQuery: String { query == nil ? text : origin.description + path }
 
-    /// Without its query, which may hold a signature.
-    package var shown: String { origin.description + path + (query == nil ? "" : "?…") }
+    /// Without its query, which may hold a signature, and without a path that is a secret.
+    package func shown(hidesPath: Bool) -> String {
+        hidesPath ? "\(origin)/…" : origin.description + path + (query == nil ? "" : "?…")
+    }
 }
 
 /// One owner of a `CURLU`.

@@ -9,6 +9,7 @@ package enum DestinationSettings {
     private static let pace: Set<String> = ["concurrency", "bwlimit", "retry", "jitter", "lifetime"]
     private static let connection: Set<String> = pace.union([
         "url", "ca", "cert", "cert-key", "proxy", "header", "connect-timeout", "stall-timeout", "answer-timeout",
+        "secret-path",
     ])
     private static let token: Set<String> = ["token-file", "token-command"]
     private static let files: Set<String> = ["key", "passphrase-file", "token-file", "ca", "cert", "cert-key"]
@@ -18,8 +19,8 @@ package enum DestinationSettings {
         case .folder: pace.union(["path", "marker"])
         case .http:
             connection.union(token).union(["verify-url", "key", "device-id", "passphrase-file"])
-        case .put: connection.union(token).union(["url-command", "url-endpoint", "part", "session-end-url"])
-        case .s3: connection.union(["region", "profile"])
+        case .put: connection.union(token).union(["url-command", "url-endpoint", "part", "proof", "session-end-url"])
+        case .s3: connection.union(["region", "profile", "checksum", "condition"])
         }
     }
 
@@ -47,8 +48,16 @@ package enum DestinationSettings {
             if let fault = fault(ofURL: text) { throw fail("\(key): \(fault)") }
         }
         if let fault = fault(ofNumbers: settings) ?? fault(of: settings, kind) { throw fail(fault) }
+        if kind == .put, let url = settings["url"], !URLTemplate(url).tellsCapturesApart {
+            throw QueueError(
+                .destinationSettings, urlWithoutHash, of: name,
+                hints: ["add {sha256} to it, for example {id}-{sha256}.bundle"])
+        }
         return settings
     }
+
+    static let urlWithoutHash =
+        "the URL has no {sha256}: several captures can have one id, and the later would take the place of the earlier"
 
     private static func fault(ofURL text: String) -> String? {
         guard let address = WebAddress(URLTemplate(text).example) else {
@@ -73,6 +82,9 @@ package enum DestinationSettings {
         for name in ["connect-timeout", "stall-timeout", "answer-timeout"] {
             guard let text = settings[name] else { continue }
             if (QueueAge(text)?.milliseconds ?? 0) < 1000 { return "\(name) is an age of 1s or more" }
+        }
+        for name in ["secret-path", "condition"] {
+            if let text = settings[name], text != "yes", text != "no" { return "\(name) is yes or no" }
         }
         for line in settings["header"].map(HeaderLines.parse) ?? [] where line == nil {
             return "header: expected Name: value, of printable ASCII"
@@ -104,12 +116,13 @@ package enum DestinationSettings {
         case .put:
             let sources = ["url", "url-command", "url-endpoint"].filter { settings[$0] != nil }
             if sources.count != 1 { return "put needs one of --url, --url-command and --url-endpoint" }
-            if let url = settings["url"], !URLTemplate(url).tellsCapturesApart {
-                return "url needs {sha256} or {id}: without it each capture would take the place of the one before"
-            }
+            if let proof = settings["proof"], proof != "status" { return "proof is status, or not set" }
             if let part = settings["part"], PutPart(rawValue: part) == nil { return "part is bundle, photo or body" }
         case .s3:
             if settings["url"] == nil { return "s3 needs --url, with the bucket: https://host/bucket" }
+            if let checksum = settings["checksum"], S3Checksum(rawValue: checksum) == nil {
+                return "checksum is sha256, md5 or none"
+            }
             if settings["url"]?.contains("?") ?? false { return "url holds a query, which no object has" }
             if let url = settings["url"], (WebAddress(URLTemplate(url).example)?.path.utf8.count ?? 0) < 2 {
                 return "url names no bucket: expected https://host/bucket or https://host/bucket/prefix"
@@ -171,12 +184,12 @@ extension Destination {
     /// How many transfers there may be at a time.
     package var concurrency: Int { settings["concurrency"].flatMap { WholeNumber.parse($0) } ?? 1 }
 
-    /// Settings as they may be shown: of URLs the query is left out.
+    /// Settings as they may be shown: of URLs the query is left out, and a path that is a secret.
     public var shownSettings: [String: String] {
         settings.reduce(into: [:]) { shown, setting in
             switch setting.key {
             case "url-endpoint", "url", "verify-url", "session-end-url":
-                shown[setting.key] = URLTemplate(setting.value).shown
+                shown[setting.key] = self.shown(URLTemplate(setting.value))
             case "header": shown[setting.key] = HeaderLines.shown(setting.value)
             case "proxy":
                 // Without user and password.

@@ -7,6 +7,7 @@ package final class TransportShares: Sendable {
     private struct Shares {
         var servers: [Destination: CaptureAPIShared] = [:]
         var tokens: [Destination: TokenSource] = [:]
+        var unproven: [Destination: UnprovenCaptures] = [:]
         /// Secret files that were warned of already.
         var warned: Set<[UInt8]> = []
     }
@@ -33,12 +34,13 @@ package final class TransportShares: Sendable {
             }
             return CaptureAPITransport(destination, shared)
         case .put:
-            let tokens = shares.withLock { shares in
-                let known = shares.tokens[destination] ?? TokenSource(destination)
-                shares.tokens[destination] = known
-                return known
+            let (tokens, unproven) = shares.withLock { shares in
+                let tokens = shares.tokens[destination] ?? TokenSource(destination)
+                let unproven = shares.unproven[destination] ?? UnprovenCaptures(destination)
+                (shares.tokens[destination], shares.unproven[destination]) = (tokens, unproven)
+                return (tokens, unproven)
             }
-            return PutTransport(destination, tokens, warn)
+            return PutTransport(destination, tokens, unproven, warn)
         case .s3: return S3Transport(destination)
         case nil: throw QueueError.corruptRecord("a destination of the kind \(destination.kind)")
         }

@@ -169,6 +169,17 @@ package final class SendControl: Sendable {
     /// Why it is to end; nil while it may go on.
     package var stopped: String? { state.withLock(\.stop) }
 
+    /// - Returns: false as soon as it is to end.
+    func wait(seconds: Double) -> Bool {
+        let end = MonotonicClock.seconds + seconds
+        while stopped == nil {
+            let left = end - MonotonicClock.seconds
+            if left <= 0 { return true }
+            MonotonicClock.sleep(min(left, 0.1))
+        }
+        return false
+    }
+
     func began(bytes: Int) {
         state.withLock {
             $0.whole = bytes

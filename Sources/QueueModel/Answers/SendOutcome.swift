@@ -19,7 +19,8 @@ public enum SendOutcome: Hashable, Sendable {
 
 /// Why nothing is sent to a destination for a while.
 public struct DestinationHold: Hashable, Sendable {
-    /// A class of Spec/upload.md section 4: `wait`, `full`, `credentials`, `endpoint`, `tls`, `offline`, `local`; or `breaker`.
+    /// A class of Spec/upload.md section 4: `wait`, `full`, `credentials`, `endpoint`, `tls`, `offline`, `local`; or `breaker`,
+    /// `unproven`, `address`.
     public let code: String
     public let message: String
     /// How long, if the server said so; nil for the time that the class has.
@@ -31,11 +32,18 @@ public struct DestinationHold: Hashable, Sendable {
         self.milliseconds = milliseconds
     }
 
+    /// The server does not show what it said yes to.
+    package static let unproven = "unproven"
+    /// Captures could share a URL.
+    package static let address = "address"
+
     /// Somebody has to do something about it.
-    public var needsUser: Bool { ["credentials", "endpoint", "tls", "local"].contains(code) }
+    public var needsUser: Bool {
+        ["credentials", "endpoint", "tls", "local", Self.unproven, Self.address].contains(code)
+    }
 
     /// The server may have said so for the sake of this one capture.
-    package var mayBeOfOne: Bool { ["credentials", "endpoint", "local"].contains(code) }
+    package var mayBeOfOne: Bool { ["credentials", "endpoint", "local", Self.unproven].contains(code) }
 }
 
 extension SendOutcome {
@@ -60,6 +68,8 @@ extension SendOutcome {
         case .unclear: true
         case .parked(_, let isInDoubt): isInDoubt ? true : nil
         case .completed, .accepted, .rejected, .conflict: false
+        // The server took it, and may have kept it.
+        case .held(let hold) where hold.code == DestinationHold.unproven: true
         case .failed, .held, .damaged: nil
         }
     }

@@ -36,7 +36,8 @@ extension CaptureAPITransport {
             if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
                 // Photos can be shared; ids are not.
                 if id != job.delivery.remoteID && job.mayBeTwin(id, photo: photo.sha256) { return .anothers }
-                return .outcome(completed(job, id, data?["verification_url"]?.text, by: "verify-file", data ?? .null))
+                let url = told(data?["verification_url"]?.text)
+                return .outcome(completed(job, id, url, by: "verify-file", data ?? .null))
             }
             if status == "no_record" { return .absent }
             // A server that has trouble is asked later; one that does not know the service, never.
@@ -79,7 +80,7 @@ extension CaptureAPITransport {
             if Self.isUndecided(status) { return .accepted(remoteID: nil, remoteURL: nil) }
             if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
             return completed(
-                job, id, data["verification_url"]?.text ?? job.delivery.remoteURL, by: "poll", data)
+                job, id, told(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
         }
     }
 

@@ -102,7 +102,7 @@ final class CaptureAPITransport: UploadTransport {
             else {
                 return .unclear(code: end.code, message: "\(end.message) without a capture_id")
             }
-            let url = data["verification_url"]?.text
+            let url = told(data["verification_url"]?.text)
             if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
             return completed(job, id, url, by: "answer", data, body)
@@ -134,16 +134,21 @@ final class CaptureAPITransport: UploadTransport {
     func completed(
         _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: Digest? = nil
     ) -> SendOutcome {
+        // It may repeat the path.
+        let isKept = !destination.hidesPaths && CanonicalJSON.encode(answer).count <= Self.answerLimit
         let receipt = job.receipt(
             .http,
             [
                 "capture_id": .string(id), "confirmed_by": .string(proof),
                 "body_sha256": body.map { .string($0.description) },
-                "url": template.address(of: job.capture).map { .string($0.shown) },
-                "answer": CanonicalJSON.encode(answer).count <= Self.answerLimit ? answer : nil,
+                "url": template.address(of: job.capture).map { .string(destination.shown($0)) },
+                "answer": isKept ? answer : nil,
             ])
         return .completed(receipt: receipt, remoteID: id, remoteURL: url)
     }
+
+    /// A URL that the server tells, which can be below a path that is a secret.
+    func told(_ url: String?) -> String? { destination.hidesPaths ? nil : url }
 
     /// Bytes of what the server said that go into a receipt.
     private static let answerLimit = 4096

@@ -24,6 +24,14 @@ struct HTTPEnd {
         ["TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED"].contains(word ?? "")
     }
 
+    /// The server says that there is no such thing.
+    var isOfAbsence: Bool { answer?.status == 404 || answer?.status == 410 }
+
+    /// Whether the server does not know a header of the request: 501, or a 400 that names it.
+    func isOfUnknownHeader(_ name: String) -> Bool {
+        answer.map { $0.status == 501 || $0.status == 400 && $0.names(name) } ?? false
+    }
+
     /// What becomes of the delivery, where the answer itself says it all.
     var outcome: SendOutcome {
         switch kind {
@@ -43,6 +51,7 @@ struct HTTPEnd {
 final class HTTPExchange {
     private let kind: AnswerFacts.Kind
     private let options: ConnectionOptions
+    private let hidesPaths: Bool
     /// One for each origin: of a connection that is kept beside another one nobody would notice what comes unasked.
     private var sessions: [WebAddress.Origin: CurlSession] = [:]
     /// How often the network had changed when the session was made.
@@ -50,6 +59,7 @@ final class HTTPExchange {
 
     init(_ destination: Destination, _ kind: AnswerFacts.Kind) {
         self.kind = kind
+        hidesPaths = destination.hidesPaths
         var options = ConnectionOptions()
         options.authorities = destination.settings["ca"]
         options.certificate = destination.settings["cert"]
@@ -135,7 +145,8 @@ final class HTTPExchange {
         } catch {
             return end(error, request.address, control)
         }
-        let words = AnswerWords(answer, hiding: request.secrets)
+        let secrets = request.secrets(hidesPath: hidesPaths)
+        let words = AnswerWords(answer, hiding: secrets)
         let now = WallClock.milliseconds
         let retryAfter = answer["retry-after"].flatMap {
             RetryAfter.milliseconds($0, answeredAt: answer["date"], now: now)
@@ -153,13 +164,13 @@ final class HTTPExchange {
             wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched, redirect: redirect)
         var message = "\(request.address.origin) answered \(answer.status)\(words.detail)"
         if (300...399).contains(answer.status) {
-            message += target.map { ", a redirect to \($0.shown)" } ?? ", a redirect to nowhere"
+            message += target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" } ?? ", a redirect to nowhere"
         }
         let kind = AnswerClass.of(facts, kind: self.kind)
         return HTTPEnd(
             kind: kind, answer: answer, code: "http.\(answer.status)", message: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
-            secrets: request.secrets)
+            secrets: secrets)
     }
 
     private func end(_ failure: TransferFailure, _ address: WebAddress, _ control: SendControl) -> HTTPEnd {
@@ -203,77 +214,5 @@ final class HTTPExchange {
             let code = end.kind == .retry || end.kind == .unclear || end.kind == .stopped ? .offline : end.kind
             return DestinationHold(code: code.rawValue, message: end.message)
         }
-    }
-}
-
-/// What an answer says in words.
-struct AnswerWords {
-    let code: String?
-    let isEdge: Bool
-    /// ` (CODE: message)`, or nothing.
-    let detail: String
-    let json: JSONValue?
-
-    /// - Parameter secrets: of the request, which an answer may repeat.
-    init(_ answer: HTTPAnswer, hiding secrets: [String] = []) {
-        let type = answer["content-type"]?.lowercased() ?? ""
-        isEdge = type.hasPrefix("text/html")
-        let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
-        self.json = json
-        let fault = json?["error"]
-        var code = fault?["code"]?.text
-        var text = fault?["message"]?.text ?? json?["detail"]?.text ?? json?["title"]?.text
-        if json == nil, type.contains("xml") || answer.body.starts(with: Array("<?xml".utf8)) {
-            let body = String(decoding: answer.body.prefix(4096), as: UTF8.self)
-            code = Self.element("Code", body)
-            text = Self.element("Message", body)
-        } else if json == nil, type.hasPrefix("text/plain") {
-            text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
-        }
-        // It decides what is done; only what is shown of it hides anything.
-        self.code = code.map { Self.plain($0, 64) }
-        let parts = [
-            code.map { Self.shown($0, hiding: secrets, limit: 64) },
-            text.map { Self.shown($0, hiding: secrets, limit: 200) },
-        ].compactMap(\.self)
-            .filter { !$0.isEmpty }
-        detail = parts.isEmpty ? "" : " (\(parts.joined(separator: ": ")))"
-    }
-
-    static func shown(_ text: String, hiding secrets: [String], limit: Int) -> String {
-        plain(without(text, secrets), limit)
-    }
-
-    private static func without(_ text: String, _ secrets: [String]) -> String {
-        secrets.reduce(text) { text, secret in
-            text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
-        }
-    }
-
-    /// On one line, and of a length that a message can have.
-    private static func plain(_ text: String, _ limit: Int) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }).prefix(limit))
-    }
-
-    private static func element(_ name: String, _ text: String) -> String? {
-        text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true).first
-    }
-}
-
-extension HTTPRequest {
-    private static let harmless: Set<String> = [
-        "accept", "content-type", "idempotency-key", "if-none-match", "x-device-id", "x-device-timestamp",
-        "x-request-id",
-    ]
-
-    /// What no message may show: the query, as it is and decoded, and the values of headers.
-    fileprivate var secrets: [String] {
-        let pairs = (address.query ?? "").pieces(by: "&").flatMap { pair in [pair] + pair.pieces(by: "=", limit: 2) }
-        let query = ([address.query].compactMap(\.self) + pairs).flatMap { [$0, URLTemplate.unescaped($0)] }
-        let values = headers.filter { !Self.harmless.contains($0.name.lowercased()) }.flatMap { header in
-            [header.value] + header.value.pieces(by: " ")
-        }
-        // The longest first: a part of it may be another one.
-        return (query + values).filter { $0.utf8.count >= 4 }.sorted { $1.utf8.count < $0.utf8.count }
     }
 }

@@ -19,10 +19,9 @@ package struct URLTemplate {
             .first { $0.count == 1 || !Self.names.contains($0[0]) }.map { $0[0].cut(to: 20) }
     }
 
-    /// Whether each capture gets an address of its own.
+    /// Whether each capture gets an address of its own: an id can be that of several, a hash cannot.
     var tellsCapturesApart: Bool {
-        let parts = text.pieces(by: "#", limit: 2, keepsEmpty: true)
-        return parts[0].contains("{sha256}") || parts[0].contains("{id}")
+        text.pieces(by: "#", limit: 2, keepsEmpty: true)[0].contains("{sha256}")
     }
 
     /// Without its query, which may hold a secret.

@@ -62,7 +62,8 @@ extension PutTransport {
     }
 
     func test(_ control: SendControl) -> DestinationTest {
-        var found = DestinationTest()
+        var found = DestinationTest(hold: absence)
+        if found.hold != nil { return found }
         guard let address = addresses.known else {
             found.findings.append("the URL comes from a command, which is run when something is sent")
             return found

@@ -15,13 +15,28 @@ final class PutTransport: UploadTransport {
     let tokens: TokenSource?
     let addresses: PutAddresses
     let part: PutPart
+    let unproven: UnprovenCaptures
+    /// A server that does not know `If-None-Match` is not asked again in this run.
+    private var isConditionKnown = true
 
-    init(_ destination: Destination, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
+    init(
+        _ destination: Destination, _ tokens: TokenSource?, _ unproven: UnprovenCaptures,
+        _ warn: @escaping (String) -> Void
+    ) {
         self.destination = destination
         self.tokens = tokens
+        self.unproven = unproven
         exchange = HTTPExchange(destination, .put)
         addresses = PutAddresses(destination, exchange, tokens, warn)
         part = destination.settings["part"].flatMap(PutPart.init(rawValue:)) ?? .bundle
+    }
+
+    /// A URL of an older version, in which two captures can share a place.
+    var absence: DestinationHold? {
+        guard let url = destination.settings["url"], !URLTemplate(url).tellsCapturesApart else { return nil }
+        let change = "change it with: capqueue dest set \(destination.name) --url URL"
+        return DestinationHold(
+            code: DestinationHold.address, message: "\(DestinationSettings.urlWithoutHash); \(change)")
     }
 
     func reach(_ control: SendControl) -> DestinationHold? {
@@ -56,25 +71,40 @@ final class PutTransport: UploadTransport {
                 continue
             }
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
-            let body = FileBody(content.handle, byteCount: content.byteCount, content.expected, control)
-            var request = HTTPRequest(.put, place.address)
-            let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
-            request.headers =
-                (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
-                + place.headers
-            request.body = body
             let end: HTTPEnd
-            switch authorized(request, place, control) {
+            switch put(content, to: place, control) {
             case .success(let ended): end = ended
             case .failure(let refusal): return refusal.outcome
             }
-            if let fault = body.fault { return fault }
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status == 403 {
                 renewed = true
                 continue
             }
             return judge(end, job, content, place, control)
         }
+    }
+
+    /// One PUT. A fetched URL need not have the hash in it, so that what is there already may be another capture's: it is
+    /// not replaced.
+    private func put(
+        _ content: Content, to place: PutAddresses.Place, _ control: SendControl
+    ) -> Result<HTTPEnd, RefusedSend> {
+        let body = FileBody(content.handle, byteCount: content.byteCount, content.expected, control)
+        var request = HTTPRequest(.put, place.address)
+        let hasType = place.names("content-type")
+        request.headers =
+            (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
+            + place.headers
+        let isConditional = place.isFetched && isConditionKnown && !place.names("if-none-match")
+        if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
+        request.body = body
+        let result = authorized(request, place, control)
+        if let fault = body.fault { return .failure(RefusedSend(outcome: fault)) }
+        guard isConditional, case .success(let end) = result, end.isOfUnknownHeader("If-None-Match") else {
+            return result
+        }
+        isConditionKnown = false
+        return put(content, to: place, control)
     }
 
     private func judge(
@@ -95,90 +125,6 @@ final class PutTransport: UploadTransport {
             return present(job, content, place, end, control)
         default: return end.outcome
         }
-    }
-
-    /// A 2xx without a digest: the server is asked what it has, where it can say so.
-    private func confirmed(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ answer: HTTPAnswer,
-        _ control: SendControl
-    ) -> SendOutcome {
-        let head = head(place, control)
-        guard let told = head.answer else { return .unclear(code: head.code, message: head.message) }
-        switch told.status {
-        case 200, 204:
-            // Whoever answers anything with a page (a portal, a catch-all) has no length of ours to tell.
-            guard let length = told["content-length"].flatMap({ Int($0) }) else {
-                return .unclear(code: "put.length", message: "\(end.message), and HEAD tells no length")
-            }
-            guard length == content.byteCount else {
-                return .unclear(
-                    code: "put.length",
-                    message: "\(end.message), and holds \(length) bytes of \(content.byteCount)")
-            }
-            switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
-            case .agrees: return completed(job, place, answer.status, "digest", told["etag"])
-            case .untold: return completed(job, place, answer.status, "head", told["etag"])
-            case .differs(let name):
-                return .unclear(code: "put.digest", message: "\(end.message), and its \(name) is that of other bytes")
-            }
-        case 401, 403, 404, 405, 501:
-            // Nothing can be asked there; a 404 is also what a store says that is not consistent yet.
-            return completed(job, place, answer.status, "status", answer["etag"])
-        default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
-        }
-    }
-
-    /// The server says that something is there.
-    private func present(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ control: SendControl
-    ) -> SendOutcome {
-        guard let told = head(place, control).answer, told.status == 200 else {
-            return .failed(code: end.code, message: end.message)
-        }
-        if let length = told["content-length"].flatMap({ Int($0) }), length != content.byteCount {
-            return .conflict(message: "\(end.message), and holds \(length) bytes of other than ours")
-        }
-        switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
-        case .agrees: return completed(job, place, told.status, "digest", told["etag"])
-        case .differs(let name): return .conflict(message: "\(end.message), and holds other bytes, by its \(name)")
-        case .untold: return .failed(code: end.code, message: "\(end.message), and does not tell what is there")
-        }
-    }
-
-    /// What is there already, if its digest agrees.
-    private func found(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
-    ) -> SendOutcome? {
-        let end = head(place, control)
-        guard let answer = end.answer, answer.status == 200,
-            answer["content-length"].flatMap({ Int($0) }) == content.byteCount,
-            RemoteDigest.compare(answer, content.handle, sha256: content.sha256) == .agrees
-        else { return nil }
-        return completed(job, place, answer.status, "digest", answer["etag"])
-    }
-
-    func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
-        var request = HTTPRequest(.head, place.address)
-        request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
-        switch authorized(request, place, control) {
-        case .success(let end): return end
-        case .failure(let refusal):
-            return HTTPEnd(
-                kind: .local, answer: nil, code: "local", message: refusal.outcome.trouble ?? "", retryAfter: nil,
-                wasSentWhole: false, word: nil)
-        }
-    }
-
-    private func completed(
-        _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
-    ) -> SendOutcome {
-        let receipt = job.receipt(
-            .put,
-            [
-                "url": .string(place.address.shown), "part": .string(part.rawValue), "status": .integer(status),
-                "confirmed_by": .string(proof), "etag": etag.map { .string($0.cut(to: 200)) },
-            ])
-        return .completed(receipt: receipt, remoteID: nil, remoteURL: place.isSigned ? nil : place.address.withoutQuery)
     }
 
     func open(_ job: SendJob) -> Result<Content, RefusedSend> {

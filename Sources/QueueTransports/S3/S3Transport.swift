@@ -3,14 +3,23 @@ package import CaptureNative
 import CurlClient
 import QueueModel
 
+/// The checksum that a store is sent with the bytes.
+enum S3Checksum: String {
+    case sha256, md5, none
+}
+
 /// PUT to an S3-compatible store, under a key that is the hash (Spec/queue.md section 12).
 final class S3Transport: UploadTransport {
     private let destination: Destination
     private let exchange: HTTPExchange
     private let template: URLTemplate
+    private let checksum: S3Checksum
+    private let isConditional: Bool
 
     init(_ destination: Destination) {
         self.destination = destination
+        checksum = destination.settings["checksum"].flatMap(S3Checksum.init(rawValue:)) ?? .sha256
+        isConditional = destination.settings["condition"] != "no"
         exchange = HTTPExchange(destination, .s3)
         let url = destination.settings["url"] ?? ""
         template = URLTemplate(
@@ -82,10 +91,10 @@ final class S3Transport: UploadTransport {
     private func send(
         _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> SendOutcome {
-        if job.delivery.isInDoubt {
+        if job.delivery.isInDoubt || !isConditional {
             switch try landed(job, handle, address, control) {
             case .absent: break
-            // Rights to write alone: the store itself sees to it that nothing is replaced.
+            // Rights to write alone. The key is the hash, so that nothing but the same bytes can be replaced.
             case .outcome(.held(let hold)) where hold.code == AnswerClass.credentials.rawValue: break
             case .outcome(let outcome): return outcome
             }
@@ -93,14 +102,11 @@ final class S3Transport: UploadTransport {
         let capture = job.capture
         let body = FileBody(handle, byteCount: capture.byteCount, capture.expectedBytes, control)
         var request = HTTPRequest(.put, address)
-        request.headers = [
-            HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle"),
-            HTTPRequest.Header("If-None-Match", "*"),
-            HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)),
-        ]
+        request.headers = try headers(capture, handle)
         request.body = body
         let end = try perform(request, contentHash: capture.sha256.description, control)
         if let fault = body.fault { return fault }
+        if let refusal = unknownHeader(end) { return refusal }
         switch end.kind {
         case .landed, .present:
             switch try landed(job, handle, address, control) {
@@ -116,6 +122,45 @@ final class S3Transport: UploadTransport {
         }
     }
 
+    private func headers(
+        _ capture: CaptureRecord, _ handle: FileHandle
+    ) throws(SendTrouble) -> [HTTPRequest.Header] {
+        var headers = [HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle")]
+        if isConditional { headers.append(HTTPRequest.Header("If-None-Match", "*")) }
+        switch checksum {
+        case .sha256:
+            headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
+        case .md5:
+            do throws(NativeError) {
+                headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5.hash(handle))))
+            } catch {
+                throw SendTrouble(message: "the bytes cannot be read: \(error.text)")
+            }
+        case .none: break
+        }
+        return headers
+    }
+
+    /// A store that does not know a header of ours knows none of the other captures' either: the destination waits, and
+    /// the message names the setting that leaves the header out.
+    private func unknownHeader(_ end: HTTPEnd) -> SendOutcome? {
+        guard let answer = end.answer else { return nil }
+        let change = "capqueue dest set \(destination.name)"
+        let setting: String
+        // A checksum that the store knows and finds wrong is another matter.
+        if checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
+            end.word != "BadDigest"
+        {
+            setting = "x-amz-checksum-sha256; leave it out with: \(change) --checksum md5"
+        } else if isConditional, end.isOfUnknownHeader("If-None-Match") {
+            setting = "If-None-Match; leave it out with: \(change) --no-condition"
+        } else {
+            return nil
+        }
+        let message = "\(end.message): the store does not know \(setting)"
+        return .held(DestinationHold(code: AnswerClass.endpoint.rawValue, message: message))
+    }
+
     // MARK: - Asking
 
     private enum Landing {
@@ -127,7 +172,8 @@ final class S3Transport: UploadTransport {
     private func landed(
         _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> Landing {
-        let end = try perform(.head, address, [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")], control)
+        let asking = checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
+        let end = try perform(.head, address, asking, control)
         guard let answer = end.answer else {
             if case .failed(let code, let message) = end.outcome {
                 return .outcome(.unclear(code: code, message: message))
@@ -141,44 +187,35 @@ final class S3Transport: UploadTransport {
                     ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
         }
         guard let length = answer["content-length"].flatMap({ Int($0) }) else {
-            return try readBack(job, address, answer["etag"], control)
+            return try readBack(job, address, control)
         }
         guard length == job.capture.byteCount else {
-            return .outcome(.conflict(message: "\(address.shown) holds \(length) bytes, not ours"))
+            return .outcome(.conflict(message: "\(destination.shown(address)) holds \(length) bytes, not ours"))
         }
         switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
         case .agrees:
             let proof = answer["x-amz-checksum-sha256"] == nil ? "etag" : "checksum"
             return .outcome(completed(job, address, proof, answer["etag"]))
-        // An ETag need not be an MD5.
-        case .differs(let name) where name != "ETag":
-            return .outcome(.conflict(message: "\(address.shown) holds other bytes, by its \(name)"))
-        case .differs, .untold: return try readBack(job, address, answer["etag"], control)
+        case .differs(let name):
+            return .outcome(.conflict(message: "\(destination.shown(address)) holds other bytes, by its \(name)"))
+        case .untold: return try readBack(job, address, control)
         }
     }
 
     private func readBack(
-        _ job: SendJob, _ address: WebAddress, _ etag: String?, _ control: SendControl
+        _ job: SendJob, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> Landing {
+        let copy: ReadBack
         do throws(NativeError) {
-            let copy = try SpoolFile.open()
-            let download = Download(copy, limit: job.capture.byteCount)
-            let end: HTTPEnd
-            do throws(SendTrouble) {
-                end = try perform(.get, address, [], control, download.take)
-            } catch {
-                return .outcome(RefusedSend(local: error.message, control).outcome)
-            }
-            if let trouble = download.trouble(end) {
-                return .outcome(.unclear(code: end.code, message: "reading back: \(trouble)"))
-            }
-            try copy.seekToStart()
-            guard try FileDigest.sha256(copy) == job.capture.sha256 else {
-                return .outcome(.conflict(message: "\(address.shown) holds other bytes"))
-            }
-            return .outcome(completed(job, address, "bytes", etag))
+            copy = try ReadBack(byteCount: job.capture.byteCount, sha256: job.capture.sha256)
         } catch {
-            return .outcome(.unclear(code: "s3.readback", message: "\(error.call): \(error.text)"))
+            throw SendTrouble(message: "\(error.call): \(error.text)")
+        }
+        let end = try perform(.get, address, [], control, copy.take)
+        switch copy.verdict(end) {
+        case .same: return .outcome(completed(job, address, "bytes", end.answer?["etag"]))
+        case .different: return .outcome(.conflict(message: "\(destination.shown(address)) holds other bytes"))
+        case .unread(let text): return .outcome(.unclear(code: end.code, message: "reading back: \(text)"))
         }
     }
 
@@ -186,10 +223,10 @@ final class S3Transport: UploadTransport {
         let receipt = job.receipt(
             .s3,
             [
-                "url": .string(address.shown), "confirmed_by": .string(proof),
+                "url": .string(destination.shown(address)), "confirmed_by": .string(proof),
                 "etag": etag.map { .string($0.cut(to: 200)) },
             ])
-        return .completed(receipt: receipt, remoteID: nil, remoteURL: address.text)
+        return .completed(receipt: receipt, remoteID: nil, remoteURL: destination.hidesPaths ? nil : address.text)
     }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {

@@ -18,6 +18,9 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("put: what is put: bundle, photo or body.", valueName: "part"))
     var part: String?
 
+    @Option(help: ArgumentHelp("put: status, where the server never shows what it took.", valueName: "proof"))
+    var proof: String?
+
     @Option(help: ArgumentHelp("put: told by POST when a session has landed.", valueName: "url"))
     var sessionEndURL: String?
 
@@ -44,6 +47,15 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("s3: of the AWS files.", valueName: "name"))
     var profile: String?
+
+    @Option(help: ArgumentHelp("s3: sent with the bytes: sha256, md5 or none.", valueName: "kind"))
+    var checksum: String?
+
+    @Flag(inversion: .prefixedNo, help: "s3: send If-None-Match, or ask first what is there.")
+    var condition: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "The path of the URL is a secret: show it nowhere.")
+    var secretPath: Bool?
 
     @Option(
         help: ArgumentHelp("Trust these authorities instead of the system's.", valueName: "file"), completion: .file())
@@ -93,7 +105,9 @@ struct DestinationOptions: ParsableArguments {
             ("path", path), ("url", url), ("url-command", urlCommand), ("url-endpoint", urlEndpoint), ("part", part),
             ("session-end-url", sessionEndURL), ("device-id", deviceID), ("key", key),
             ("passphrase-file", passphraseFile), ("verify-url", verifyURL), ("token-file", tokenFile),
-            ("token-command", tokenCommand), ("region", region), ("profile", profile), ("ca", ca), ("cert", cert),
+            ("token-command", tokenCommand), ("region", region), ("profile", profile),
+            ("proof", proof), ("checksum", checksum), ("condition", condition.map { $0 ? "yes" : "no" }),
+            ("secret-path", secretPath.map { $0 ? "yes" : "no" }), ("ca", ca), ("cert", cert),
             ("cert-key", certKey), ("proxy", proxy), ("concurrency", concurrency), ("bwlimit", bwlimit),
             ("retry", retry), ("jitter", jitter), ("lifetime", lifetime), ("connect-timeout", connectTimeout),
             ("stall-timeout", stallTimeout), ("answer-timeout", answerTimeout),

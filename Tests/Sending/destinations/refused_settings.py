@@ -35,7 +35,8 @@ ID = "7e57ab1e-0000-4000-8000-000000000051"
 
 def fragments(bench):
     """A fragment is sent to nobody, so an id in it would let each capture take the place of the one before."""
-    urls = {"put, the id": ("put", "http://127.0.0.1:9/x#{id}"), "put, a word": ("put", "http://127.0.0.1:9/{id}#x"),
+    urls = {"put, the id": ("put", "http://127.0.0.1:9/x#{id}"),
+            "put, a word": ("put", "http://127.0.0.1:9/{sha256}#x"),
             "put, the hash": ("put", "http://127.0.0.1:9/x#{sha256}"), "s3": ("s3", "http://127.0.0.1:9/b/{sha256}#x"),
             "http": ("http", "http://127.0.0.1:9/api/v1/captures#x")}
 
@@ -55,7 +56,7 @@ def own_headers(bench):
 
     def judge(name, _):
         rig = bench.rig()
-        result = rig.dest("web", "put", "--url", "http://127.0.0.1:9/{id}", "--header", f"{name}: 5", code=78)
+        result = rig.dest("web", "put", "--url", "http://127.0.0.1:9/{sha256}", "--header", f"{name}: 5", code=78)
         expect(re.search(rf"\b{name}\b", result.text, re.IGNORECASE), f"the message does not name it: {result.text!r}")
 
     every({name: None for name in names}, judge)

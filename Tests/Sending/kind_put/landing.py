@@ -46,10 +46,10 @@ def parts(bench):
     rig, bundle = bench.rig(), bench.packed("parts", PHOTO[:-2] + b"parts" * 900 + PHOTO[-2:])
     with fresh(bench) as server:
         for part in ("bundle", "photo", "body"):
-            rig.dest(part, "put", "--url", f"{server.url}/store/{part}-{{id}}", "--part", part)
+            rig.dest(part, "put", "--url", f"{server.url}/store/{part}-{{sha256}}", "--part", part)
         rig.push(bundle, options=("--dest", "bundle", "--dest", "photo", "--dest", "body"))
         rig.send("--until-empty", code=0)
-        kept = {part: server.path(f"store/{part}-{bundle.id}").read_bytes() for part in ("bundle", "photo", "body")}
+        kept = {part: server.path(f"store/{part}-{bundle.sha256}").read_bytes() for part in ("bundle", "photo", "body")}
     expect(kept["bundle"] == bundle.data, "the bundle has other bytes")
     expect(hashlib.sha256(kept["photo"]).hexdigest() == bench.photo(bundle), "the photo has other bytes")
     expect(kept["body"] == bench.body(bundle), "the body is not what capbundle multipart writes")
@@ -60,9 +60,10 @@ def parts(bench):
 
 
 def templates(bench):
-    """`{sha256}`, `{id}` and `{session}`; a URL that would be the same for all captures is refused."""
+    """`{sha256}`, `{id}` and `{session}`; a URL that several captures could share is refused."""
     rig, one, two = bench.rig(), *bench.stock[2:4]
     refused = {"no name": "http://127.0.0.1:9/store/x", "only the session": "http://127.0.0.1:9/{session}/x",
+               "only the id": "http://127.0.0.1:9/{id}",
                "another scheme": "ftp://127.0.0.1/{sha256}", "a password": "http://me:secret-pw@127.0.0.1:9/{sha256}",
                "an unknown name": "http://127.0.0.1:9/{sha256}/{nobody}"}
 
@@ -84,13 +85,12 @@ def templates(bench):
 def heads(bench):
     """Where HEAD is not allowed the status is what there is; a length that disagrees is a failed try."""
     with fresh(bench) as server:
-        for place in ("blind", "forgetful"):
-            rig = bench.rig()
-            rig.dest("web", "put", "--url", server.template(place))
-            rig.push(bench.stock[0])
-            rig.send(code=0)
-            completed(rig, bench.stock[0], about=place)
-            expect(rig.receipt(bench.stock[0])["confirmed_by"] == "status", f"{place}: {rig.receipt(bench.stock[0])}")
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.template("blind"))
+        rig.push(bench.stock[0])
+        rig.send(code=0)
+        completed(rig, bench.stock[0])
+        expect(rig.receipt(bench.stock[0])["confirmed_by"] == "status", f"the receipt is {rig.receipt(bench.stock[0])}")
         rig = bench.rig()
         rig.dest("web", "put", "--url", server.template("short"), "--retry", "0,0,0")
         rig.push(bench.stock[0])
@@ -109,9 +109,10 @@ def digest_headers(data):
 
 def digests(bench):
     """A digest in the answer that agrees makes HEAD needless; one that disagrees is a failed try. Content-Digest is that of
-    the answer's own content, so that it says nothing where it is another one, and HEAD decides."""
+    the answer's own content and an ETag need not be an MD5, so where these disagree HEAD decides."""
     bundle = bench.stock[0]
-    cases = {f"{name}, {word}": (header, "digest" if word == "right" else "head" if name == "Content-Digest" else None)
+    weak = ("Content-Digest", "ETag")
+    cases = {f"{name}, {word}": (header, "digest" if word == "right" else "head" if name in weak else None)
              for word, data in (("right", bundle.data), ("wrong", bundle.data[:-1] + b"\1"))
              for name, value in digest_headers(data).items() for header in [{name: value}]}
 
@@ -163,7 +164,7 @@ def unasked(bench):
             rig.send("--once", code=0)
         expect(rig.receipt(bench.stock[0])["confirmed_by"] == "status", f"{rig.receipt(bench.stock[0])}")
 
-    every({str(status): status for status in (405, 403, 404)}, judge)
+    every({str(status): status for status in (401, 403, 405, 501)}, judge)
 
 
 def one_type(bench):
@@ -182,14 +183,14 @@ FOREIGN = '"0123456789abcdef0123456789abcdef"'  # an ETag that looks like an MD5
 
 
 def told_digests(bench):
-    """Which headers are of our bytes: not the ETag of an encrypted object, nor the digest of the answer's own body."""
+    """Which headers are of our bytes: not every ETag of 32 digits, nor the digest of the answer's own body."""
     bundle, note = bench.stock[0], b'{"ok":true}'
 
     def digest(data):
         return {"Content-Digest": f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:"}
 
     sealed = {"ETag": FOREIGN, "x-amz-server-side-encryption": "aws:kms"}
-    cases = {"encrypted": (sealed, sealed, "head"), "not encrypted": ({"ETag": FOREIGN}, {}, None),
+    cases = {"encrypted": (sealed, sealed, "head"), "no MD5": ({"ETag": FOREIGN}, {"ETag": FOREIGN}, "head"),
              "of the answer": (digest(note), {}, "head"), "of HEAD": ({}, digest(bundle.data), "digest"),
              "of HEAD, other bytes": ({}, digest(note), None)}
 

@@ -146,7 +146,7 @@ def remote_put(bench):
     bundles = bench.stock[:2]
     with Scripted(lambda request: Reply(404 if request.method == "HEAD" else 201)) as server:
         rig = bench.rig()
-        rig.dest("web", "put", "--url", server.url + "/{sha256}")
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--proof", "status")
         rig.push(*bundles)
         rig.send(code=0)
         result = rig.run("check", "--remote", "--json")

@@ -76,7 +76,6 @@ NGINX_PLACES = """
         }}
         location /slow/ {{ client_body_timeout 1s; }}
         location /blind/ {{ limit_except PUT {{ deny all; }} }}
-        location /forgetful/ {{ if ($request_method = HEAD) {{ return 404; }} }}
         location /short/ {{ if ($request_method = HEAD) {{ return 200 "x"; }} }}
         location /edge/ {{ default_type text/html; if ($request_method = PUT) {{ return 403 "<h1>no</h1>"; }} }}
         location ~ ^/loop/(\\d+)/ {{ return 307 $request_uri; }}

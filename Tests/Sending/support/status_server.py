@@ -78,9 +78,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.server.owner.scenarios[int(self.path.split("/")[1])]
 
     def do_HEAD(self):
-        # It never says that something is there: what is told by HEAD is for other tests.
+        # It never says what is there: that is for other tests.
         self.note("HEAD")
-        self.answer(404)
+        self.answer(405)
 
     do_GET = do_HEAD
 

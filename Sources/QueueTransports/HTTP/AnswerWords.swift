@@ -1,0 +1,84 @@
+import CaptureBundle
+import CurlClient
+import QueueModel
+
+/// What an answer says in words.
+struct AnswerWords {
+    let code: String?
+    let isEdge: Bool
+    /// ` (CODE: message)`, or nothing.
+    let detail: String
+    let json: JSONValue?
+
+    /// - Parameter secrets: of the request, which an answer may repeat.
+    init(_ answer: HTTPAnswer, hiding secrets: [String] = []) {
+        let type = answer["content-type"]?.lowercased() ?? ""
+        isEdge = type.hasPrefix("text/html")
+        let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
+        self.json = json
+        let fault = json?["error"]
+        var code = fault?["code"]?.text
+        var text = fault?["message"]?.text ?? json?["detail"]?.text ?? json?["title"]?.text
+        if json == nil, type.contains("xml") || answer.body.starts(with: Array("<?xml".utf8)) {
+            let body = String(decoding: answer.body.prefix(4096), as: UTF8.self)
+            code = Self.element("Code", body)
+            text = Self.element("Message", body)
+        } else if json == nil, type.hasPrefix("text/plain") {
+            text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
+        }
+        // It decides what is done; only what is shown of it hides anything.
+        self.code = code.map { Self.plain($0, 64) }
+        let parts = [
+            code.map { Self.shown($0, hiding: secrets, limit: 64) },
+            text.map { Self.shown($0, hiding: secrets, limit: 200) },
+        ].compactMap(\.self)
+            .filter { !$0.isEmpty }
+        detail = parts.isEmpty ? "" : " (\(parts.joined(separator: ": ")))"
+    }
+
+    static func shown(_ text: String, hiding secrets: [String], limit: Int) -> String {
+        plain(without(text, secrets), limit)
+    }
+
+    private static func without(_ text: String, _ secrets: [String]) -> String {
+        secrets.reduce(text) { text, secret in
+            text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
+        }
+    }
+
+    /// On one line, and of a length that a message can have.
+    private static func plain(_ text: String, _ limit: Int) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }).prefix(limit))
+    }
+
+    private static func element(_ name: String, _ text: String) -> String? {
+        text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true).first
+    }
+}
+
+extension HTTPAnswer {
+    /// Whether its body, or the beginning of that, names a header.
+    func names(_ header: String) -> Bool {
+        String(decoding: body.prefix(8192), as: UTF8.self).lowercased().contains(header.lowercased())
+    }
+}
+
+extension HTTPRequest {
+    private static let harmless: Set<String> = [
+        "accept", "content-type", "idempotency-key", "if-none-match", "x-device-id", "x-device-timestamp",
+        "x-request-id",
+    ]
+
+    /// What no message may show: the query, as it is and decoded, the values of headers, and a path that is a secret.
+    func secrets(hidesPath: Bool) -> [String] {
+        let pairs = (address.query ?? "").pieces(by: "&").flatMap { pair in [pair] + pair.pieces(by: "=", limit: 2) }
+        let query = ([address.query].compactMap(\.self) + pairs).flatMap { [$0, URLTemplate.unescaped($0)] }
+        let values = headers.filter { !Self.harmless.contains($0.name.lowercased()) }.flatMap { header in
+            [header.value] + header.value.pieces(by: " ")
+        }
+        let path = hidesPath ? [address.path] + address.path.pieces(by: "/") : []
+        let all = query + values + path + path.map(URLTemplate.unescaped)
+        // The longest first: a part of it may be another one.
+        return all.filter { $0.utf8.count >= 4 }.sorted { $1.utf8.count < $0.utf8.count }
+    }
+}

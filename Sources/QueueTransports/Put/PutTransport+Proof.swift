@@ -1,0 +1,127 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+import QueueModel
+
+/// What proves that a `put` server has the bytes (Spec/upload.md sections 4.3 and 4.4).
+extension PutTransport {
+    /// Seconds before a server that took a body and does not show it is asked again.
+    private static let pauses = [1.0, 2, 4]
+
+    /// A 2xx without a digest: the server is asked what it has, where it can say so.
+    func confirmed(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ answer: HTTPAnswer,
+        _ control: SendControl
+    ) -> SendOutcome {
+        if destination.settings["proof"] == "status" {
+            return completed(job, place, answer.status, "status", answer["etag"])
+        }
+        var head = head(place, control)
+        for pause in Self.pauses where head.isOfAbsence {
+            guard control.wait(seconds: pause) else { break }
+            head = self.head(place, control)
+        }
+        if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
+        guard let told = head.answer else { return .unclear(code: head.code, message: head.message) }
+        switch told.status {
+        case 200, 204:
+            // Whoever answers anything with a page (a portal, a catch-all) has no length of ours to tell.
+            guard let length = told["content-length"].flatMap({ Int($0) }) else {
+                return .unclear(code: "put.length", message: "\(end.message), and HEAD tells no length")
+            }
+            guard length == content.byteCount else {
+                return .unclear(
+                    code: "put.length",
+                    message: "\(end.message), and holds \(length) bytes of \(content.byteCount)")
+            }
+            switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
+            case .agrees: return completed(job, place, answer.status, "digest", told["etag"])
+            case .untold: return completed(job, place, answer.status, "head", told["etag"])
+            case .differs(let name):
+                return .unclear(code: "put.digest", message: "\(end.message), and its \(name) is that of other bytes")
+            }
+        case 404, 410: return notShown(job, end, told.status)
+        // Nothing can be asked there.
+        case 401, 403, 405, 501: return completed(job, place, answer.status, "status", answer["etag"])
+        default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
+        }
+    }
+
+    private func notShown(_ job: SendJob, _ end: HTTPEnd, _ status: Int) -> SendOutcome {
+        let message = "\(end.message) to PUT and \(status) to HEAD, as if it had not kept the bytes"
+        guard unproven.add(job.capture.sequence) else { return .unclear(code: "put.unproven", message: message) }
+        return .held(
+            DestinationHold(
+                code: DestinationHold.unproven,
+                message: "\(message), for \(UnprovenCaptures.most) captures in a row; if it never shows what it took: "
+                    + "capqueue dest set \(destination.name) --proof status"))
+    }
+
+    /// The server says that something is there. The same bytes complete the delivery, others are a conflict.
+    func present(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ control: SendControl
+    ) -> SendOutcome {
+        if let told = head(place, control).answer, told.status == 200 {
+            switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
+            case .agrees: return completed(job, place, told.status, "digest", told["etag"])
+            case .differs(let name): return .conflict(message: "\(end.message), and holds other bytes, by its \(name)")
+            case .untold: break
+            }
+        }
+        guard let copy = try? ReadBack(byteCount: content.byteCount, sha256: content.sha256) else {
+            return .unclear(code: end.code, message: "\(end.message), and what is there cannot be hashed")
+        }
+        var request = HTTPRequest(.get, place.address)
+        request.sink = copy.take
+        let result = authorized(request, place, control)
+        if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
+        guard case .success(let read) = result else {
+            return .unclear(code: end.code, message: "\(end.message), and what is there cannot be asked for")
+        }
+        switch copy.verdict(read) {
+        case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read.answer?["etag"])
+        case .different: return .conflict(message: "\(end.message), and holds other bytes")
+        case .unread(let text):
+            return .unclear(code: end.code, message: "\(end.message), and what is there cannot be read: \(text)")
+        }
+    }
+
+    /// What is there already, if its digest agrees.
+    func found(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
+    ) -> SendOutcome? {
+        let end = head(place, control)
+        guard let answer = end.answer, answer.status == 200,
+            answer["content-length"].flatMap({ Int($0) }) == content.byteCount,
+            RemoteDigest.compare(answer, content.handle, sha256: content.sha256) == .agrees
+        else { return nil }
+        return completed(job, place, answer.status, "digest", answer["etag"])
+    }
+
+    func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
+        var request = HTTPRequest(.head, place.address)
+        request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
+        switch authorized(request, place, control) {
+        case .success(let end): return end
+        case .failure(let refusal):
+            return HTTPEnd(
+                kind: .local, answer: nil, code: "local", message: refusal.outcome.trouble ?? "", retryAfter: nil,
+                wasSentWhole: false, word: nil)
+        }
+    }
+
+    func completed(
+        _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
+    ) -> SendOutcome {
+        unproven.clear()
+        let receipt = job.receipt(
+            .put,
+            [
+                "url": .string(destination.shown(place.address)), "part": .string(part.rawValue),
+                "status": .integer(status), "confirmed_by": .string(proof),
+                "etag": etag.map { .string($0.cut(to: 200)) },
+            ])
+        let isSecret = place.isSigned || destination.hidesPaths
+        return .completed(receipt: receipt, remoteID: nil, remoteURL: isSecret ? nil : place.address.withoutQuery)
+    }
+}

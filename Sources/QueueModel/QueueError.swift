@@ -66,6 +66,7 @@ extension QueueError.Code {
     public static let destinationUnknown = Self("destination.unknown")
     public static let destinationExists = Self("destination.exists")
     public static let destinationUsed = Self("destination.used")
+    public static let destinationRetired = Self("destination.retired")
     public static let destinationSettings = Self("destination.settings")
     public static let claimLost = Self("claim.lost")
     public static let corruptRecord = Self("queue.record")

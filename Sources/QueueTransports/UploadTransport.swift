@@ -87,7 +87,7 @@ package struct SendJob {
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         isTwin: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
-        keepBody: @escaping @Sendable (BodyHash) -> Void
+        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }
     ) {
         self.capture = capture
         self.delivery = delivery

@@ -28,7 +28,7 @@ SESSION = 50  # every tenth fifty of captures is a session
 COLUMNS = {
     "sessions": "id name opened_at ended_at",
     "captures": "seq id identity sha256 manifest_sha256 bytes captured_at device verdict pushed_at session priority holding "
-                "state finished_at removed_at",
+                "state finished_at removed_at stored_at photo",
     "deliveries": "id capture destination state priority due attempts completed_at receipt idempotency_key error_code "
                   "error_message",
     "transitions": "delivery at from_state to_state event",
@@ -128,12 +128,12 @@ class Writer:
         batch["captures"].append((
             sequence, identifier, random.randbytes(32), digest, random.randbytes(32), size, pushed - HOUR, self.device,
             self.verdict, pushed, self.session, priority, "removed" if kind == "removed" else "spool", state, done,
-            done + 8 * DAY if kind == "removed" else None))
+            done + 8 * DAY if kind == "removed" else None, pushed, random.randbytes(32)))
         receipt = json.dumps({"bytes": size, "kind": "folder", "path": f"/mnt/disk/captures/{identifier}.bundle",
                               "sha256": digest.hex(), "verified_at": done}, separators=(",", ":")) if done else None
         tried = done or kind in ("failed", "permanently_failed")
         batch["deliveries"].append((
-            sequence, sequence, self.destination if tried else None, state, priority, pushed + (HOUR if tried else 0),
+            sequence, sequence, self.destination, state, priority, pushed + (HOUR if tried else 0),
             {"failed": 3, "permanently_failed": 10}.get(kind, 1 if tried else 0), done, receipt,
             identifier if tried else None, *(("io.failed", "No space left on device") if tried and not done else (None,) * 2)))
         self.history(batch, sequence, kind, pushed, done, size)

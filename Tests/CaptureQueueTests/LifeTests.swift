@@ -37,8 +37,14 @@ struct LifeTests {
         #expect(try queue.capture(id).holding == .removed)
         #expect(!FileManager.default.fileExists(atPath: queue.folder.bundlePath(record.sha256)))
         #expect(try queue.status().usedBytes == 0)
-        // What was uploaded is known for ever, and not taken in again.
-        #expect(try queue.push(path).outcome == .heldAlready)
+        // Acknowledged means held: it is stored again, kept for a week again, and not sent again.
+        #expect(try queue.push(path).outcome == .stored)
+        #expect(try URL(filePath: queue.folder.bundlePath(record.sha256)).bytes == URL(filePath: path).bytes)
+        #expect(try run().completed == 0)
+        manual.pass(7 * Self.day - 1)
+        #expect(try queue.prune().captures == 0)
+        manual.pass(1)
+        #expect(try queue.prune().captures == 1)
     }
 
     @Test func keepsEverythingWhenTheClockJumpsAYearAhead() throws {
@@ -198,7 +204,7 @@ struct LifeTests {
         #expect(try state(id) == .completed)
     }
 
-    @Test func neverSendsTwiceToOnePlaceWhenTheDefaultChanges() throws {
+    @Test func sendsToEachPlaceOnceWhenTheDefaultChanges() throws {
         let path = try room.bundle("a")
         let id = try queue.push(path).id
         try FileManager.default.createDirectory(atPath: room.path("other"), withIntermediateDirectories: true)
@@ -208,9 +214,9 @@ struct LifeTests {
         _ = try queue.push(path, named)
         #expect(try queue.capture(id).deliveries.count == 2)
         try queue.setDefaultDestination("other")
-        #expect(try run().completed == 1)
-        #expect(try Set(queue.capture(id).deliveries.map(\.state)) == [.cancelled, .completed])
-        #expect(try state(id) == .completed)
+        #expect(try run().completed == 2)
+        #expect(try queue.capture(id).deliveries.map(\.state) == [.completed, .completed])
+        #expect(try run().completed == 0)
     }
 
     @Test func salvagesWhatTheSpoolHolds() throws {

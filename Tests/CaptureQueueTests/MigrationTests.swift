@@ -40,13 +40,13 @@ struct MigrationTests {
         }
     }
 
-    /// What the second version has to know of captures of the first: their session, and that nothing is in doubt.
-    @Test func bringsTheFirstVersionToTheSecond() throws {
+    /// What later versions have to know of captures of the first: their session, and that nothing is in doubt.
+    @Test func bringsTheFirstVersionToTheNewest() throws {
         let folder = try folder("v1.sqlite")
         try UploadQueue(at: folder).close()
         let database = try DatabaseQueue(path: folder.database.string)
         try database.read { (db: Database) throws in
-            #expect(try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
+            #expect(try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") == ["v1", "v2", "v3"])
             let strange = """
                 SELECT count(*) FROM deliveries JOIN captures ON seq = capture
                 WHERE deliveries.session IS NOT captures.session OR in_doubt <> 0 OR polls <> 0
@@ -58,6 +58,101 @@ struct MigrationTests {
             #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
             #expect(try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty)
         }
+    }
+
+    private func rows(_ folder: QueueFolder, _ sql: String) throws -> [String] {
+        let database = try DatabaseQueue(path: folder.database.string)
+        return try database.read { (db: Database) throws in
+            try Row.fetchAll(db, sql: sql).map { row in
+                row.databaseValues.map { $0.isNull ? "-" : $0.description.replacing("\"", with: "") }.joined(
+                    separator: " ")
+            }
+        }
+    }
+
+    /// The saved database has one capture for each way in which a delivery without a destination can meet another one. `b`,
+    /// the destination 2, is the default.
+    @Test func givesEachDeliveryADestinationAndCancelsNothing() throws {
+        let folder = try folder("v2.sqlite")
+        let before = try rows(folder, "SELECT seq, id, sha256, bytes, holding FROM captures ORDER BY seq")
+        try UploadQueue(at: folder).close()
+        #expect(
+            try rows(
+                folder,
+                """
+                SELECT seq, captures.state, deliveries.destination, deliveries.state FROM captures
+                JOIN deliveries ON capture = seq ORDER BY seq, deliveries.id
+                """) == [
+                    "1 completed - completed",  // released; a receipt without a destination stays one
+                    "2 pending 2 pending", "3 held 2 held", "4 cancelled 2 cancelled", "5 completed - completed",
+                    "6 held 2 held",  // was cancelled there, and waited
+                    "7 held 2 held", "8 pending 2 pending", "9 completed 2 completed",
+                    "10 completed 1 completed", "11 completed 1 completed",
+                ])
+        #expect(try rows(folder, "SELECT seq, id, sha256, bytes, holding FROM captures ORDER BY seq") == before)
+        #expect(try rows(folder, "SELECT 1 FROM captures WHERE stored_at IS NOT pushed_at").isEmpty)
+        #expect(try rows(folder, "SELECT seq FROM captures WHERE finished_at IS NULL AND state = 'completed'").isEmpty)
+        #expect(try rows(folder, "PRAGMA integrity_check") == ["ok"])
+        #expect(try rows(folder, "PRAGMA foreign_key_check").isEmpty)
+        #expect(
+            try rows(folder, "SELECT state, captures FROM totals WHERE captures > 0 ORDER BY state")
+                == rows(folder, "SELECT state, count(*) FROM captures GROUP BY state ORDER BY state"))
+        let queue = try UploadQueue(at: folder)
+        try queue.list { record in
+            var state: DeliveryState?
+            for event in try queue.history(record) {
+                guard case .transition(let from, let to, let event, _) = event.kind else { continue }
+                guard let from, let event = DeliveryEvent(rawValue: event) else {
+                    state = to
+                    continue
+                }
+                #expect(from == state && DeliveryStateMachine.next(from, event) == to, "\(record.id): \(event)")
+                state = to
+            }
+            return true
+        }
+    }
+
+    /// What was delivered is told by the receipt: a photo alone, or the multipart body, which holds the whole bundle.
+    @Test func knowsOfWhichCapturesOnlyThePhotoWasDelivered() throws {
+        let folder = try folder("v2.sqlite")
+        let queue = try UploadQueue(at: folder)
+        #expect(try queue.status().partsOnly.captures == 1)
+        queue.close()
+        #expect(try rows(folder, "SELECT seq FROM captures WHERE parts_only = 1") == ["10"])
+    }
+
+    /// A default that went away left none in version 2; what waits must not wait for ever.
+    @Test func makesTheOldestDestinationTheDefaultWhereThereIsNone() throws {
+        let folder = try folder("v2.sqlite")
+        let database = try DatabaseQueue(path: folder.database.string)
+        try database.write { try $0.execute(sql: "UPDATE destinations SET is_default = 0") }
+        try database.close()
+        let queue = try UploadQueue(at: folder)
+        #expect(try queue.destinations().first(where: \.isDefault)?.name == "a")
+        queue.close()
+        #expect(
+            try rows(folder, "SELECT capture FROM deliveries WHERE destination IS NULL ORDER BY 1") == ["1", "5"])
+    }
+
+    /// A push of version 2 that began before the migration and writes its rows after it: nothing of it is kept, and it says
+    /// so, since its delivery would have no destination.
+    @Test func refusesTheRowsOfAnOldPushThatLivesThroughIt() throws {
+        let folder = try folder("v2.sqlite")
+        let old = try DatabaseQueue(path: folder.database.string)
+        let insert = """
+            INSERT INTO captures (id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
+                session, priority, not_before, holding, reference, state)
+            SELECT 'new', randomblob(32), randomblob(32), manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
+                session, priority, not_before, 'spool', reference, 'pending' FROM captures LIMIT 1
+            """
+        try old.read { (db: Database) throws in _ = try db.cachedStatement(sql: insert) }
+        try UploadQueue(at: folder).close()
+        let before = try rows(folder, "SELECT count(*), max(seq) FROM captures")
+        #expect(throws: DatabaseError.self) {
+            try old.write { (db: Database) throws in try db.cachedStatement(sql: insert).execute() }
+        }
+        #expect(try rows(folder, "SELECT count(*), max(seq) FROM captures") == before)
     }
 
     @Test func refusesAVersionThatItDoesNotKnowAndChangesNothing() throws {

@@ -102,7 +102,8 @@ def prune_makes_room(bench):
             (rig.folder / "receipt").write_text(bundle.sha256)
             outer.run("mark-uploaded", bundle.id, "--receipt", rig.folder / "receipt").must(0, about="mark-uploaded")
         place = outer.below("queue")
-        place.execute(f"UPDATE captures SET finished_at = finished_at - {8 * DAY}",
+        place.execute(f"UPDATE captures SET finished_at = finished_at - {8 * DAY}, "
+                      f"stored_at = stored_at - {8 * DAY}",
                       f"UPDATE deliveries SET completed_at = completed_at - {8 * DAY}")
         full_to_the_last_byte(place)
         refuses(place.run("push", new.path), "push on a full disk")

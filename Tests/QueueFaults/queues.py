@@ -131,8 +131,8 @@ class QueueRig(Rig):
         """Everything that is known of these captures happened `days` before."""
         with self.database() as database:
             for bundle in bundles:
-                database.execute("UPDATE captures SET pushed_at = pushed_at - ?1, finished_at = finished_at - ?1 "
-                                 "WHERE id = ?2", (int(days * DAY), bundle.id))
+                database.execute("UPDATE captures SET pushed_at = pushed_at - ?1, finished_at = finished_at - ?1, "
+                                 "stored_at = stored_at - ?1, removed_at = removed_at - ?1 WHERE id = ?2", (int(days * DAY), bundle.id))
                 database.execute("UPDATE deliveries SET completed_at = completed_at - ?1, due = due - ?1 WHERE capture "
                                  "= (SELECT seq FROM captures WHERE id = ?2)", (int(days * DAY), bundle.id))
 

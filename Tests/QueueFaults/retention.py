@@ -203,19 +203,6 @@ def alike_is_not_the_same(bench):
     gives(rig, bundles[0])
 
 
-def pruned_and_pushed_again(bench):
-    """What was uploaded and let go is known by its hash: its id is printed, and nothing is sent again."""
-    rig = bench.rig()
-    rig.push(bench.stock[0])
-    rig.uploaded(bench.stock[0])
-    expect(ids(rig.run("prune", "--older-than", "0s").must(0)) == [bench.stock[0].id], "is not let go")
-    rig.run("get", bench.stock[0].id, "-o", "-").must(66, about="get of what was let go")
-    rig.push(bench.stock[0])
-    row = rig.rows()[bench.stock[0].id]
-    expect(len(rig.rows()) == 1 and row["state"] == "completed", f"is {row['state']} after it was pushed again")
-    expect(row["deliveries"][0].get("receipt"), "the receipt is gone")
-
-
 TESTS = [
     ("no age lets failed, held, cancelled or unsent captures go", never_pruned_by_age),
     ("nothing that was just uploaded is deleted", not_at_once),
@@ -226,5 +213,4 @@ TESTS = [
     ("pushes beside a slow command are not lost", beside_slow_commands),
     ("a killed run strands nothing in uploading", not_stranded),
     ("nothing but the hash decides that a capture is held", alike_is_not_the_same),
-    ("what was let go and is pushed again keeps its id and receipt", pruned_and_pushed_again),
 ]

@@ -144,6 +144,9 @@ def _record(capture, named, receipt, right):
 
 def prune(world, dice):
     """Deletes what the Spec lets go, and nothing else."""
+    if dice.random() < 0.2:
+        _prune_ids(world, dice)
+        return
     aged, cancelled, dry = dice.random() < 0.7, dice.random() < 0.35, dice.random() < 0.15
     words = (["--older-than=0s"] if aged else []) + (["--cancelled"] if cancelled else [])
     after = world.model.copy()
@@ -159,6 +162,26 @@ def prune(world, dice):
     expect(sorted(ended.lines) == sorted(names), f"{ended.words}: lets go {ended.lines}, expected {names}")
     if not dry:
         world.model = after
+
+
+def _prune_ids(world, dice):
+    """Of those that are named the cancelled ones go, and nothing else does."""
+    after = world.model.copy()
+    texts = _different(after, [some_id(dice, after) for _ in range(dice.choice((1, 2, 3)))])
+    gone, codes = [], []
+    for text in texts:
+        capture, code = meant(after, text)
+        code = code or (64 if capture.state != "cancelled" else 0 if capture.holding in HELD else 66)
+        codes.append(code)
+        gone += [] if code else [capture]
+    for capture in gone:
+        after.let_go(capture)
+    ended = world.write("prune", "--cancelled", *texts)
+    if ended.killed:
+        settle(world, after, between=_removing)
+        return
+    ended.finding(EXIT_CODES.worst(codes)).printing([capture.id for capture in gone])
+    world.model = after
 
 
 def _removing(record, old, new):

@@ -218,7 +218,7 @@ def _salvaged(world, record, old, state):
         capture.session, capture.priority = old.session, old.priority
     later = old.deliveries[0].later and sidecar
     capture.deliveries = [model.delivery(each, capture.priority, later, state if whole else "quarantined")
-                          for each in capture.pushed_to or [None]]
+                          for each in capture.pushed_to or [model.default]]
     if capture.session:
         model.sessions[capture.session] = "open"
     model.captures[name] = capture

@@ -14,7 +14,7 @@ FAILED = ("permanently_failed", "conflict", "quarantined")
 
 @dataclasses.dataclass
 class Delivery:
-    destination: str | None = None  # none until a run binds it to the default one
+    destination: str | None = None  # none only where the queue had none when it was pushed
     state: str = "pending"
     receipt: str | None = None  # as text; None of a run's own, which is looked at where it is made
     later: bool = False  # due at a time that no sequence lives to see
@@ -122,15 +122,39 @@ class Model:
             name = f"{bundle.id}.{number}"
         return name
 
-    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None):
+    def add_destination(self, name, number):
+        """The first is the default, and gets what was pushed before; a receipt without a destination stays one."""
+        self.destinations[name] = number
+        if self.default:
+            return
+        self.default = name
+        for capture in self.captures.values():
+            for each in capture.deliveries:
+                if each.destination is None and each.state != "completed":
+                    each.destination = name
+
+    def remove_destination(self, name):
+        del self.destinations[name]
+        if self.default == name:
+            self.default = next(iter(self.destinations), None)
+
+    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False):
         """The id that push prints, and its outcome."""
         held = self.by_identity(bundle)
         if session and not held:  # a session begins, and begins again, with a capture that it has not
             self.sessions[session] = "open"
         if held:
-            return held.id, self._push_again(held, bundle, destinations, priority, later, reference)
-        deliveries = [self.delivery(name, priority, later) for name in destinations or (None,)]
-        capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries, pushed_to=tuple(destinations))
+            named = held.bound + tuple(name for name in destinations if name not in held.bound)
+            if resend:
+                self._resend(held, destinations, later)
+            outcome = self._push_again(held, bundle, destinations, priority, later, reference)
+            if outcome != "held-already":
+                held.pushed_to = named  # its sidecar is written anew
+            return held.id, outcome
+        names = tuple(destinations) or (self.default,)
+        deliveries = [self.delivery(name, priority, later) for name in names]
+        capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries,
+                          pushed_to=tuple(name for name in names if name))
         if reference:
             capture.holding, capture.reference = "reference", reference
         else:
@@ -141,8 +165,6 @@ class Model:
     def _push_again(self, held, bundle, destinations, priority, later, reference):
         everything = all(each.state == "cancelled" for each in held.deliveries)
         for each in held.deliveries:
-            if each.destination is None and each.state != "completed" and self.default in destinations:
-                each.destination = self._bound(held)
             if each.state != "cancelled":
                 each.apply("push")
             elif everything or each.destination in destinations:
@@ -155,7 +177,6 @@ class Model:
             if not reference:
                 self.strays.pop(bundle.sha256, None)
             held.regain_bytes(bundle, reference)
-            held.pushed_to = held.bound  # its sidecar is written anew
         return outcome
 
     def _outcome(self, held, reference):
@@ -163,12 +184,21 @@ class Model:
         if held.holding == "reference" and not reference:
             return "stored"
         if held.holding in ("removing", "removed"):
-            return "stored" if any(each.state not in OVER for each in held.deliveries) else "held-already"
+            return "stored"
         return "restored" if held.holding not in HELD or held.file != "whole" else "held-already"
 
-    def _bound(self, held):
-        """What a delivery without a destination is bound to: the default one, unless there is a delivery to it."""
-        return None if any(each.destination == self.default for each in held.deliveries) else self.default
+    def _resend(self, held, destinations, later):
+        """What was delivered is sent again: to those that are named, else to all; without a destination to the default."""
+        for each in held.deliveries:
+            if each.state != "completed":
+                continue
+            if each.destination is None and self.default:
+                if self.default in held.bound:
+                    continue
+                each.destination = self.default
+            if not destinations or each.destination is None or each.destination in destinations:
+                each.apply("resend")
+                each.due, each.again, each.later = self.step, True, later
 
     # Letting go
 

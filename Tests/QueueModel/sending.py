@@ -33,8 +33,7 @@ def _add(world, name):
     number = NAMES.index(name)
     code = 64 if name in after.destinations else 0
     if not code:
-        after.destinations[name] = number
-        after.default = after.default or name
+        after.add_destination(name, number)
     ended = world.write("dest", "add", name, "--kind", "folder", "--path", f"disk{number}",
                         "--retry", "0x10")  # after kills, too, nothing waits
     _changed(world, ended, after, [code])
@@ -45,8 +44,7 @@ def _remove(world, name):
     used = any(each.destination == name for capture in after.captures.values() for each in capture.deliveries)
     code = 78 if name not in after.destinations else 64 if used else 0
     if not code:
-        del after.destinations[name]
-        after.default = None if after.default == name else after.default
+        after.remove_destination(name)
     ended = world.write("dest", "remove", name)
     _changed(world, ended, after, [code] if ended.existed else [66])
 
@@ -177,7 +175,7 @@ def _first(model, name):
     """What is sent next: the most urgent, longest due, of each session the earliest that waits at all."""
     ready, sessions = [], set()
     for capture, delivery in _deliveries(model):
-        if (delivery.destination or model.default) != name or delivery.state not in ("pending", "failed"):
+        if delivery.destination != name or delivery.state not in ("pending", "failed"):
             continue
         if capture.session in sessions:
             continue
@@ -188,10 +186,6 @@ def _first(model, name):
 
 
 def _send(world, model, capture, delivery, name):
-    if not delivery.destination and any(each.destination == name for each in capture.deliveries):
-        delivery.apply("cancel")
-        return []
-    delivery.destination = name
     delivery.apply("claim")
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
     same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256

@@ -23,6 +23,7 @@ class Request:
             self.kept = None
         self.session = dice.choice(SESSIONS) if dice.random() < 0.35 else None
         self.reopen = bool(self.session) and dice.random() < 0.15
+        self.resend = dice.random() < 0.1
         names = list(model.destinations)
         self.destinations = dice.sample(names, dice.randint(1, len(names))) if names and dice.random() < 0.4 else []
         self.unknown = self.kept is None and dice.random() < 0.04
@@ -45,6 +46,7 @@ class Request:
         words = [f"--dest={name}" for name in self.destinations + ["nowhere"] * self.unknown]
         words += [f"--session={self.session}"] if self.session else []
         words += ["--reopen"] if self.reopen else []
+        words += ["--resend"] if self.resend else []
         words += [f"--priority={self.priority}"] if self.priority else []
         words += ["--not-before=+2h"] if self.later else []
         words += [f"--{self.kept}"] if self.kept else []
@@ -95,7 +97,7 @@ def _take(world, model, request, place, sources):
         return None, None, bundle.code
     reference = world.folder / sources[place] if request.kept == "reference" else None
     name, outcome = model.push(bundle, request.session, request.destinations, request.priority, request.later,
-                               reference and str(reference))
+                               reference and str(reference), request.resend)
     return name, outcome, 0
 
 

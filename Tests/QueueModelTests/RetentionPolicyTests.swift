@@ -49,6 +49,33 @@ struct RetentionPolicyTests {
         #expect(asked.permit(facts([.completed, .cancelled]), now: Self.day) == nil)
     }
 
+    /// What is stored again after it was released was acknowledged again.
+    @Test func keepsWhatWasStoredLaterThanItWasDelivered() {
+        func facts(storedAt: Int) -> RetentionPolicy.Facts {
+            .init(
+                sha256: Self.hash, holding: .spool, deliveries: [.init(state: .completed, hasReceipt: true)],
+                finishedAt: 0, storedAt: storedAt)
+        }
+        #expect(Self.week.permit(facts(storedAt: Self.day), now: 8 * Self.day - 1) == nil)
+        #expect(Self.week.permit(facts(storedAt: Self.day), now: 8 * Self.day) != nil)
+        #expect(Self.week.permit(facts(storedAt: -Self.day), now: 7 * Self.day) != nil)
+        #expect(Self.week.permit(facts(storedAt: .max), now: 7 * Self.day) == nil)
+    }
+
+    @Test func neverLetsGoOfWhatOnlyPartsWereDeliveredOf() {
+        func facts(_ parts: [Bool]) -> RetentionPolicy.Facts {
+            .init(
+                sha256: Self.hash, holding: .spool,
+                deliveries: parts.map { .init(state: .completed, hasReceipt: true, isOfPart: $0) }, finishedAt: 0)
+        }
+        let accepting = RetentionPolicy(retention: 7 * Self.day, includesCancelled: false, acceptsParts: true)
+        #expect(Self.week.permit(facts([true]), now: .max) == nil)
+        #expect(Self.week.permit(facts([true, true]), now: .max) == nil)
+        #expect(Self.week.permit(facts([true, false]), now: 7 * Self.day) != nil)
+        #expect(accepting.permit(facts([true]), now: 7 * Self.day) != nil)
+        #expect(accepting.permit(facts([true]), now: 7 * Self.day - 1) == nil)
+    }
+
     @Test func neverTouchesTheUsersFile() {
         #expect(Self.week.permit(facts([.completed], holding: .reference), now: .max)?.includesBundle == false)
     }

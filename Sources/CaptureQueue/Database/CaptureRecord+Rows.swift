@@ -59,6 +59,7 @@ extension DeliveryRecord {
             leaseUntil: try row.integer("lease_until"),
             completedAt: try row.integer("completed_at"),
             receipt: try row.text("receipt"),
+            part: try row.text("part"),
             remoteID: try row.text("remote_id"),
             remoteURL: try row.text("remote_url"),
             errorCode: try row.text("error_code"),
@@ -94,6 +95,15 @@ extension CaptureRecord {
 
     static func one(_ db: Database, identity: Digest) throws -> CaptureRecord? {
         try all(db, "WHERE identity = ?", [identity.data]).first
+    }
+
+    /// As it was when this delivery was completed: a copy that is pushed later may have another hash.
+    func delivered(by delivery: DeliveryRecord) -> CaptureRecord {
+        guard let receipt = delivery.receipt, let sent = Receipt.sha256(in: receipt) else { return self }
+        var record = self
+        record.sha256 = sent
+        record.byteCount = Receipt.byteCount(in: receipt) ?? byteCount
+        return record
     }
 
     static func deliveries(of sequence: Int, _ db: Database) throws -> [DeliveryRecord] {

@@ -20,6 +20,8 @@ extension Destination {
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
                 hold: try hold(row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
+                isRetired: try row.needInteger("is_retired") == 1,
+                formerNames: try row.needText("former_names").pieces(by: " "),
                 isLifted: try row.text("held_code") == lifted, number: try row.needInteger("id"))
         }
     }
@@ -60,7 +62,7 @@ extension UploadQueue {
         try addDestination(name, kind: .folder, ["path": path])
     }
 
-    /// Names a destination. The first one is the default.
+    /// Names a destination. The first one is the default, and gets what was pushed before there was one.
     ///
     /// - Parameter settings: of its kind (Spec/queue.md section 12). Paths of files are made absolute.
     /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
@@ -79,13 +81,14 @@ extension UploadQueue {
         let text = Destination.settingsText(settings)
         try store.turn { turn in
             try turn.write { db in
-                let isFirst = try db.integer("SELECT 1 FROM destinations") == nil
+                let isFirst = try db.defaultDestination() == nil
                 guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
                     throw QueueError(.destinationExists, "there is such a destination already", of: name)
                 }
                 try db.run(
                     "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
                     [name, kind.rawValue, text, isFirst ? 1 : 0, try clock.stamp(db)])
+                if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
             }
             try SettingsCopy(self).write()
         }
@@ -116,21 +119,20 @@ extension UploadQueue {
         }
     }
 
-    /// Makes a destination the one for captures that name none.
+    /// Makes a destination the one for captures that name none. What was pushed before stays where it is.
     ///
-    /// - Throws: `destination.unknown`.
+    /// - Throws: `destination.unknown`, `destination.retired`.
     public func setDefaultDestination(_ name: String) throws {
         try store.turn { turn in
             try turn.write { db in
-                let number = try db.destination(name)
-                try db.run("UPDATE destinations SET is_default = 0 WHERE is_default = 1")
-                try db.run("UPDATE destinations SET is_default = 1 WHERE id = ?", [number])
+                try db.setDefault(db.activeDestination(name))
             }
             try SettingsCopy(self).write()
         }
     }
 
-    /// Forgets a destination that no capture names. What was delivered there keeps its receipts, so one with deliveries stays.
+    /// Forgets a destination that no capture names; where it was the default, the oldest one is from then on. What was
+    /// delivered there keeps its receipts, so one with deliveries stays.
     ///
     /// - Throws: `destination.unknown`, `destination.used`.
     public func removeDestination(_ name: String) throws {
@@ -142,9 +144,13 @@ extension UploadQueue {
                 {
                     throw QueueError(
                         .destinationUsed, used == 1 ? "1 delivery names it" : "\(used) deliveries name it", of: name,
-                        hints: ["their receipts would not say any more where they went"])
+                        hints: [
+                            "their receipts would not say any more where they went",
+                            "capqueue dest retire \(name) keeps further captures from it",
+                        ])
                 }
                 try db.run("DELETE FROM destinations WHERE id = ?", [number])
+                try db.ensureDefault()
             }
             try SettingsCopy(self).write()
         }

@@ -32,6 +32,8 @@ public struct QueueStatus: Hashable, Sendable {
     /// Bytes free on the disk; nil where it does not say.
     public let freeBytes: Int?
     public let oldestWaiting: Waiting?
+    /// Captures held here of which only parts, their photos say, were delivered.
+    public let partsOnly: Total
     public let sessions: Sessions
     public let destinations: [Destination]
     public let traffic: [Traffic]
@@ -60,7 +62,7 @@ extension UploadQueue {
                 totals: totals, usedBytes: try usedBytes(db),
                 settings: try QueueSettings(db),
                 freeBytes: try? DiskSpace.free(at: folder.path),
-                oldestWaiting: try Self.oldestWaiting(db, reading.stamp),
+                oldestWaiting: try Self.oldestWaiting(db, reading.stamp), partsOnly: try Self.partsOnly(db),
                 sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
                 clockDoubt: try Self.doubt(reading, db))
@@ -96,6 +98,15 @@ extension UploadQueue {
         guard let row = try oldest.min(by: { try $0.needInteger("seq") < $1.needInteger("seq") }) else { return nil }
         let pushed = try row.needInteger("pushed_at")
         return .init(id: try row.needText("id"), pushedAt: pushed, ageMilliseconds: max(0, now - pushed))
+    }
+
+    private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {
+        let row = try db.row(
+            """
+            SELECT count(*) AS captures, coalesce(sum(bytes), 0) AS bytes FROM captures INDEXED BY captures_parts
+            WHERE parts_only = 1 AND holding IN ('spool', 'reference')
+            """)
+        return .init(captures: try row?.needInteger("captures") ?? 0, bytes: try row?.needInteger("bytes") ?? 0)
     }
 
     /// By index alone: a session may have a million members.

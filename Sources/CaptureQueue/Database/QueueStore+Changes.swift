@@ -45,13 +45,14 @@ extension Database {
         try run(
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
-                receipt = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?, polls = ?,
-                idempotency_key = ? WHERE id = ?
+                receipt = ?, part = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?,
+                polls = ?, idempotency_key = ? WHERE id = ?
             """,
             [
                 next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
                 change.claim.map { Data($0.token) }, change.claim?.owner, change.claim?.until,
-                change.completion?.at, change.completion?.receipt, change.remoteID ?? delivery.remoteID,
+                change.completion?.at, change.completion?.receipt,
+                change.completion.flatMap { Receipt.part(in: $0.receipt) }, change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
                 change.isInDoubt ?? delivery.isInDoubt ? 1 : 0, change.polls ?? delivery.polls,
                 change.idempotencyKey.applied(to: delivery.idempotencyKey), delivery.number,
@@ -68,11 +69,13 @@ extension Database {
 
     /// Computes the overall state from the deliveries.
     func refreshState(ofCapture sequence: Int) throws {
-        let rows = try rows("SELECT state, completed_at FROM deliveries WHERE capture = ?", [sequence])
+        let rows = try rows("SELECT state, completed_at, part FROM deliveries WHERE capture = ?", [sequence])
         let overall = DeliveryState.overall(try rows.map { try $0.state("state") })
-        let finished = overall == .completed ? try rows.compactMap { try $0.integer("completed_at") }.max() : nil
+        let landed = overall == .completed ? try rows.filter { try $0.state("state") == .completed } : []
+        let isPartsOnly = try !landed.isEmpty && landed.allSatisfy { try $0.text("part") != nil }
         try run(
-            "UPDATE captures SET state = ?, finished_at = ? WHERE seq = ?", [overall.rawValue, finished, sequence])
+            "UPDATE captures SET state = ?, finished_at = ?, parts_only = ? WHERE seq = ?",
+            [overall.rawValue, try landed.compactMap { try $0.integer("completed_at") }.max(), isPartsOnly, sequence])
     }
 
     /// Says anew where the bytes of a capture are.
@@ -80,7 +83,7 @@ extension Database {
         try run("UPDATE captures SET holding = ?, removed_at = NULL WHERE seq = ?", [holding.rawValue, sequence])
     }
 
-    /// A new capture with its deliveries, one to each destination, or one to whatever is the default when it is sent.
+    /// A new capture with its deliveries: one to each destination, or one to the default destination.
     func insertCapture(
         _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending,
         cause: String? = nil, tag: BytesTag? = nil, body: BodyHash? = nil
@@ -89,17 +92,17 @@ extension Database {
         try run(
             """
             INSERT INTO captures (id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
-                session, priority, not_before, holding, reference, state, tag, body_sha256, body_form)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                session, priority, not_before, holding, reference, state, stored_at, photo, tag, body_sha256, body_form)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 row.id, facts.identity.data, facts.sha256.data, facts.manifestSHA256.data, facts.byteCount,
                 facts.capturedAt.milliseconds, facts.device.data, facts.verdict.word, row.pushedAt, row.session,
-                row.priority, row.notBefore, row.holding.rawValue, row.reference, state.rawValue,
-                tag.map { Data($0.bytes) }, body?.sha256.data, body?.form,
+                row.priority, row.notBefore, row.holding.rawValue, row.reference, state.rawValue, now,
+                facts.photo?.data, tag.map { Data($0.bytes) }, body?.sha256.data, body?.form,
             ])
         let sequence = Int(lastInsertedRowID)
-        for destination in destinations.isEmpty ? [nil] : destinations.map(Optional.some) {
+        for destination in destinations.isEmpty ? [try defaultDestination()] : destinations.map(Optional.some) {
             try addDelivery(
                 ofCapture: sequence, to: destination, priority: row.priority, due: due, at: now, cause: cause,
                 state: state)
@@ -107,6 +110,8 @@ extension Database {
     }
 
     /// A new delivery of a capture, waiting.
+    ///
+    /// - Parameter destination: nil only where the queue has none that takes captures.
     func addDelivery(
         ofCapture sequence: Int, to destination: Int?, priority: Int, due: Int, at now: Int, cause: String?,
         state: DeliveryState = .pending

@@ -32,6 +32,45 @@ extension Database {
         return id
     }
 
+    /// The number of a destination that takes captures.
+    func activeDestination(_ name: String) throws -> Int {
+        let id = try destination(name)
+        guard try integer("SELECT is_retired FROM destinations WHERE id = ?", [id]) == 0 else {
+            throw QueueError(
+                .destinationRetired, "the destination is retired and takes no further captures", of: name,
+                hints: ["name another one; capqueue dest list shows them"])
+        }
+        return id
+    }
+
+    /// The destination of captures that name none; nil only where no destination takes captures.
+    func defaultDestination() throws -> Int? { try integer("SELECT id FROM destinations WHERE is_default = 1") }
+
+    func setDefault(_ id: Int) throws {
+        try run("UPDATE destinations SET is_default = 0 WHERE is_default = 1")
+        try run("UPDATE destinations SET is_default = 1 WHERE id = ?", [id])
+    }
+
+    /// Where the default destination is gone, the oldest one that takes captures is it.
+    func ensureDefault() throws {
+        guard try defaultDestination() == nil,
+            let oldest = try integer("SELECT min(id) FROM destinations WHERE is_retired = 0")
+        else { return }
+        try setDefault(oldest)
+    }
+
+    /// Gives a destination to what was pushed while there was none. A receipt without a destination stays one.
+    func bindDeliveries(to id: Int) throws {
+        try run("UPDATE deliveries SET destination = ? WHERE destination IS NULL AND state <> 'completed'", [id])
+    }
+
+    /// The number of the destination that has this name, or had it once.
+    func destination(nowOrOnce name: String) throws -> Int? {
+        try integer("SELECT id FROM destinations WHERE name = ?", [name])
+            ?? integer(
+                "SELECT max(id) FROM destinations WHERE instr(' ' || former_names || ' ', ' ' || ? || ' ')", [name])
+    }
+
     /// The id that a new capture of a bundle id gets: the id itself, or with `.2` and so on where it is taken.
     ///
     /// - Parameter taken: ids that are given away and have no row yet.

@@ -277,6 +277,20 @@ final class QueueStore: Sendable {
         // Somebody else may have done it while we waited.
         if try queue.read({ try Schema.isCurrent($0) }) { return }
         try queue.read { try Schema.requireOurs($0, in: folder) }
+        let isNew = try queue.read { try Schema.isNew($0) }
+        // A run of an earlier version would go on by the old rules.
+        let runLock =
+            isNew
+            ? nil
+            : try onFile(folder.runLock) { () throws(NativeError) in
+                try FileLock.take(folder.runLock, milliseconds: 100)
+            }
+        guard isNew || runLock != nil else {
+            throw QueueError(
+                .busy, "a run of an earlier capqueue is at work; the queue cannot be changed to version \(V3.name)",
+                of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
+        }
+        defer { runLock?.release() }
         try Schema.migrator.migrate(queue)
         // The names of the database and of what stands beside it are on the disk before anything is promised.
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }

@@ -47,6 +47,11 @@ enum Schema {
             && !migrator.hasBeenSuperseded(db) && migrator.hasCompletedMigrations(db)
     }
 
+    /// Whether no migration was applied yet.
+    static func isNew(_ db: Database) throws -> Bool {
+        try !db.tableExists("grdb_migrations") || migrator.appliedMigrations(db).isEmpty
+    }
+
     /// Called with the turn to write, since a database is half made for a moment.
     ///
     /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.damaged` for one that is not

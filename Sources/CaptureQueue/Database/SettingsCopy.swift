@@ -42,6 +42,8 @@ struct SettingsCopy {
                             "name": .string(destination.name), "kind": .string(destination.kind),
                             "settings": .string(Destination.settingsText(destination.settings)),
                             "default": .bool(destination.isDefault), "added_at": .integer(destination.addedAt),
+                            "former_names": .array(destination.formerNames.map { .string($0) }),
+                            "retired": .bool(destination.isRetired),
                         ])
                     }),
             ])
@@ -72,11 +74,21 @@ struct SettingsCopy {
             guard let name = element["name"]?.text, let kind = element["kind"]?.text,
                 let settings = element["settings"]?.text, let added = element["added_at"]?.integer
             else { continue }
-            var isDefault = false
-            if case .bool(true)? = element["default"] { isDefault = true }
+            let former = element["former_names"]?.elements?.compactMap(\.text) ?? []
             try db.run(
-                "INSERT OR IGNORE INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
-                [name, kind, settings, isDefault ? 1 : 0, added])
+                """
+                INSERT OR IGNORE INTO destinations (name, kind, settings, is_default, added_at, former_names, is_retired)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    name, kind, settings, isTrue(element["default"]), added, former.joined(separator: " "),
+                    isTrue(element["retired"]),
+                ])
         }
+        try db.ensureDefault()
+    }
+
+    private static func isTrue(_ value: JSONValue?) -> Bool {
+        if case .bool(true)? = value { true } else { false }
     }
 }

@@ -12,10 +12,16 @@ struct Intake: Sendable {
     let limits: PushLimits
     /// Whether a destination of this push signs its requests, so that the hash of the body will be needed.
     let signs: Bool
+    /// The default destination, where none is named.
+    let fallback: String?
     private let verifier: Verifier
 
-    init(_ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits, signs: Bool) {
+    init(
+        _ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits, signs: Bool,
+        fallback: String?
+    ) {
         self.queue = queue
+        self.fallback = fallback
         self.options = options
         self.memory = memory
         self.limits = limits
@@ -77,7 +83,9 @@ struct Intake: Sendable {
             pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? queue.clock.read(memory).stamp)
                 ?? arrival.facts.capturedAt,
             priority: options.priority, notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) },
-            session: options.session, destinations: options.destinations, reference: arrival.reference)
+            session: options.session,
+            destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,
+            reference: arrival.reference)
         if let record {
             sidecar.priority = record.priority
             sidecar.notBefore = record.notBefore.flatMap { CaptureTime(milliseconds: $0) }
@@ -202,6 +210,8 @@ struct BundleFacts: Hashable, Sendable {
     let capturedAt: CaptureTime
     let device: Digest
     let verdict: Verdict
+    /// Of the photo, or of nothing where the bundle has none; nil where only the sidecar is left.
+    let photo: Digest?
 }
 
 extension BundleFacts {
@@ -221,6 +231,7 @@ extension BundleFacts {
         capturedAt = manifest.capturedAt
         device = manifest.device.keyID
         verdict = report.verdict
+        photo = try manifest.entry(.photo)?.sha256 ?? .of([])
     }
 }
 

@@ -9,15 +9,11 @@ import SystemPackage
 /// Gives bundles that have arrived their names and their rows, all in one turn and one transaction
 /// (Spec/queue.md section 7).
 struct PushGroup {
-    private let queue: UploadQueue
-    private let options: PushOptions
-    private let limits: PushLimits
+    private let intake: Intake
+    private var queue: UploadQueue { intake.queue }
+    private var options: PushOptions { intake.options }
 
-    init(_ queue: UploadQueue, _ options: PushOptions, _ limits: PushLimits) {
-        self.queue = queue
-        self.options = options
-        self.limits = limits
-    }
+    init(_ intake: Intake) { self.intake = intake }
 
     /// - Returns: what came of each, in their order. A failure that is nobody's own is everybody's.
     func commit(_ arrivals: [Result<Arrival, any Error>]) -> [Result<Pushed, any Error>] {
@@ -45,7 +41,7 @@ struct PushGroup {
         let given = try giveNames(&plans)
         do {
             let results = try turn.write { db in
-                let writer = try PushWriter(db, queue, options)
+                let writer = try PushWriter(db, intake)
                 let results = try plans.map { plan -> Result<Pushed, any Error> in
                     switch plan {
                     case .failed(let error): return .failure(error)
@@ -85,7 +81,7 @@ struct PushGroup {
                 let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
                     total += arrival.facts.byteCount
-                    if let refusal = try limits.refusal(arrival.name, total: total, size: 0) {
+                    if let refusal = try intake.limits.refusal(arrival.name, total: total, size: 0) {
                         total -= arrival.facts.byteCount
                         return .failed(refusal)
                     }
@@ -105,7 +101,6 @@ struct PushGroup {
         let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
         taken.append(id)
         if record != nil || arrival.sidecar?.content.id != id {
-            let intake = Intake(queue, options, memory: try queue.clock.read(db).memory, limits: limits, signs: false)
             try intake.writeSidecar(&arrival, id: id, after: record)
         }
     }
@@ -119,7 +114,7 @@ struct PushGroup {
         case .reference:
             // Bytes of our own are better than somebody else's; the same file again is nothing new.
             return arrival.reference == nil || !SourceCheck.isThere(record)
-        case .removing, .removed: return !record.revived(by: options).isEmpty || record.lacksDelivery(for: options)
+        case .removing, .removed: return true
         }
     }
 
@@ -205,10 +200,12 @@ struct PushGroup {
     private func takeBack(_ given: [Digest], after error: any Error) {
         guard let error = error as? QueueError,
             error.isDiskFull || error.code == .sessionEnded || error.code == .destinationUnknown
+                || error.code == .destinationRetired
         else { return }
         for sha256 in given {
             let rows = try? queue.store.read {
-                try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ?", [sha256.data])
+                try $0.integer(
+                    "SELECT count(*) FROM captures WHERE sha256 = ? AND holding <> 'removed'", [sha256.data])
             }
             guard let rows, let permit = RetentionPolicy.permitToTakeBack(sha256, rows: rows) else { continue }
             try? queue.spool.remove(permit)

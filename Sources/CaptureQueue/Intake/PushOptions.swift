@@ -4,7 +4,7 @@ import QueueTransports
 
 /// How bundles are pushed.
 public struct PushOptions: Sendable {
-    /// Names of destinations; none for the default one of the day on which it is sent.
+    /// Names of destinations; none for the default one.
     public var destinations: [String] = []
     public var session: String?
     /// Whether a session that has ended is opened again.
@@ -12,6 +12,8 @@ public struct PushOptions: Sendable {
     public var priority = 0
     /// Not sent before, in Unix milliseconds.
     public var notBefore: Int?
+    /// Whether what was delivered already is sent again.
+    public var resends = false
     /// Whether the user's file goes once the queue holds its bytes.
     public var moves = false
     /// Whether only the hash and the path are kept, for a disk with no room.

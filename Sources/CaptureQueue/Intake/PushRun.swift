@@ -15,7 +15,7 @@ extension UploadQueue {
     public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) throws -> Pushed {
         let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
         let run = try startPush(options)
-        let group = PushGroup(self, options, run.limits)
+        let group = PushGroup(run)
         let arrival = try run.take(place)
         guard let result = group.commit([.success(arrival)]).first else {
             throw QueueError(.corruptRecord, "nothing came of a push", of: path)
@@ -37,7 +37,7 @@ extension UploadQueue {
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws {
         let run = try startPush(options)
-        let group = PushGroup(self, options, run.limits)
+        let group = PushGroup(run)
         // Bundle and sidecar are open files until they have their names.
         let openFiles = ProcessLimits.raiseOpenFiles()
         let threads = max(1, min(threads ?? max(4, Thread.processors * 2), openFiles / 16))
@@ -81,7 +81,7 @@ extension UploadQueue {
         }
         if let session = options.session { try QueueName.require(session, "a session") }
         return try store.read { db in
-            for name in options.destinations { _ = try db.destination(name) }
+            for name in options.destinations { _ = try db.activeDestination(name) }
             if let session = options.session, !options.reopensSession {
                 let ended = try db.integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session])
                 if ended != nil {
@@ -92,7 +92,8 @@ extension UploadQueue {
             let used = try usedBytes(db)
             return Intake(
                 self, options, memory: try clock.read(db).memory,
-                limits: PushLimits(folder, try QueueSettings(db), used: used), signs: try signs(options, db))
+                limits: PushLimits(folder, try QueueSettings(db), used: used), signs: try signs(options, db),
+                fallback: try db.text("SELECT name FROM destinations WHERE is_default = 1"))
         }
     }
 }

@@ -14,10 +14,10 @@ struct PushWriter {
     private let destinations: [Int]
     private let usedBefore: Int
 
-    init(_ db: Database, _ queue: UploadQueue, _ options: PushOptions) throws {
+    init(_ db: Database, _ intake: Intake) throws {
         self.db = db
-        self.queue = queue
-        self.options = options
+        queue = intake.queue
+        options = intake.options
         let now = try queue.clock.stamp(db)
         self.now = now
         if let name = options.session, options.reopensSession,
@@ -26,7 +26,11 @@ struct PushWriter {
             // Said by the user, so it is done even if nothing joins it.
             _ = try db.session(name, reopens: true, at: now)
         }
-        destinations = try options.destinations.map { try db.destination($0) }
+        // The default one may have changed meanwhile; the sidecar names the one of the beginning.
+        let fallback = intake.fallback.flatMap { try? db.activeDestination($0) }
+        destinations =
+            options.destinations.isEmpty
+            ? [fallback].compactMap(\.self) : try options.destinations.map { try db.activeDestination($0) }
         usedBefore = try queue.usedBytes(db)
     }
 
@@ -76,6 +80,7 @@ struct PushWriter {
             outcome = [.removed, .removing, .reference].contains(record.holding) ? .stored : .restored
         }
         let revived = Set(record.revived(by: options).map(\.number))
+        if options.resends { try resend(record, &notes) }
         try addDeliveries(record, &notes)
         for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
             if delivery.state == .quarantined && needsBytes {
@@ -92,14 +97,15 @@ struct PushWriter {
             notes.append("it stays in \(record.session.map { "session \($0)" } ?? "no session")")
         }
         let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
-        if outcome == .heldAlready { notes.insert(Self.note(after), at: 0) }
+        if outcome == .heldAlready || outcome == .stored && after.state == .completed {
+            notes.insert(Self.note(after), at: 0)
+        }
         return pushed(arrival, record.id, outcome, after.sha256, after.byteCount, notes)
     }
 
     private static func note(_ record: CaptureRecord) -> String {
         switch record.state {
-        case .completed where record.holding == .removed: "it was uploaded, and its bytes were let go since"
-        case .completed: "it was uploaded already"
+        case .completed: "it was uploaded already; --resend sends it again"
         case .permanentlyFailed, .conflict:
             "the queue holds it already, and it failed for good: capqueue retry \(record.id)"
         default: "the queue holds it already"
@@ -109,26 +115,54 @@ struct PushWriter {
     /// Makes the row name the bytes that came.
     private func takeBytes(_ arrival: Arrival, _ record: CaptureRecord) throws {
         try db.run(
-            "UPDATE captures SET sha256 = ?, bytes = ?, holding = ?, reference = ?, removed_at = NULL WHERE seq = ?",
+            """
+            UPDATE captures SET sha256 = ?, bytes = ?, holding = ?, reference = ?, removed_at = NULL, stored_at = ?,
+                photo = ?, is_condensed = 0 WHERE seq = ?
+            """,
             [
                 arrival.facts.sha256.data, arrival.facts.byteCount,
-                arrival.reference == nil ? Holding.spool.rawValue : Holding.reference.rawValue, arrival.reference,
-                record.sequence,
+                arrival.reference == nil ? Holding.spool.rawValue : Holding.reference.rawValue, arrival.reference, now,
+                arrival.facts.photo?.data, record.sequence,
             ])
         try db.setBytes(tag: arrival.tag, body: arrival.body, ofCapture: record.sequence)
     }
 
-    /// One that waits for the default destination of the day is bound now, if that is the one that is named.
+    /// What was delivered already is sent again: to the destinations that are named, or to all that take captures.
+    private func resend(_ record: CaptureRecord, _ notes: inout [String]) throws {
+        for var delivery in record.deliveries where delivery.state == .completed {
+            if delivery.destination == nil {
+                guard let bound = try bind(delivery, of: record) else { continue }
+                delivery = bound
+            }
+            guard try isWanted(delivery) else { continue }
+            let isSent = try db.apply(
+                .resend, to: delivery, at: now,
+                .init(
+                    cause: "pushed again with --resend", due: due, attempts: 0, isInDoubt: false,
+                    idempotencyKey: .forgotten))
+            if isSent { notes.append("it is sent to \(delivery.destination ?? "the first destination") again") }
+        }
+    }
+
+    private func isWanted(_ delivery: DeliveryRecord) throws -> Bool {
+        guard let name = delivery.destination else { return true }
+        if !options.destinations.isEmpty { return options.destinations.contains(name) }
+        return try db.integer("SELECT is_retired FROM destinations WHERE name = ?", [name]) == 0
+    }
+
+    /// A receipt without a destination: sent again, it goes to the default one, unless the capture has a delivery there.
+    private func bind(_ delivery: DeliveryRecord, of record: CaptureRecord) throws -> DeliveryRecord? {
+        guard let number = try db.defaultDestination() else { return delivery }
+        let known = try db.integer(
+            "SELECT 1 FROM deliveries WHERE capture = ? AND destination = ?", [record.sequence, number])
+        guard known == nil else { return nil }
+        try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [number, delivery.number])
+        return try CaptureRecord.deliveries(of: record.sequence, db).first { $0.number == delivery.number }
+    }
+
     private func addDeliveries(_ record: CaptureRecord, _ notes: inout [String]) throws {
         for (name, destination) in zip(options.destinations, destinations)
         where !record.deliveries.contains(where: { $0.destination == name }) {
-            let isDefault = try db.integer("SELECT is_default FROM destinations WHERE id = ?", [destination]) == 1
-            if isDefault,
-                let unbound = record.deliveries.first(where: { $0.destination == nil && $0.state != .completed })
-            {
-                try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [destination, unbound.number])
-                continue
-            }
             try db.addDelivery(
                 ofCapture: record.sequence, to: destination, priority: options.priority, due: due, at: now,
                 cause: "pushed again")
@@ -168,11 +202,6 @@ extension CaptureRecord {
             guard delivery.state == .cancelled else { return false }
             return state == .cancelled || delivery.destination.map(options.destinations.contains) ?? false
         }
-    }
-
-    /// Whether a push names a destination that it does not go to yet.
-    func lacksDelivery(for options: PushOptions) -> Bool {
-        options.destinations.contains { name in !deliveries.contains { $0.destination == name } }
     }
 }
 

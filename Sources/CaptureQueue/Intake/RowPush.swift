@@ -14,7 +14,7 @@ public struct BareRow: Sendable {
         self.path = path
         facts = BundleFacts(
             bundleID: bundleID, identity: hash, sha256: hash, manifestSHA256: hash, byteCount: byteCount,
-            capturedAt: capturedAt, device: hash, verdict: .verified)
+            capturedAt: capturedAt, device: hash, verdict: .verified, photo: hash)
     }
 }
 

@@ -52,9 +52,7 @@ extension UploadQueue {
     private static func next(
         for destination: Destination, due: Int, isTrial: Bool = false, _ db: Database
     ) throws -> Int? {
-        var found = try ready("destination = ?", [destination.number], due, destination, isTrial, db)
-        if destination.isDefault { found += try ready("destination IS NULL", [], due, destination, isTrial, db) }
-        return found.min { first, second in
+        try ready(due, destination, isTrial, db).min { first, second in
             (isTrial ? 0 : -first.priority, first.due, first.id)
                 < (isTrial ? 0 : -second.priority, second.due, second.id)
         }?.id
@@ -62,31 +60,28 @@ extension UploadQueue {
 
     private typealias Ready = (id: Int, priority: Int, due: Int)
 
-    /// No earlier member of its session waits for the same destination, or is on its way there. One that is not bound goes to
-    /// the default one.
+    /// No earlier member of its session waits for the same destination, or is on its way there.
     private static let isFirstOfSession = """
-        (session IS NULL OR NOT EXISTS (SELECT 1 FROM deliveries AS earlier
-            WHERE earlier.session = deliveries.session AND earlier.capture < deliveries.capture
-            AND earlier.state IN ('pending', 'failed', 'uploading')
-            AND (earlier.destination = ? OR ? AND earlier.destination IS NULL)))
+        (session IS NULL OR NOT EXISTS (SELECT 1 FROM deliveries AS earlier INDEXED BY deliveries_session
+            WHERE earlier.destination = deliveries.destination AND earlier.session = deliveries.session
+            AND earlier.capture < deliveries.capture AND earlier.state IN ('pending', 'failed', 'uploading')))
         """
 
     /// One index search for each priority that is in use: what waits for a later time is stepped over, however much it is.
     ///
     /// - Returns: the first of the highest priority, or of each.
     private static func ready(
-        _ condition: String, _ arguments: StatementArguments, _ due: Int, _ destination: Destination,
-        _ isOfEach: Bool, _ db: Database
+        _ due: Int, _ destination: Destination, _ isOfEach: Bool, _ db: Database
     ) throws -> [Ready] {
         var found: [Ready] = []
         var priority = Priority.range.upperBound + 1
-        while let next = try lower(priority, condition, arguments, db) {
+        while let next = try lower(priority, destination, db) {
             priority = next
             let row = try db.row(
                 """
-                SELECT id, due FROM deliveries WHERE \(condition) AND state IN ('pending', 'failed') AND priority = ?
+                SELECT id, due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND priority = ?
                     AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
-                """, arguments + [priority, due, destination.number, destination.isDefault])
+                """, [destination.number, priority, due])
             guard let row else { continue }
             found.append((try row.needInteger("id"), priority, try row.needInteger("due")))
             if !isOfEach { break }
@@ -95,14 +90,12 @@ extension UploadQueue {
     }
 
     /// The next lower priority that is in use.
-    private static func lower(
-        _ priority: Int, _ condition: String, _ arguments: StatementArguments, _ db: Database
-    ) throws -> Int? {
+    private static func lower(_ priority: Int, _ destination: Destination, _ db: Database) throws -> Int? {
         try db.integer(
             """
-            SELECT priority FROM deliveries WHERE \(condition) AND state IN ('pending', 'failed') AND priority < ?
+            SELECT priority FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND priority < ?
             ORDER BY priority DESC LIMIT 1
-            """, arguments + [priority])
+            """, [destination.number, priority])
     }
 
     /// When something becomes due for a destination after `now`; nil when nothing will by itself.
@@ -110,19 +103,15 @@ extension UploadQueue {
         try store.read { db in
             var found = try db.integer(
                 "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'", [destination.number])
-            var conditions: [(String, StatementArguments)] = [("destination = ?", [destination.number])]
-            if destination.isDefault { conditions.append(("destination IS NULL", [])) }
-            for (condition, arguments) in conditions {
-                var priority = Priority.range.upperBound + 1
-                while let next = try Self.lower(priority, condition, arguments, db) {
-                    priority = next
-                    let due = try db.integer(
-                        """
-                        SELECT due FROM deliveries WHERE \(condition) AND state IN ('pending', 'failed')
-                            AND priority = ? AND due > ? ORDER BY due LIMIT 1
-                        """, arguments + [priority, now])
-                    found = [found, due].compactMap(\.self).min()
-                }
+            var priority = Priority.range.upperBound + 1
+            while let next = try Self.lower(priority, destination, db) {
+                priority = next
+                let due = try db.integer(
+                    """
+                    SELECT due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed')
+                        AND priority = ? AND due > ? ORDER BY due LIMIT 1
+                    """, [destination.number, priority, now])
+                found = [found, due].compactMap(\.self).min()
             }
             return found
         }
@@ -136,13 +125,6 @@ extension UploadQueue {
         let delivery = try DeliveryRecord(row: row)
         guard let capture = try CaptureRecord.one(db, sequence: delivery.capture) else {
             throw QueueError.corruptRecord("a delivery without its capture")
-        }
-        if delivery.destination == nil {
-            if capture.deliveries.contains(where: { $0.destination == destination.name }) {
-                _ = try db.apply(.cancel, to: delivery, at: now, .init(cause: "goes to \(destination.name) already"))
-                return nil
-            }
-            try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [destination.number, number])
         }
         guard capture.holding.hasBytes else {
             _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holding.rawValue)"))

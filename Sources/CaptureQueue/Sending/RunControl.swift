@@ -55,7 +55,7 @@ extension UploadQueue {
         }
     }
 
-    /// Whether anything is still to be sent to a destination, or to be decided there; what would be bound to it, too.
+    /// Whether anything is still to be sent to a destination, or to be decided there.
     func hasWork(for destination: Destination) throws -> Bool {
         try store.read { db in
             for state in ["state IN ('pending', 'failed')", "state = 'processing'"] {
@@ -63,9 +63,7 @@ extension UploadQueue {
                     "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number])
                 if bound != nil { return true }
             }
-            guard destination.isDefault else { return false }
-            return try db.integer(
-                "SELECT 1 FROM deliveries WHERE destination IS NULL AND state IN ('pending', 'failed') LIMIT 1") != nil
+            return false
         }
     }
 

@@ -43,7 +43,7 @@ struct Sidecar: Hashable, Sendable {
         BundleFacts(
             bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256,
             byteCount: byteCount,
-            capturedAt: capturedAt, device: device, verdict: .unknownDevice)
+            capturedAt: capturedAt, device: device, verdict: .unknownDevice, photo: nil)
     }
 
     /// nil for anything that is no sidecar of this version.

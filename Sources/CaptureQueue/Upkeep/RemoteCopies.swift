@@ -26,23 +26,28 @@ extension UploadQueue {
         let control = SendControl()
         for delivery in record.deliveries where delivery.state == .completed {
             guard let name = delivery.destination else { continue }
+            if let part = delivery.part {
+                troubles.append("\(name): only the \(part) was delivered there")
+                continue
+            }
+            let sent = record.delivered(by: delivery)
             let transport = try TransportShares().make(try destination(name)) { _ in }
             let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try SpoolFile.open() }
-            let job = SendJob(record, delivery, token: [], now: try store.read { try clock.read($0).stamp }, self)
+            let job = SendJob(sent, delivery, token: [], now: try store.read { try clock.read($0).stamp }, self)
             if let trouble = transport.fetch(job, into: copy, control) {
                 troubles.append("\(name): \(trouble)")
                 continue
             }
             let isWhole = try onFile(SpoolFile.folder) { () throws(NativeError) in
                 try copy.seekToStart()
-                return try FileDigest.sha256(copy) == record.sha256
+                return try FileDigest.sha256(copy) == sent.sha256
             }
             guard isWhole else {
                 troubles.append("\(name): what came back is not what was sent")
                 continue
             }
             // The copy has no name any more; this is one that leads to it.
-            try FileCopy.copy(FilePath("/proc/self/fd/\(copy.descriptor)"), to: place, sha256: record.sha256)
+            try FileCopy.copy(FilePath("/proc/self/fd/\(copy.descriptor)"), to: place, sha256: sent.sha256)
             withExtendedLifetime(copy) {}
             return name
         }
@@ -75,7 +80,7 @@ extension UploadQueue {
                     let transport = try transports[name] ?? shares.make(destination(name)) { _ in }
                     transports[name] = transport
                     count += 1
-                    let job = SendJob(record, delivery, token: [], now: 0, self)
+                    let job = SendJob(record.delivered(by: delivery), delivery, token: [], now: 0, self)
                     try settle(transport.confirm(job, SendControl()), record, delivery, name, isDryRun, deliver)
                 }
             }

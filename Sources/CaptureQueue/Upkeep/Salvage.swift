@@ -202,7 +202,7 @@ struct Salvage {
         // A name that cannot be is no reason to leave the bundle out.
         let session = sidecar?.session.flatMap { try? db.session($0, reopens: true, at: now) }
         let destinations = try (sidecar?.destinations ?? []).compactMap {
-            try db.integer("SELECT id FROM destinations WHERE name = ?", [$0])
+            try db.destination(nowOrOnce: $0)
         }
         let notBefore = sidecar?.notBefore?.milliseconds
         try db.insertCapture(

@@ -40,7 +40,7 @@ struct StrayFile {
                 }
                 let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
                 let destinations = try (sidecar?.destinations ?? []).compactMap {
-                    try db.integer("SELECT id FROM destinations WHERE name = ?", [$0])
+                    try db.destination(nowOrOnce: $0)
                 }
                 let notBefore = sidecar?.notBefore?.milliseconds
                 try db.insertCapture(
@@ -66,9 +66,10 @@ struct StrayFile {
     private func giveBack(_ record: CaptureRecord, _ facts: BundleFacts, at now: Int, _ db: Database) throws {
         try db.run(
             """
-            UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL WHERE seq = ?
+            UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL,
+                stored_at = ?, photo = ?, is_condensed = 0 WHERE seq = ?
             """,
-            [facts.sha256.data, facts.byteCount, record.sequence])
+            [facts.sha256.data, facts.byteCount, now, facts.photo?.data, record.sequence])
         try db.setBytes(tag: nil, body: nil, ofCapture: record.sequence)
         for delivery in record.deliveries where delivery.state == .quarantined {
             let due = max(now, record.notBefore ?? now)

@@ -16,9 +16,9 @@ public struct CaptureRecord: Hashable, Sendable {
     public let id: String
     public let identity: Digest
     /// Of the bundle's bytes.
-    public let sha256: Digest
+    public package(set) var sha256: Digest
     public let manifestSHA256: Digest
-    public let byteCount: Int
+    public package(set) var byteCount: Int
     public let capturedAt: CaptureTime
     /// The key id of the device that signed it.
     public let device: Digest

@@ -1,7 +1,7 @@
 /// One capture on its way to one destination. Times are Unix milliseconds.
 public struct DeliveryRecord: Hashable, Sendable {
     public let number: Int
-    /// nil until it is first claimed: the default destination of that moment.
+    /// nil only where the queue had none when it was pushed.
     public let destination: String?
     public let state: DeliveryState
     public let priority: Int
@@ -12,6 +12,8 @@ public struct DeliveryRecord: Hashable, Sendable {
     public let completedAt: Int?
     /// What proves that the destination has the bytes.
     public let receipt: String?
+    /// The part of the bundle that alone was delivered; nil for the whole of it.
+    public let part: String?
     public let remoteID: String?
     public let remoteURL: String?
     public let errorCode: String?
@@ -25,7 +27,8 @@ public struct DeliveryRecord: Hashable, Sendable {
 
     package init(
         number: Int, destination: String?, state: DeliveryState, priority: Int, dueAt: Int, attempts: Int,
-        leaseUntil: Int?, completedAt: Int?, receipt: String?, remoteID: String?, remoteURL: String?,
+        leaseUntil: Int?, completedAt: Int?, receipt: String?, part: String? = nil, remoteID: String?,
+        remoteURL: String?,
         errorCode: String?, errorMessage: String?, isInDoubt: Bool, polls: Int, idempotencyKey: String?,
         capture: Int
     ) {
@@ -38,6 +41,7 @@ public struct DeliveryRecord: Hashable, Sendable {
         self.leaseUntil = leaseUntil
         self.completedAt = completedAt
         self.receipt = receipt
+        self.part = part
         self.remoteID = remoteID
         self.remoteURL = remoteURL
         self.errorCode = errorCode

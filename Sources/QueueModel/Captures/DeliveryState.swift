@@ -50,4 +50,6 @@ public enum DeliveryEvent: String, Sendable, CaseIterable {
     case damage, restore
     /// The server no longer has it.
     case lose
+    /// Pushed again, to be sent again.
+    case resend
 }

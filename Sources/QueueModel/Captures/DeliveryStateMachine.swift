@@ -8,7 +8,7 @@ public enum DeliveryStateMachine {
         case .push: state == .cancelled ? .pending : state
         case .damage: isDamaged(state) ? .quarantined : nil
         case .restore: state == .quarantined ? .pending : nil
-        case .lose: state == .completed ? .pending : nil
+        case .lose, .resend: state == .completed ? .pending : nil
         }
     }
 

@@ -6,10 +6,13 @@ package struct RetentionPolicy: Sendable {
     package let retention: Int
     /// Whether the user asked for what was cancelled to go.
     package let includesCancelled: Bool
+    /// Whether receipts of parts of a bundle let it go, too.
+    package let acceptsParts: Bool
 
-    package init(retention: Int, includesCancelled: Bool) {
+    package init(retention: Int, includesCancelled: Bool, acceptsParts: Bool = false) {
         self.retention = retention
         self.includesCancelled = includesCancelled
+        self.acceptsParts = acceptsParts
     }
 
     /// What is known of a capture when its deletion is asked for.
@@ -17,10 +20,13 @@ package struct RetentionPolicy: Sendable {
         package struct Delivery: Hashable, Sendable {
             package let state: DeliveryState
             package let hasReceipt: Bool
+            /// What the receipt says was sent is only a part of the bundle.
+            package let isOfPart: Bool
 
-            package init(state: DeliveryState, hasReceipt: Bool) {
+            package init(state: DeliveryState, hasReceipt: Bool, isOfPart: Bool = false) {
                 self.state = state
                 self.hasReceipt = hasReceipt
+                self.isOfPart = isOfPart
             }
         }
 
@@ -28,8 +34,11 @@ package struct RetentionPolicy: Sendable {
         package let holding: Holding
         package let deliveries: [Delivery]
         package let finishedAt: Int?
+        /// When the bytes came the last time.
+        package let storedAt: Int
 
-        package init(sha256: Digest, holding: Holding, deliveries: [Delivery], finishedAt: Int?) {
+        package init(sha256: Digest, holding: Holding, deliveries: [Delivery], finishedAt: Int?, storedAt: Int = 0) {
+            self.storedAt = storedAt
             self.sha256 = sha256
             self.holding = holding
             self.deliveries = deliveries
@@ -47,7 +56,11 @@ package struct RetentionPolicy: Sendable {
         if landed.isEmpty {
             guard includesCancelled else { return nil }
         } else {
-            guard let finished = facts.finishedAt, finished <= now, now - finished >= retention else { return nil }
+            guard acceptsParts || landed.contains(where: { !$0.isOfPart }), let finished = facts.finishedAt else {
+                return nil
+            }
+            let since = max(finished, facts.storedAt)
+            guard since <= now, now - since >= retention else { return nil }
         }
         return RemovalPermit(sha256: facts.sha256, includesBundle: facts.holding != .reference)
     }

@@ -39,13 +39,18 @@ public struct Destination: Hashable, Sendable {
     public let isPaused: Bool
     /// And what was under way is given back.
     package let isPausedAtOnce: Bool
+    /// It takes no further captures.
+    public let isRetired: Bool
+    /// Names that it had before.
+    public let formerNames: [String]
     /// The user lifted what held it, and the run has not seen that yet.
     package let isLifted: Bool
     package let number: Int
 
     package init(
         name: String, kind: String, settings: [String: String], isDefault: Bool, addedAt: Int, hold: Hold?,
-        isPaused: Bool, isPausedAtOnce: Bool, isLifted: Bool, number: Int
+        isPaused: Bool, isPausedAtOnce: Bool, isRetired: Bool = false, formerNames: [String] = [], isLifted: Bool,
+        number: Int
     ) {
         self.name = name
         self.kind = kind
@@ -55,6 +60,8 @@ public struct Destination: Hashable, Sendable {
         self.hold = hold
         self.isPaused = isPaused
         self.isPausedAtOnce = isPausedAtOnce
+        self.isRetired = isRetired
+        self.formerNames = formerNames
         self.isLifted = isLifted
         self.number = number
     }

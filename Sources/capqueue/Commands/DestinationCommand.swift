@@ -12,7 +12,9 @@ struct DestinationCommand: ParsableCommand {
               capqueue dest add nas --kind folder --path /mnt/nas/captures
               capqueue push cap.bundle --dest nas
             """,
-        subcommands: [Add.self, Set.self, Test.self, List.self, Show.self, Remove.self, Default.self])
+        subcommands: [
+            Add.self, Set.self, Test.self, List.self, Show.self, Rename.self, Retire.self, Remove.self, Default.self,
+        ])
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -126,7 +128,8 @@ struct DestinationCommand: ParsableCommand {
             var table = TextTable()
             for destination in destinations {
                 table.add(
-                    destination.name, destination.isDefault ? "default" : "", destination.kind,
+                    destination.name, destination.isDefault ? "default" : destination.isRetired ? "retired" : "",
+                    destination.kind,
                     Visible.text(destination.place))
             }
             for line in table.lines { try Output.line(line) }
@@ -154,6 +157,10 @@ struct DestinationCommand: ParsableCommand {
             var table = TextTable()
             table.add("kind", destination.kind)
             if destination.isDefault { table.add("default", "yes") }
+            if destination.isRetired { table.add("retired", "yes; it takes no further captures") }
+            if !destination.formerNames.isEmpty {
+                table.add("formerly", destination.formerNames.joined(separator: ", "))
+            }
             if destination.isPaused { table.add("paused", "yes") }
             if let hold = destination.hold {
                 table.add("waits", "until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
@@ -187,6 +194,8 @@ struct DestinationCommand: ParsableCommand {
             commandName: "default",
             abstract: "Print or set the destination for captures that name none.",
             discussion: """
+                What was pushed before stays where it is.
+
                 Example:
                   capqueue dest default nas
                 """)
@@ -228,7 +237,8 @@ extension Destination {
         .members([
             "name": .string(name), "kind": .string(kind), "default": .bool(isDefault),
             "settings": .object(shownSettings.map { .init($0.key, .string($0.value)) }),
-            "added_at": .string(Moment.text(addedAt)),
+            "added_at": .string(Moment.text(addedAt)), "retired": isRetired ? .bool(true) : nil,
+            "former_names": formerNames.isEmpty ? nil : .array(formerNames.map { .string($0) }),
         ])
     }
 }

@@ -7,10 +7,14 @@ struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Let go of bytes that were uploaded long enough ago.",
-        usage: "capqueue prune [options]",
+        usage: """
+            capqueue prune [options]
+            capqueue prune --cancelled ID... [options]
+            """,
         discussion: """
             Deletes bundles whose every delivery was completed with a receipt more than 7 days ago (capqueue config \
-            retention), and never anything else. Rows, hashes and receipts stay. Prints the ids.
+            retention), and never anything else. Rows, hashes and receipts stay. Prints the ids. A bundle of which only \
+            the photo was delivered stays.
 
             Example:
               capqueue prune --dry-run
@@ -23,13 +27,21 @@ struct PruneCommand: ParsableCommand {
             "How long ago the upload must be.", discussion: "Default: capqueue config retention.", valueName: "age"))
     var olderThan: AgeArgument?
 
-    @Flag(help: "What was cancelled goes too, whatever its age.")
+    @Argument(
+        help: ArgumentHelp(
+            "With --cancelled: delete these captures and no others; - reads ids from standard input.", valueName: "id"))
+    var ids: [String] = []
+
+    @Flag(help: "Delete what was cancelled too, whatever its age.")
     var cancelled = false
+
+    @Flag(help: "Delete also bundles of which only a part, the photo say, was delivered.")
+    var acceptParts = false
 
     @Flag(help: "Print what would go, and delete nothing.")
     var dryRun = false
 
-    @Flag(help: "The clock is right now, whatever was seen of it before.")
+    @Flag(help: "Trust the current clock despite earlier readings.")
     var acceptClock = false
 
     @Flag(name: [.short, .long], help: "Print no ids, and nothing on standard error but warnings and errors.")
@@ -39,6 +51,13 @@ struct PruneCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
+        if !ids.isEmpty && !cancelled { throw ValidationError("ids go with --cancelled") }
+        if !ids.isEmpty && (olderThan != nil || acceptParts) {
+            throw ValidationError("with ids, give neither --older-than nor --accept-parts")
+        }
+        if ids.contains("-") && ids.count > 1 {
+            throw ValidationError("- reads all ids from standard input; give it alone")
+        }
         if acceptClock && dryRun { throw ValidationError("--accept-clock changes something, --dry-run does not") }
     }
 
@@ -46,6 +65,8 @@ struct PruneCommand: ParsableCommand {
         var options = PruneOptions()
         options.olderThan = olderThan?.age
         options.includesCancelled = cancelled
+        options.acceptsParts = acceptParts
+        if !ids.isEmpty { options.only = ids == ["-"] ? try LineList.read() : ids }
         options.isDryRun = dryRun
         let output = OutputBuffer()
         let result = try queue.with(changes: true) { queue in
@@ -66,6 +87,8 @@ struct PruneCommand: ParsableCommand {
         let what = "\(Quantity.count(result.captures, "bundle")), \(Quantity.bytes(result.bytes))"
         for failure in result.failures { _ = try tell(failure) }
         if !quiet { diagnostic.note(dryRun ? "would let go of \(what)" : "let go of \(what)") }
+        let worst = ExitStatus.worst(try result.refused.map { try tell($0) })
         if !result.failures.isEmpty { throw ExitStatus.inputOutput }
+        if worst != .success { throw worst }
     }
 }

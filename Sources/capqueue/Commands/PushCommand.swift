@@ -16,8 +16,8 @@ struct PushCommand: ParsableCommand {
             """,
         discussion: """
             Each bundle is verified, copied, and synced with all that names it; then its id is printed, one a line. A bad \
-            bundle answers as "capbundle verify" does, and the others are taken all the same. What the queue holds already \
-            gives the id that it has.
+            bundle answers as "capbundle verify" does, and the others are taken all the same. What the queue knows already \
+            gives the id that it has; its bytes are stored again if they were released.
 
             Example:
               capqueue push cap.bundle
@@ -32,6 +32,9 @@ struct PushCommand: ParsableCommand {
     var from0 = false
 
     @OptionGroup var push: PushOptionGroup
+
+    @Flag(help: "Send again what was delivered already: to --dest, or to all its destinations.")
+    var resend = false
 
     @Flag(help: "Remove each file once the queue holds its very bytes.")
     var move = false
@@ -58,6 +61,7 @@ struct PushCommand: ParsableCommand {
     func run() throws {
         var options = try push.options()
         options.moves = move
+        options.resends = resend
         options.isByReference = reference
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
         try queue.with(isMade: true) { queue in
@@ -82,7 +86,7 @@ extension PushCommand: ManyNamesCommand {
         "--dest", "--session", "--priority", "--not-before", "--trust", "--warn-at", "--queue",
     ]
     static let flags: Set<String> = [
-        "--from0", "--reopen", "--require-trusted", "--move", "--reference", "-q", "--quiet", "--json",
+        "--from0", "--reopen", "--resend", "--require-trusted", "--move", "--reference", "-q", "--quiet", "--json",
     ]
 
     var names: [String] {
@@ -96,7 +100,7 @@ struct PushOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("dest"),
         help: ArgumentHelp(
-            "Send it to this destination; again for several.", discussion: "Default: the default one of the day.",
+            "Send it to this destination; again for several.", discussion: "Default: the default destination.",
             valueName: "name"))
     var destinations: [String] = []
 

@@ -72,7 +72,8 @@ extension DeliveryRecord {
         if let completedAt { table.add("completed", Moment.text(completedAt)) }
         if let receipt { table.add("receipt", Visible.text(Self.firstLine(receipt))) }
         if let errorMessage { table.add("error", Visible.text("\(errorMessage) [\(errorCode ?? "")]")) }
-        return ["to \(destination ?? "the default destination")"] + table.lines
+        return ["to \(destination ?? (receipt == nil ? "the first destination that is added" : "no destination"))"]
+            + table.lines
     }
 
     private static func firstLine(_ text: String) -> String {

@@ -32,7 +32,7 @@ extension ExitStatus {
             self = .usage
         case .spoolDamaged, .sourceChanged: self = .altered
         case .spoolStray: self = .workLeft
-        case .destinationUnknown, .destinationSettings: self = .configuration
+        case .destinationUnknown, .destinationRetired, .destinationSettings: self = .configuration
         default: self = .internalFailure
         }
     }

@@ -42,7 +42,15 @@ extension QueueStatus {
         if sessions.open + sessions.ended > 0 {
             facts.add("sessions", "\(sessions.open) open, \(sessions.ended) ended, \(sessions.due) of those due")
         }
-        let names = destinations.map { $0.isDefault ? "\($0.name) (default)" : $0.name }
+        if partsOnly.captures > 0 {
+            facts.add(
+                "parts only",
+                "of \(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)), only the photo "
+                    + "was delivered; they stay, unless you give prune --accept-parts")
+        }
+        let names = destinations.map { each in
+            each.isDefault ? "\(each.name) (default)" : each.isRetired ? "\(each.name) (retired)" : each.name
+        }
         facts.add(
             "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
         for destination in destinations {
@@ -87,6 +95,11 @@ extension QueueStatus {
                     "age_seconds": .integer(oldest.ageMilliseconds / 1000),
                 ])
             },
+            "parts_only": partsOnly.captures == 0
+                ? nil
+                : .members([
+                    "captures": .integer(partsOnly.captures), "bytes": .integer(partsOnly.bytes),
+                ]),
             "sessions": .members([
                 "open": .integer(sessions.open), "ended": .integer(sessions.ended), "due": .integer(sessions.due),
             ]),
@@ -94,7 +107,7 @@ extension QueueStatus {
                 destinations.map { each in
                     .members([
                         "name": .string(each.name), "kind": .string(each.kind), "default": .bool(each.isDefault),
-                        "paused": .bool(each.isPaused),
+                        "paused": .bool(each.isPaused), "retired": each.isRetired ? .bool(true) : nil,
                         "held": each.hold.map { hold in
                             .members([
                                 "code": .string(hold.code), "reason": .string(hold.reason),

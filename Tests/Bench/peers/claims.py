@@ -12,7 +12,7 @@ import time
 LEASE = 600_000
 OWNER = f"{'0' * 8}-0000-4000-8000-{'0' * 12} {os.getpid()} 1"
 NEXT = """SELECT id, capture, state, priority, due, attempts FROM deliveries
-    WHERE destination {} AND state IN ('pending', 'failed') AND due <= ? ORDER BY priority DESC, due, id LIMIT 1"""
+    WHERE destination = 1 AND state IN ('pending', 'failed') AND due <= ? ORDER BY priority DESC, due, id LIMIT 1"""
 CHANGE = "INSERT INTO transitions (delivery, at, from_state, to_state, event) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -23,11 +23,9 @@ def now():
 def claim(db):
     token, at = os.urandom(16), now()
     db.execute("BEGIN IMMEDIATE")
-    # Those that are for this place, and those that nobody has taken yet, stand in two ranges of the index.
-    found = [db.execute(NEXT.format(place), (at,)).fetchone() for place in ("= 1", "IS NULL")]
-    delivery, capture, state, _, _, attempts = min(filter(None, found), key=lambda row: (-row[3], row[4], row[0]))
+    delivery, capture, state, _, _, attempts = db.execute(NEXT, (at,)).fetchone()
     digest, size = db.execute("SELECT sha256, bytes FROM captures WHERE seq = ?", (capture,)).fetchone()
-    db.execute("UPDATE deliveries SET destination = 1, state = 'uploading', attempts = ?, token = ?, owner = ?, "
+    db.execute("UPDATE deliveries SET state = 'uploading', attempts = ?, token = ?, owner = ?, "
                "lease_until = ?, error_code = NULL, error_message = NULL WHERE id = ?",
                (attempts + 1, token, OWNER, at + LEASE, delivery))
     db.execute(CHANGE, (delivery, at, state, "uploading", "claim"))

@@ -1,0 +1,120 @@
+import CaptureBundle
+import GRDB
+import QueueModel
+
+/// What `retireDestination` left of the deliveries that waited.
+public struct RetiredDestination: Hashable, Sendable {
+    /// Deliveries that go to the other destination now.
+    public internal(set) var moved = 0
+    /// Deliveries that are still sent to the retired one: no other was named, or it may have their bytes already.
+    public internal(set) var kept = 0
+}
+
+extension UploadQueue {
+    /// Gives a destination another name. Sidecars that have the old one still mean it.
+    ///
+    /// - Throws: `destination.unknown`, `destination.exists`, `name.invalid`.
+    public func renameDestination(_ name: String, to newName: String) throws {
+        try QueueName.require(newName, "a destination")
+        try store.turn { turn in
+            try turn.write { db in
+                let number = try db.destination(name)
+                guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [newName]) == nil else {
+                    throw QueueError(.destinationExists, "there is such a destination already", of: newName)
+                }
+                let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
+                let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
+                try db.run(
+                    "UPDATE destinations SET name = ?, former_names = ? WHERE id = ?",
+                    [newName, names.joined(separator: " "), number])
+            }
+            try SettingsCopy(self).write()
+        }
+    }
+
+    /// Keeps further captures from a destination. What waits is still sent there, or moved to another one, unless the
+    /// retired one may have it already.
+    ///
+    /// - Throws: `destination.unknown`; `destination.retired` or `name.invalid` for the other one.
+    public func retireDestination(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
+        try store.turn { turn in
+            let result = try turn.write { db in
+                let number = try db.destination(name)
+                guard other != name else {
+                    throw QueueError(.nameInvalid, "is the destination that is retired; expected another one", of: name)
+                }
+                let target = try other.map { try db.activeDestination($0) }
+                try db.run("UPDATE destinations SET is_retired = 1, is_default = 0 WHERE id = ?", [number])
+                if try db.defaultDestination() == nil, let target { try db.setDefault(target) }
+                try db.ensureDefault()
+                return try moveDeliveries(from: number, to: target, named: other ?? "", db)
+            }
+            try SettingsCopy(self).write()
+            return result
+        }
+    }
+
+    private func moveDeliveries(
+        from number: Int, to target: Int?, named name: String, _ db: Database
+    ) throws -> RetiredDestination {
+        var result = RetiredDestination()
+        let now = try clock.stamp(db)
+        var after = 0
+        while true {
+            let rows = try db.rows(
+                """
+                SELECT \(DeliveryRecord.columns) FROM deliveries WHERE destination = ? AND id > ?
+                    AND state IN ('pending', 'failed', 'held', 'uploading', 'processing') ORDER BY id LIMIT 500
+                """, [number, after])
+            for row in rows {
+                let delivery = try DeliveryRecord(row: row)
+                after = delivery.number
+                if let target, delivery.isMovable {
+                    try move(delivery, to: target, named: name, at: now, db)
+                    result.moved += 1
+                } else {
+                    result.kept += 1
+                }
+            }
+            if rows.isEmpty { return result }
+        }
+    }
+
+    /// Where the capture goes to the other destination already, that delivery stands for both; one that was cancelled there is
+    /// held, so that the user decides.
+    private func move(
+        _ delivery: DeliveryRecord, to target: Int, named name: String, at now: Int, _ db: Database
+    ) throws {
+        let cause = "moved to \(name)"
+        let known = try db.row(
+            "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?",
+            [delivery.capture, target])
+        if let known {
+            let there = try DeliveryRecord(row: known)
+            _ = try db.apply(.cancel, to: delivery, at: now, .init(cause: "\(cause), where it goes already"))
+            guard there.state == .cancelled, try db.apply(.push, to: there, at: now, .init(cause: cause)) else {
+                return
+            }
+            let revived = try db.row(
+                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [there.number])
+            if let revived { _ = try db.apply(.hold, to: DeliveryRecord(row: revived), at: now, .init(cause: cause)) }
+            return
+        }
+        try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [target, delivery.number])
+        if delivery.state == .failed {
+            _ = try db.apply(
+                .retry, to: delivery, at: now, .init(cause: cause, due: now, attempts: 0, idempotencyKey: .forgotten))
+        } else {
+            try db.run("UPDATE deliveries SET attempts = 0, idempotency_key = NULL WHERE id = ?", [delivery.number])
+            try db.record(
+                delivery.number, from: delivery.state, to: delivery.state, .push, cause: cause, at: now)
+        }
+    }
+}
+
+extension DeliveryRecord {
+    /// Whether it is certain that its destination has nothing of it.
+    fileprivate var isMovable: Bool {
+        [.pending, .failed, .held].contains(state) && !isInDoubt && remoteID == nil
+    }
+}

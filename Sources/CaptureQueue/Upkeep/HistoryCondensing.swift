@@ -1,0 +1,55 @@
+import GRDB
+
+/// The history of captures that were released long ago (Spec/queue.md section 8).
+extension UploadQueue {
+    /// How long all of it is kept, in milliseconds.
+    private static let detailed = 30 * 86_400_000
+
+    /// Each takes 500 captures. A queue that is large when it gets this rule must not keep the first prune busy for long.
+    private static let steps = 20
+
+    /// Leaves, of captures whose bytes were released more than 30 days ago, the first and the last change of each delivery's
+    /// state, and no attempts. Receipts and ids of servers stay, and whether a delivery was ever tried.
+    func condenseHistory() throws {
+        for _ in 0..<Self.steps where try !condensable(limit: 1).isEmpty {
+            try store.turn { turn in
+                try turn.write { db in
+                    for sequence in try condensable(limit: 500, db) { try Self.condense(sequence, db) }
+                }
+                try turn.shrink(pages: 500)
+            }
+        }
+    }
+
+    private func condensable(limit: Int) throws -> [Int] { try store.read { try condensable(limit: limit, $0) } }
+
+    private func condensable(limit: Int, _ db: Database) throws -> [Int] {
+        try db.rows(
+            """
+            SELECT seq FROM captures INDEXED BY captures_detailed
+            WHERE holding = 'removed' AND is_condensed = 0 AND removed_at <= ? ORDER BY removed_at LIMIT ?
+            """, [clock.read(db).believed - Self.detailed, limit]
+        ).map { try $0.needInteger("seq") }
+    }
+
+    /// The last row of each table stays in any case, so that its number is never used again.
+    private static func condense(_ sequence: Int, _ db: Database) throws {
+        for delivery in try db.rows("SELECT id FROM deliveries WHERE capture = ?", [sequence]) {
+            let number = try delivery.needInteger("id")
+            try db.run(
+                """
+                UPDATE deliveries SET was_tried = 1
+                WHERE id = ?1 AND EXISTS (SELECT 1 FROM attempts WHERE delivery = ?1)
+                """, [number])
+            try db.run(
+                "DELETE FROM attempts WHERE delivery = ? AND id < (SELECT max(id) FROM attempts)", [number])
+            try db.run(
+                """
+                DELETE FROM transitions WHERE delivery = ?1 AND id < (SELECT max(id) FROM transitions)
+                    AND id NOT IN (SELECT min(id) FROM transitions WHERE delivery = ?1
+                        UNION SELECT max(id) FROM transitions WHERE delivery = ?1)
+                """, [number])
+        }
+        try db.run("UPDATE captures SET is_condensed = 1 WHERE seq = ?", [sequence])
+    }
+}

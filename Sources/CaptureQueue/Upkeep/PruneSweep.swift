@@ -1,0 +1,261 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+import QueueModel
+
+/// One `prune`: first `removing` is committed, then files are unlinked, then folders synced, then `removed` is committed.
+struct PruneSweep {
+    /// Where the last batch ended.
+    struct Place {
+        /// Captures are looked through in this order; those that are named stand for themselves.
+        enum Stage { case delivered, parts, cancelled, named, over }
+
+        var stage: Stage
+        /// The end of the last delivery, or of storing the bytes.
+        var since = Int.min
+        var sequence = 0
+    }
+
+    struct Item {
+        let sequence: Int
+        let id: String
+        let sha256: Digest
+        let bytes: Int
+        let holding: Holding
+        let finishedAt: Int?
+        let permit: RemovalPermit
+    }
+
+    private let queue: UploadQueue
+    private let options: PruneOptions
+    private(set) var failures: [QueueError] = []
+    private(set) var refused: [QueueError] = []
+    /// Sequence numbers of captures whose files are still there.
+    private var stuck: Set<Int> = []
+
+    init(_ queue: UploadQueue, _ options: PruneOptions) {
+        self.queue = queue
+        self.options = options
+    }
+
+    /// Decides on, and deletes, the next captures.
+    ///
+    /// - Returns: nil after the last.
+    mutating func next(_ place: inout Place, limit: Int) throws -> [Item]? {
+        let start = place
+        if options.isDryRun {
+            var after = start
+            let found = try queue.store.read { try candidates(&after, limit: limit, $0) }
+            place = after
+            return found
+        }
+        do {
+            return try batch(&place, limit: limit)
+        } catch let error as QueueError where error.isDiskFull {
+            // What has to be written first needs a little room; once files are gone there is more.
+            _ = Reserve(folder: queue.folder).release()
+            place = start
+            return try batch(&place, limit: 16)
+        }
+    }
+
+    private mutating func batch(_ place: inout Place, limit: Int) throws -> [Item]? {
+        var after = place
+        let found = try queue.store.turn { turn -> [Item]? in
+            let found = try turn.write { db -> [Item]? in
+                guard let found = try candidates(&after, limit: limit, db) else { return nil }
+                _ = try queue.clock.stamp(db)
+                for item in found {
+                    try db.run("UPDATE captures SET holding = 'removing' WHERE seq = ?", [item.sequence])
+                }
+                return found
+            }
+            // In the same turn: nobody pushes the same bytes between the decision and the deletion.
+            for item in found ?? [] { remove(item.permit, item.sequence) }
+            return found
+        }
+        place = after
+        return found
+    }
+
+    private static let columns = "seq, id, sha256, bytes, holding, finished_at, stored_at"
+
+    /// Captures that may go, by the one rule.
+    private mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
+        let now = try queue.clock.read(db).believed
+        let retention = try options.olderThan ?? QueueAge(QueueSettings(db).retention)
+        let policy = RetentionPolicy(
+            retention: retention.milliseconds, includesCancelled: options.includesCancelled,
+            acceptsParts: options.acceptsParts)
+        while place.stage != .over {
+            let rows = try rows(place, until: now - retention.milliseconds, limit: limit, db)
+            if let last = rows.last {
+                place.since = max(try last.integer("finished_at") ?? 0, try last.needInteger("stored_at"))
+                place.sequence = try last.needInteger("seq")
+                return try rows.compactMap { try item($0, policy, now, db) }
+            }
+            if place.stage == .named {
+                place = Place(stage: .over)
+                return try named(policy, now, db)
+            }
+            place = Place(stage: next(after: place.stage))
+        }
+        return nil
+    }
+
+    private func next(after stage: Place.Stage) -> Place.Stage {
+        switch stage {
+        case .delivered where options.acceptsParts: .parts
+        case .delivered, .parts: options.includesCancelled ? .cancelled : .over
+        case .cancelled, .named, .over: .over
+        }
+    }
+
+    private func rows(_ place: Place, until: Int, limit: Int, _ db: Database) throws -> [Row] {
+        switch place.stage {
+        case .delivered:
+            try db.rows(
+                """
+                SELECT \(Self.columns) FROM captures INDEXED BY captures_releasable
+                WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
+                    AND max(finished_at, stored_at) <= ? AND (max(finished_at, stored_at), seq) > (?, ?)
+                ORDER BY max(finished_at, stored_at), seq LIMIT ?
+                """, [until, place.since, place.sequence, limit])
+        case .parts:
+            try db.rows(
+                """
+                SELECT \(Self.columns) FROM captures INDEXED BY captures_parts
+                WHERE parts_only = 1 AND holding IN ('spool', 'reference') AND seq > ? ORDER BY seq LIMIT ?
+                """, [place.sequence, limit])
+        case .cancelled:
+            try db.rows(
+                """
+                SELECT \(Self.columns) FROM captures
+                WHERE state = 'cancelled' AND seq > ? AND holding IN ('spool', 'reference') ORDER BY seq LIMIT ?
+                """, [place.sequence, limit])
+        case .named, .over: []
+        }
+    }
+
+    /// Those that the user named.
+    private mutating func named(_ policy: RetentionPolicy, _ now: Int, _ db: Database) throws -> [Item] {
+        refused = []
+        var found: [Item] = []
+        for name in options.only ?? [] {
+            do throws(QueueError) {
+                let record = try QueueStore.converting(queue.folder) { try db.capture(named: name) }
+                guard !found.contains(where: { $0.sequence == record.sequence }) else { continue }
+                let row = try QueueStore.converting(queue.folder) {
+                    try db.row("SELECT \(Self.columns) FROM captures WHERE seq = ?", [record.sequence])
+                }
+                guard record.state == .cancelled, let row,
+                    let item = try QueueStore.converting(queue.folder, { try item(row, policy, now, db) })
+                else {
+                    throw record.state == .cancelled
+                        ? QueueError(.bytesAbsent, "its bytes are \(record.holding.rawValue)", of: record.id)
+                        : QueueError(
+                            .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
+                            hints: ["capqueue cancel \(record.id) cancels it"])
+                }
+                found.append(item)
+            } catch {
+                guard [.idUnknown, .idMalformed, .idAmbiguous, .stateRefused, .bytesAbsent].contains(error.code) else {
+                    throw error
+                }
+                refused.append(error)
+            }
+        }
+        return found
+    }
+
+    private func item(_ row: Row, _ policy: RetentionPolicy, _ now: Int, _ db: Database) throws -> Item? {
+        let sequence = try row.needInteger("seq")
+        let facts = RetentionPolicy.Facts(
+            sha256: try row.digest("sha256"), holding: try CaptureRecord.holding(row),
+            deliveries: try db.rows(
+                "SELECT state, receipt IS NOT NULL AS has_receipt, part FROM deliveries WHERE capture = ?", [sequence]
+            ).map {
+                .init(
+                    state: try $0.state("state"), hasReceipt: try $0.needInteger("has_receipt") == 1,
+                    isOfPart: try $0.text("part") != nil)
+            }, finishedAt: try row.integer("finished_at"), storedAt: try row.needInteger("stored_at"))
+        guard let permit = policy.permit(facts, now: now) else { return nil }
+        return Item(
+            sequence: sequence, id: try row.needText("id"), sha256: facts.sha256, bytes: try row.needInteger("bytes"),
+            holding: facts.holding, finishedAt: facts.finishedAt, permit: permit)
+    }
+
+    /// Deletes again what an earlier run had decided on and may not have finished.
+    mutating func finishEarlier() throws {
+        let policy = RetentionPolicy(retention: .max, includesCancelled: false)
+        var after = 0
+        while true {
+            let permits = try queue.store.turn { _ in
+                let found = try queue.store.read { db in
+                    try db.rows(
+                        """
+                        SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing
+                        WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 2000
+                        """, [after]
+                    ).map { row in
+                        let permit = policy.permitToFinish(
+                            try row.digest("sha256"), try CaptureRecord.holding(row),
+                            isReference: try row.text("reference") != nil)
+                        return (try row.needInteger("seq"), permit)
+                    }
+                }
+                for case (let sequence, let permit?) in found { remove(permit, sequence) }
+                return found
+            }
+            guard let last = permits.last else { return }
+            after = last.0
+        }
+    }
+
+    /// One that cannot be deleted keeps nobody else's room.
+    private mutating func remove(_ permit: RemovalPermit, _ sequence: Int) {
+        do throws(QueueError) {
+            try queue.spool.remove(permit)
+        } catch {
+            failures.append(error)
+            stuck.insert(sequence)
+        }
+    }
+
+    /// Syncs the folders, so that nothing comes back, and only then calls it done.
+    func finish() throws {
+        var after = 0
+        while true {
+            let isMore = try queue.store.turn { turn -> Bool in
+                // Also what another prune is at: its files are unlinked in the turn in which it decides.
+                let rows = try queue.store.read {
+                    try $0.rows(
+                        """
+                        SELECT seq, sha256 FROM captures INDEXED BY captures_removing
+                        WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 20000
+                        """, [after])
+                }
+                guard let last = try rows.last?.needInteger("seq") else { return false }
+                for shard in Set(try rows.map { QueueFolder.shard(try $0.digest("sha256")) }) {
+                    try queue.spool.synchronize(shard: shard)
+                }
+                let done = try rows.map { try $0.needInteger("seq") }.filter { !stuck.contains($0) }
+                // In steps: SQLite keeps what a statement changes in memory until it ends.
+                for start in stride(from: 0, to: done.count, by: 1000) {
+                    try turn.write { db in
+                        let now = try queue.clock.stamp(db)
+                        for sequence in done[start..<min(start + 1000, done.count)] {
+                            try db.run(
+                                "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?",
+                                [now, sequence])
+                        }
+                    }
+                }
+                try turn.shrink(pages: 500)
+                after = last
+                return true
+            }
+            guard isMore else { return }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import CaptureQueue
+import CommandSupport
+
+extension DestinationCommand {
+    struct Rename: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rename",
+            abstract: "Give a destination another name.",
+            discussion: """
+                What was pushed for it still goes there.
+
+                Example:
+                  capqueue dest rename nas attic
+                """)
+
+        @Argument(help: "Its name.")
+        var name: String
+
+        @Argument(help: "Its new name: A-Z a-z 0-9 . _ -")
+        var newName: String
+
+        @OptionGroup var queue: QueueOptions
+
+        func run() throws { try queue.with { try $0.renameDestination(name, to: newName) } }
+    }
+
+    struct Retire: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "retire",
+            abstract: "Keep further captures from a destination.",
+            discussion: """
+                What waits is still sent to it. With --to, what waits goes to another destination; a capture that the \
+                retired one may have received already stays. Where it was the default, the other one is, or the oldest.
+
+                Example:
+                  capqueue dest retire nas --to attic
+                """)
+
+        @Argument(help: "Its name.")
+        var name: String
+
+        @Option(help: ArgumentHelp("Send there what waits.", valueName: "name"))
+        var to: String?
+
+        @OptionGroup var queue: QueueOptions
+
+        func run() throws {
+            try queue.with { queue in
+                let result = try queue.retireDestination(name, movingTo: to)
+                if let to { diagnostic.note("\(Quantity.count(result.moved, "waiting capture")) moved to \(to)") }
+                if result.kept > 0 {
+                    diagnostic.note(
+                        "\(Quantity.count(result.kept, "capture")) still to be sent to \(name)"
+                            + (to == nil ? "" : ", which may have received them already"))
+                }
+                if let current = try queue.destinations().first(where: \.isDefault) {
+                    diagnostic.note("the default destination is \(current.name)")
+                } else {
+                    diagnostic.note(
+                        "no destination takes captures; add one with: capqueue dest add NAME --kind KIND ...")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+"""What was released long ago takes little room: its history is condensed, what proves something stays."""
+import json
+
+from checks import expect
+from queues import ids
+
+
+def sent(bench):
+    """Two captures at a folder, one of them after a failed try, released 31 days ago."""
+    rig = bench.rig()
+    disk = rig.out / "disk"
+    disk.mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    bundles = bench.stock[:2]
+    rig.push(*bundles)
+    rig.run("hold", bundles[0].id).must(0)
+    rig.run("release", bundles[0].id).must(0)
+    rig.run("run").must(0, about="run")
+    later(rig, bench.stock[9])
+    rig.aged(*bundles, days=39)
+    expect(sorted(ids(rig.run("prune").must(0))) == sorted(bundle.id for bundle in bundles), "they are not let go")
+    return rig, bundles
+
+
+def later(rig, bundle):
+    """The last row of a table stays in any case, so that its number does: it is of this capture."""
+    rig.push(bundle)
+    rig.run("run").must(0, about="run")
+
+
+def events(rig, bundle):
+    return [json.loads(line) for line in rig.run("history", bundle.id, "--json").must(0).out.splitlines()]
+
+
+def condensed(bench):
+    rig, bundles = sent(bench)
+    full = {bundle.id: events(rig, bundle) for bundle in bundles}
+    receipts = {bundle.id: rig.rows()[bundle.id]["deliveries"][0]["receipt"] for bundle in bundles}
+    rig.aged(*bundles, days=29)
+    rig.run("prune").must(0)
+    expect(all(events(rig, bundle) == full[bundle.id] for bundle in bundles), "condensed before 30 days are over")
+    rig.aged(*bundles, days=2)
+    rig.run("prune", "--dry-run").must(0)
+    expect(all(events(rig, bundle) == full[bundle.id] for bundle in bundles), "a dry run condenses")
+    rig.run("prune").must(0)
+    first = events(rig, bundles[0])
+    expect([each.get("event") for each in first] == ["push", "complete"], f"left is {first}")
+    expect(not any("attempt" in each for each in first), "attempts are left")
+    for bundle in bundles:
+        delivery = rig.rows()[bundle.id]["deliveries"][0]
+        expect(delivery["receipt"] == receipts[bundle.id] and delivery["state"] == "completed", "the receipt is not whole")
+    tried = rig.query("SELECT count(*) FROM deliveries WHERE was_tried = 1")
+    expect(tried == [(2,)], f"whether they were tried is lost: {tried}")
+
+
+def numbers(bench):
+    """Rows that come later have greater numbers than any that ever was."""
+    rig, bundles = sent(bench)
+    last = {table: rig.query(f"SELECT max(id) FROM {table}")[0][0] for table in ("transitions", "attempts")}
+    rig.aged(*bundles, days=31)
+    rig.run("prune").must(0)
+    rig.push(bench.stock[5])
+    rig.run("run").must(0)
+    for table, number in last.items():
+        new = rig.query(f"SELECT min({table}.id) FROM {table} JOIN deliveries ON deliveries.id = delivery "
+                        "WHERE capture = (SELECT seq FROM captures WHERE id = ?)", bench.stock[5].id)[0][0]
+        expect(new > number, f"{table}: number {new} was used before, up to {number}")
+
+
+def again(bench):
+    """Stored again, it has a history again, which is condensed again."""
+    rig, bundles = sent(bench)
+    rig.aged(*bundles, days=31)
+    rig.run("prune").must(0)
+    rig.push(bundles[0], options=("--resend",))
+    later(rig, bench.stock[8])
+    expect(len(events(rig, bundles[0])) > 3, "there is no history of the second time")
+    rig.aged(bundles[0], days=8)
+    rig.run("prune").must(0)
+    rig.aged(bundles[0], days=31)
+    rig.run("prune").must(0)
+    expect(len(events(rig, bundles[0])) == 2, f"left is {events(rig, bundles[0])}")
+
+
+TESTS = [
+    ("30 days after its release a capture keeps its receipt, and the first and last change of its state", condensed),
+    ("numbers of rows are never used again", numbers),
+    ("a capture that is stored again is condensed again", again),
+]

@@ -1,0 +1,196 @@
+"""A delivery has its destination from the start, and nothing is cancelled that nobody cancelled."""
+import json
+
+from checks import expect
+from invariants import clean
+from queues import ids
+
+
+def folder(rig, name, code=0):
+    (rig.out / name).mkdir(exist_ok=True)
+    rig.run("dest", "add", name, "--kind", "folder", "--path", rig.out / name).must(code, about=f"dest add {name}")
+
+
+def goes(rig, bundle):
+    """Where its deliveries go, and their states."""
+    return {each.get("destination", ""): each["state"] for each in rig.rows()[bundle.id]["deliveries"]}
+
+
+def default(rig):
+    return rig.run("dest", "default").must(0, about="dest default").out.decode().strip()
+
+
+def at_push(bench):
+    """The default one of that moment; a later default moves no backlog."""
+    rig = bench.rig()
+    for name in ("a", "b"):
+        folder(rig, name)
+    rig.push(bench.stock[0])
+    expect(goes(rig, bench.stock[0]) == {"a": "pending"}, f"it goes to {goes(rig, bench.stock[0])}")
+    sidecar = json.loads(rig.spool_file(bench.stock[0], "json").read_bytes())
+    expect(sidecar["destinations"] == ["a"], f"the sidecar names {sidecar['destinations']}")
+    rig.run("dest", "default", "b").must(0)
+    rig.push(bench.stock[1])
+    expect(goes(rig, bench.stock[0]) == {"a": "pending"}, "dest default moves what was pushed before")
+    rig.run("run").must(0, about="run")
+    for bundle, name in ((bench.stock[0], "a"), (bench.stock[1], "b")):
+        expect(goes(rig, bundle) == {name: "completed"}, f"after the run it is at {goes(rig, bundle)}")
+    clean(rig)
+
+
+def first_destination(bench):
+    """What was pushed before there was one gets the first that is added; a receipt without a destination stays one."""
+    rig = bench.rig()
+    waiting, held, cancelled, done = bench.stock[:4]
+    rig.push(waiting, held, cancelled, done)
+    rig.run("hold", held.id).must(0)
+    rig.run("cancel", cancelled.id).must(0)
+    rig.uploaded(done)
+    rig.run("run").must(15, about="run without a destination")
+    folder(rig, "a")
+    folder(rig, "b")
+    wanted = {waiting.id: {"a": "pending"}, held.id: {"a": "held"}, done.id: {"": "completed"}}
+    for bundle in (waiting, held, done):
+        expect(goes(rig, bundle) == wanted[bundle.id], f"{goes(rig, bundle)} instead of {wanted[bundle.id]}")
+    rig.run("retry", cancelled.id).must(0, about="retry of what was cancelled before")
+    rig.run("release", held.id).must(0)
+    rig.run("run").must(0, about="run")
+    for bundle in (waiting, held, cancelled):
+        expect(goes(rig, bundle) == {"a": "completed"}, f"after the run it is at {goes(rig, bundle)}")
+
+
+def nothing_cancelled(bench):
+    """push; push --dest b; cancel --dest b; dest default b; run: the capture goes to where it was pushed first."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    for name in ("a", "b"):
+        folder(rig, name)
+    rig.push(bundle)
+    rig.push(bundle, options=("--dest", "b"))
+    rig.run("cancel", "--dest", "b").must(0)
+    rig.run("dest", "default", "b").must(0)
+    rig.run("run").must(0, about="run")
+    expect(goes(rig, bundle) == {"a": "completed", "b": "cancelled"}, f"it is at {goes(rig, bundle)}")
+    expect((rig.out / "a" / f"{bundle.id}.bundle").read_bytes() == bundle.data, "its bytes are not at a")
+
+
+def default_goes(bench):
+    """The oldest destination becomes the default when the default one goes."""
+    rig = bench.rig()
+    for name in ("a", "b", "c"):
+        folder(rig, name)
+    rig.run("dest", "default", "c").must(0)
+    rig.run("dest", "remove", "c").must(0)
+    expect(default(rig) == "a", f"the default is {default(rig)!r}")
+    rig.run("dest", "remove", "a").must(0)
+    expect(default(rig) == "b", f"the default is {default(rig)!r}")
+    rig.push(bench.stock[0])
+    expect(goes(rig, bench.stock[0]) == {"b": "pending"}, f"it goes to {goes(rig, bench.stock[0])}")
+    rig.run("dest", "remove", "b").must(64, about="dest remove of one that is used")
+
+
+def renamed(bench):
+    """Its captures, its history and its sidecars follow."""
+    rig, sent, waiting = bench.rig(), *bench.stock[:2]
+    folder(rig, "a")
+    rig.push(sent)
+    rig.run("run").must(0)
+    rig.push(waiting)
+    folder(rig, "b")
+    rig.run("dest", "default", "b").must(0)
+    rig.run("dest", "rename", "a", "b").must(64, about="rename to a name that is taken")
+    rig.run("dest", "rename", "a", "-x").must(64, about="rename to what is no name")
+    rig.run("dest", "rename", "nowhere", "x").must(78, about="rename of what is not there")
+    rig.run("dest", "rename", "a", "attic").must(0, about="rename")
+    rig.run("dest", "show", "a").must(78, about="show of the former name")
+    expect("formerly" in rig.run("dest", "show", "attic").must(0).out.decode(), "show does not name the former one")
+    expect((goes(rig, sent), goes(rig, waiting)) == ({"attic": "completed"}, {"attic": "pending"}), "it does not follow")
+    rig.run("run").must(0, about="run")
+    rig.run("dest", "rename", "attic", "cellar").must(0)
+    rig.run("salvage", "--force", "--release").must(0, about="salvage")
+    expect((goes(rig, sent), goes(rig, waiting)) == ({"cellar": "pending"}, {"cellar": "pending"}),
+           f"after a salvage they go to {goes(rig, sent)}, {goes(rig, waiting)}")
+
+
+def retired(bench):
+    """It takes no further captures, and what waits is still sent to it."""
+    rig = bench.rig()
+    for name in ("a", "b"):
+        folder(rig, name)
+    rig.push(bench.stock[0])
+    rig.run("dest", "retire", "a").must(0, about="retire")
+    expect(default(rig) == "b", f"the default is {default(rig)!r}")
+    result = rig.run("push", "--dest", "a", bench.stock[1].path).must(78, about="push to it")
+    expect("retired" in result.text and not rig.spool_file(bench.stock[1]).exists(), f"push says {result.text!r}")
+    rig.run("dest", "default", "a").must(78, about="dest default of it")
+    rig.push(bench.stock[1])
+    rig.run("run").must(0, about="run")
+    expect((goes(rig, bench.stock[0]), goes(rig, bench.stock[1])) == ({"a": "completed"}, {"b": "completed"}),
+           "they are not where they were to go")
+    listed = rig.run("dest", "list").out.decode()
+    expect("retired" in listed, f"dest list says {listed!r}")
+    rig.run("salvage", "--force").must(0, about="salvage")
+    rig.run("push", "--dest", "a", bench.stock[2].path).must(78, about="push to it after a salvage")
+
+
+def moved(bench):
+    """--to moves what waits and is held; what it may have already stays, and what was cancelled there is held."""
+    rig = bench.rig()
+    for name in ("a", "b"):
+        folder(rig, name)
+    waits, held, doubt, both, cancelled, done = bench.stock[:6]
+    rig.push(done)
+    rig.run("run").must(0)
+    rig.push(waits, held, doubt)
+    rig.push(cancelled, both, options=("--dest", "a", "--dest", "b"))
+    rig.run("hold", held.id).must(0)
+    with rig.database() as database:
+        database.execute("UPDATE deliveries SET in_doubt = 1 WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
+                         (doubt.id,))
+        # A command names captures or a destination, so one delivery of several is cancelled here.
+        database.execute("UPDATE deliveries SET state = 'cancelled' WHERE destination = 2 AND capture = "
+                         "(SELECT seq FROM captures WHERE id = ?)", (cancelled.id,))
+    rig.run("dest", "retire", "a", "--to", "a").must(64, about="retire to itself")
+    rig.run("dest", "retire", "a", "--to", "nowhere").must(78, about="retire to what is not there")
+    expect(default(rig) == "a", "a retire that was refused changed something")
+    said = rig.run("dest", "retire", "a", "--to", "b").must(0, about="retire --to").text
+    expect("4 waiting captures moved" in said and "1 capture still to be sent to a" in said, f"it says {said!r}")
+    wanted = [(waits, {"b": "pending"}), (held, {"b": "held"}), (doubt, {"a": "pending"}),
+              (both, {"a": "cancelled", "b": "pending"}), (cancelled, {"a": "cancelled", "b": "held"}),
+              (done, {"a": "completed"})]
+    for bundle, where in wanted:
+        expect(goes(rig, bundle) == where, f"{goes(rig, bundle)} instead of {where}")
+    rig.run("run").must(0, 15, about="run")
+    expect(sorted(path.stem for path in (rig.out / "b").glob("*.bundle")) == sorted([waits.id, both.id]), "b has others")
+    clean(rig)
+
+
+def pruned_by_name(bench):
+    """prune --cancelled with ids: these and no others, and none that is not cancelled."""
+    rig = bench.rig()
+    named, other, waiting = bench.stock[:3]
+    rig.push(named, other, waiting)
+    rig.run("cancel", named.id, other.id).must(0)
+    rig.run("prune", named.id).must(64, about="prune ID without --cancelled")
+    expect(ids(rig.run("prune", "--cancelled", "--dry-run", named.id).must(0)) == [named.id], "dry run")
+    result = rig.run("prune", "--cancelled", named.id, waiting.id).must(64, about="prune of one that waits")
+    expect(ids(result) == [named.id] and "expected cancelled" in result.text, f"{result.out!r} {result.text!r}")
+    left = [bundle for bundle in (named, other, waiting) if rig.spool_file(bundle).exists()]
+    expect(left == [other, waiting], f"{len(left)} bundles are left")
+    rig.run("prune", "--cancelled", named.id).must(66, about="prune of what is gone")
+    rig.run("prune", "--cancelled", "ffffffff").must(66, about="prune of what is not there")
+    (rig.out / "ids").write_text(f"{other.id}\n")
+    with open(rig.out / "ids", "rb") as source:
+        piped = rig.run("prune", "--cancelled", "-", stdin=source).must(0, about="ids from standard input")
+    expect(ids(piped) == [other.id], f"prints {piped.out!r}")
+
+
+TESTS = [
+    ("a delivery has its destination from push on, and dest default moves no backlog", at_push),
+    ("what is pushed while there is no destination gets the first that is added", first_destination),
+    ("a run cancels nothing that nobody cancelled", nothing_cancelled),
+    ("the oldest destination becomes the default when the default one goes", default_goes),
+    ("dest rename: captures follow, and salvage knows the former name of the sidecars", renamed),
+    ("dest retire: no further captures, and what waits is still sent", retired),
+    ("dest retire --to moves what waits, unless it is in doubt", moved),
+    ("prune --cancelled ID lets go these and no others", pruned_by_name),
+]

@@ -1,0 +1,144 @@
+"""Acknowledged means held: what was released and is pushed again is stored again, and kept for its retention."""
+import json
+import shutil
+
+from bench import PHOTO
+from checks import expect
+from invariants import clean, gives, holds
+from queues import DAY, ids
+
+
+def released(bench, rig, bundle, days=8):
+    """A queue that had the bundle, has a receipt for it, and has let it go."""
+    rig.push(bundle)
+    rig.uploaded(bundle, days=days)
+    expect(ids(rig.run("prune").must(0, about="prune")) == [bundle.id], "it is not let go")
+    rig.run("get", "--local", bundle.id, "-o", "-").must(66, about="get of what was released")
+
+
+def is_held(bench):
+    """It has its old id and receipt, and its bytes; it is not sent again."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    disk = rig.out / "disk"
+    disk.mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    released(bench, rig, bundle)
+    said = rig.push(bundle)
+    expect("uploaded already" in said.text and "--resend" in said.text, f"push says {said.text!r}")
+    told = json.loads(rig.run("push", "--json", bundle.path).must(0, about="push --json").out)
+    expect(told["outcome"] == "held-already", f"a third push is told {told['outcome']}")
+    row = holds_delivered(rig, bundle)
+    expect(len(clean(rig)) == 1 and row["deliveries"][0].get("receipt"), "the receipt is gone")
+    rig.run("run").must(0, about="run")
+    expect(not list(disk.glob("*.bundle")), "what was delivered is sent again")
+
+
+def holds_delivered(rig, bundle):
+    row = rig.rows()[bundle.id]
+    holds(rig, bundle)
+    gives(rig, bundle)
+    expect(row["state"] == "completed", f"it is {row['state']}")
+    return row
+
+
+def for_its_retention(bench):
+    """The retention counts from when the bytes came, where that is later than the delivery."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    released(bench, rig, bundle, days=100)
+    rig.push(bundle)
+    expect(not ids(rig.run("prune").must(0)), "prune lets go what was stored just now")
+    holds_delivered(rig, bundle)
+    rig.aged(bundle, days=6.99)
+    expect(not ids(rig.run("prune").must(0)), "prune lets go what was stored less than a week ago")
+    rig.aged(bundle, days=0.02)
+    expect(ids(rig.run("prune").must(0)) == [bundle.id], "prune keeps what was stored a week ago")
+
+
+def with_an_accepted_clock(bench):
+    """A stamp of a clock that was ahead does not keep it for ever."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    released(bench, rig, bundle)
+    rig.push(bundle)
+    with rig.database() as database:
+        database.execute(f"UPDATE captures SET stored_at = stored_at + {400 * DAY}")
+    expect(not ids(rig.run("prune", "--older-than", "0s").must(0)), "it is let go before its time")
+    expect(ids(rig.run("prune", "--accept-clock", "--older-than", "0s").must(0)) == [bundle.id], "it stays for ever")
+
+
+def moved(bench):
+    """push --move takes the file away only with the bytes in the spool."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    released(bench, rig, bundle)
+    own = rig.out / "own.bundle"
+    shutil.copy(bundle.path, own)
+    expect(ids(rig.run("push", "--move", own).must(0, about="push --move")) == [bundle.id], "no id")
+    expect(not own.exists(), "the file stays")
+    holds_delivered(rig, bundle)
+
+
+def swept(bench):
+    """adopt skips it: each sweep would fill the disk again."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    released(bench, rig, bundle)
+    folder = rig.out / "card"
+    folder.mkdir()
+    shutil.copy(bundle.path, folder / "1.bundle")
+    expect(not ids(rig.run("adopt", folder).must(0, about="adopt")), "adopt takes it in again")
+    expect(rig.rows()[bundle.id]["holding"] == "removed", "adopt stores it again")
+
+
+def sent_again(bench):
+    """--resend sends it again, to what is named or to all; the rest keeps its receipt."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    for name in ("one", "two"):
+        (rig.out / name).mkdir()
+        rig.run("dest", "add", name, "--kind", "folder", "--path", rig.out / name).must(0, about="dest add")
+    rig.push(bundle, options=("--dest", "one", "--dest", "two"))
+    rig.run("run").must(0, about="run")
+    rig.aged(bundle, days=8)
+    expect(ids(rig.run("prune").must(0)) == [bundle.id], "it is not let go")
+    for name in ("one", "two"):
+        (rig.out / name / f"{bundle.id}.bundle").unlink()
+    rig.push(bundle, options=("--resend", "--dest", "two"))
+    rig.run("run").must(0, about="run")
+    expect([name for name in ("one", "two") if (rig.out / name / f"{bundle.id}.bundle").exists()] == ["two"],
+           "it was not sent again to the one that is named alone")
+    rig.push(bundle, options=("--resend",))
+    rig.run("run").must(0, about="run")
+    expect((rig.out / "one" / f"{bundle.id}.bundle").read_bytes() == bundle.data, "it was not sent again")
+    holds_delivered(rig, bundle)
+
+
+def of_another_hash(bench):
+    """Packed again it has another assertion: the copy is held under its own hash, the destination is asked for the first."""
+    first = bench.packed("again 1", PHOTO[:-2] + b"again" * 400 + PHOTO[-2:])
+    second = bench.packed("again 2", PHOTO[:-2] + b"again" * 400 + PHOTO[-2:])
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    rig = bench.rig()
+    disk = rig.out / "disk"
+    disk.mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    rig.push(first)
+    rig.run("run").must(0, about="run")
+    rig.aged(first, days=8)
+    expect(ids(rig.run("prune").must(0)) == [first.id], "it is not let go")
+    rig.run("push", second.path).must(0, about="push of another copy")
+    holds_delivered(rig, second)
+    found = rig.run("check", "--remote").must(0, about="check --remote")
+    expect(b"lost" not in found.out, f"check --remote says {found.out!r}")
+    expect(rig.rows()[first.id]["state"] == "completed", "check --remote sends it again")
+    rig.aged(first, days=8)
+    expect(ids(rig.run("prune").must(0)) == [first.id], "the second copy is not let go")
+    out = rig.run("get", first.id, "-o", "-").must(0, about="get from the destination").out
+    expect(out == first.data, "get gives other bytes than were delivered")
+
+
+TESTS = [
+    ("what was released and is pushed again is stored again, and not sent again", is_held),
+    ("what is stored again is kept for its retention", for_its_retention),
+    ("--accept-clock clamps the time of storing, too", with_an_accepted_clock),
+    ("push --move of what was released leaves its bytes in the spool", moved),
+    ("adopt skips what was released", swept),
+    ("push --resend sends again what was delivered", sent_again),
+    ("a copy of another hash is held, and destinations are asked for the hash of their receipt", of_another_hash),
+]

@@ -109,18 +109,10 @@ extension UploadQueue {
         return .init(captures: try row?.needInteger("captures") ?? 0, bytes: try row?.needInteger("bytes") ?? 0)
     }
 
-    /// By index alone: a session may have a million members.
     private static func sessionCounts(_ db: Database) throws -> QueueStatus.Sessions {
         let open = try db.integer("SELECT count(*) FROM sessions WHERE ended_at IS NULL") ?? 0
         let ended = try db.integer("SELECT count(*) FROM sessions WHERE ended_at IS NOT NULL") ?? 0
-        let due = try db.integer(
-            """
-            SELECT count(*) FROM sessions WHERE ended_at IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
-                    AND state IN ('pending', 'uploading', 'processing', 'failed', 'held'))
-                AND (incomplete = 1 OR NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
-                    AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled')))
-            """)
+        let due = try db.integer("SELECT count(*) FROM sessions WHERE \(Session.due)")
         return .init(open: open, ended: ended, due: due ?? 0)
     }
 }

@@ -70,7 +70,8 @@ final class QueueStore: Sendable {
                 if freesReserve, Reserve(folder: folder).release() {
                     return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
                 }
-                let copy = try ReadOnlyDatabase.open(folder)
+                // One that is half made cannot be read either.
+                guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
                 return QueueStore(folder, copy, readOnly: fullDisk(folder))
             }
         }

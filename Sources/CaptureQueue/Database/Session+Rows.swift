@@ -3,9 +3,19 @@ import QueueModel
 import QueueTransports
 
 extension Session {
+    /// The one place that says when a session is due: it has ended, and every member has landed. By index alone: a session
+    /// may have a million members.
+    static let due = """
+        (sessions.ended_at IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
+                AND state IN ('pending', 'uploading', 'processing', 'failed', 'held'))
+            AND (incomplete = 1 OR NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
+                AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled'))))
+        """
+
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]
     {
-        try db.rows("SELECT * FROM sessions \(condition) ORDER BY id", arguments).map { row in
+        try db.rows("SELECT *, \(due) AS is_due FROM sessions \(condition) ORDER BY id", arguments).map { row in
             var members: [DeliveryState: Int] = [:]
             let counts = try db.rows(
                 "SELECT state, count(*) AS members FROM captures WHERE session = ? GROUP BY state",
@@ -14,7 +24,7 @@ extension Session {
             return Session(
                 name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
                 endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,
-                members: members, isTold: try row.text("marker") != nil)
+                isDue: try row.needInteger("is_due") == 1, members: members, isTold: try row.text("marker") != nil)
         }
     }
 }

@@ -201,7 +201,7 @@ package final class DestinationWorker {
     }
 
     private func tellSession(_ now: Int) throws -> Bool {
-        guard let marker = try queue.dueMarker(for: destination, at: now) else { return false }
+        guard let marker = try queue.claimSessionEnd(for: destination, at: now) else { return false }
         let control = board.control(for: nil, destination)
         defer { board.done(control) }
         let result = transport.tell(marker, control)

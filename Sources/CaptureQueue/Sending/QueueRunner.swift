@@ -65,6 +65,7 @@ public final class QueueRunner: Sendable {
             RunProgressFile.remove(folder)
         }
         try queue.recoverClaims()
+        try queue.recoverSessionEnds()
         try queue.clampRetries()
         let start = try queue.store.write { try queue.clock.stamp($0) }
         let board = RunBoard(

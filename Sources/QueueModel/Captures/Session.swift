@@ -6,12 +6,11 @@ public struct Session: Hashable, Sendable {
     public let endedAt: Int?
     /// Whether members that failed or were cancelled count as landed.
     public let isIncomplete: Bool
+    /// It has ended, and every member has landed.
+    public let isDue: Bool
     public let members: [DeliveryState: Int]
     /// A destination was told of its end, and has taken it.
     public let isTold: Bool
-
-    /// It has ended, and every member has landed.
-    public var isDue: Bool { endedAt != nil && unlanded == 0 }
 
     /// Members that have not landed yet.
     public var unlanded: Int {
@@ -25,13 +24,14 @@ public struct Session: Hashable, Sendable {
     public var count: Int { members.values.reduce(0, +) }
 
     package init(
-        name: String, openedAt: Int, endedAt: Int?, isIncomplete: Bool, members: [DeliveryState: Int],
+        name: String, openedAt: Int, endedAt: Int?, isIncomplete: Bool, isDue: Bool, members: [DeliveryState: Int],
         isTold: Bool
     ) {
         self.name = name
         self.openedAt = openedAt
         self.endedAt = endedAt
         self.isIncomplete = isIncomplete
+        self.isDue = isDue
         self.members = members
         self.isTold = isTold
     }

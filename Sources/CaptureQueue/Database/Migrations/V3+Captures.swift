@@ -16,6 +16,7 @@ extension V3 {
         ALTER TABLE deliveries ADD COLUMN was_tried INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE destinations ADD COLUMN is_retired INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE destinations ADD COLUMN former_names TEXT NOT NULL DEFAULT '';
+        ALTER TABLE markers ADD COLUMN is_claimed INTEGER NOT NULL DEFAULT 0;
         UPDATE captures SET stored_at = pushed_at;
         UPDATE deliveries SET part = 'photo' WHERE state = 'completed'
             AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, '$.part') END = 'photo';

@@ -8,32 +8,27 @@ import QueueTransports
 import SystemPackage
 
 extension UploadQueue {
-    /// Sessions that ended, of which every member has landed, and of which this destination has one.
-    private static let isDue = """
-        sessions.ended_at IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
-                AND state IN ('pending', 'uploading', 'processing', 'failed', 'held'))
-            AND (incomplete = 1 OR NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
-                AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled')))
-        """
-
-    /// The session's end that a destination has to be told next; nil when there is none.
-    func dueMarker(for destination: Destination, at now: Int) throws -> SessionMarker? {
-        let number = destination.number
+    /// Takes the session's end that a destination has to be told next. Its row is claimed in the transaction that finds it due,
+    /// so that no two lanes tell it.
+    ///
+    /// - Returns: nil when there is none.
+    func claimSessionEnd(for destination: Destination, at now: Int) throws -> SessionMarker? {
         // Looked for first, so that nothing is written where there is nothing to tell.
-        guard let found = try dueSession(for: destination, at: now) else { return nil }
-        let session = try found.needInteger("id")
-        let ended = try found.needInteger("ended_at")
+        guard try isMarkerDue(for: destination, at: now) else { return nil }
         let random = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
-        let key = UUIDText.of(random, version: 4)
         return try store.write { db in
+            guard let found = try Self.dueSession(for: destination, at: now, db) else { return nil }
+            let session = try found.needInteger("id")
+            let number = destination.number
             try db.run(
                 """
                 INSERT INTO markers (session, destination, ended_at, key, due) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (session, destination) DO UPDATE SET ended_at = excluded.ended_at, key = excluded.key,
                     attempts = 0, due = excluded.due, sent_at = NULL, answer = NULL, error = NULL
                     WHERE markers.ended_at <> excluded.ended_at
-                """, [session, number, ended, key, now])
+                """, [session, number, try found.needInteger("ended_at"), UUIDText.of(random, version: 4), now])
+            try db.run(
+                "UPDATE markers SET is_claimed = 1 WHERE session = ? AND destination = ?", [session, number])
             guard
                 let row = try db.row(
                     "SELECT * FROM markers WHERE session = ? AND destination = ?", [session, number])
@@ -45,14 +40,21 @@ extension UploadQueue {
         }
     }
 
+    /// Gives back what a run that is dead had claimed. Only the run calls this, before it begins.
+    func recoverSessionEnds() throws {
+        let claimed = try store.read { try $0.integer("SELECT 1 FROM markers WHERE is_claimed = 1") }
+        guard claimed != nil else { return }
+        try store.write { try $0.run("UPDATE markers SET is_claimed = 0") }
+    }
+
     /// Whether a destination has to be told of a session's end now.
     func isMarkerDue(for destination: Destination, at now: Int) throws -> Bool {
-        try dueSession(for: destination, at: now) != nil
+        try store.read { try Self.dueSession(for: destination, at: now, $0) } != nil
     }
 
     /// Whether a destination has not been told of a session's end that it should know of.
     public func hasUntoldSessions() throws -> Bool {
-        try destinations().contains { try dueSession(for: $0, at: .max) != nil }
+        try destinations().contains { try isMarkerDue(for: $0, at: .max) }
     }
 
     /// How often a run that ends when all is done tells of an end that is not taken; the next run goes on.
@@ -60,32 +62,30 @@ extension UploadQueue {
 
     /// Whether a run that ends when all is done still waits to tell.
     func isMarkerWorthWaiting(for destination: Destination) throws -> Bool {
-        guard try dueSession(for: destination, at: .max) != nil else { return false }
+        guard try isMarkerDue(for: destination, at: .max) else { return false }
         return try store.read {
             try $0.integer(
                 """
                 SELECT 1 FROM markers JOIN sessions ON sessions.id = markers.session
                 WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts < ?
-                    AND \(Self.isDue)
+                    AND \(Session.due)
                 """, [destination.number, Self.patience]) != nil
         }
     }
 
-    private func dueSession(for destination: Destination, at now: Int) throws -> Row? {
+    private static func dueSession(for destination: Destination, at now: Int, _ db: Database) throws -> Row? {
         guard destination.settings["session-end-url"] != nil else { return nil }
         let number = destination.number
-        return try store.read { db in
-            try db.row(
-                """
-                SELECT sessions.* FROM sessions LEFT JOIN markers
-                    ON markers.session = sessions.id AND markers.destination = ?
-                WHERE \(Self.isDue) AND EXISTS (SELECT 1 FROM deliveries JOIN captures ON captures.seq = deliveries.capture
-                    WHERE captures.session = sessions.id AND deliveries.destination = ? AND deliveries.state = 'completed')
-                AND (markers.key IS NULL OR markers.ended_at <> sessions.ended_at
-                    OR markers.sent_at IS NULL AND markers.due <= ?)
-                ORDER BY sessions.ended_at LIMIT 1
-                """, [number, number, now])
-        }
+        return try db.row(
+            """
+            SELECT sessions.* FROM sessions LEFT JOIN markers
+                ON markers.session = sessions.id AND markers.destination = ?
+            WHERE \(Session.due) AND EXISTS (SELECT 1 FROM deliveries JOIN captures ON captures.seq = deliveries.capture
+                WHERE captures.session = sessions.id AND deliveries.destination = ? AND deliveries.state = 'completed')
+            AND (markers.key IS NULL OR markers.is_claimed = 0
+                AND (markers.ended_at <> sessions.ended_at OR markers.sent_at IS NULL AND markers.due <= ?))
+            ORDER BY sessions.ended_at LIMIT 1
+            """, [number, number, now])
     }
 
     private static func body(_ row: Row, _ session: Int, _ destination: Int, _ db: Database) throws -> [UInt8] {
@@ -123,7 +123,7 @@ extension UploadQueue {
             case .success(let answer):
                 try db.run(
                     """
-                    UPDATE markers SET sent_at = ?, answer = ?, error = NULL, attempts = attempts + 1
+                    UPDATE markers SET sent_at = ?, answer = ?, error = NULL, attempts = attempts + 1, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
                     """, [now, answer, marker.sessionNumber, marker.destination, marker.key])
                 try db.run("UPDATE sessions SET marker = ? WHERE id = ?", [answer, marker.sessionNumber])
@@ -131,7 +131,7 @@ extension UploadQueue {
                 let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? 0
                 try db.run(
                     """
-                    UPDATE markers SET attempts = attempts + 1, due = ?, error = ?
+                    UPDATE markers SET attempts = attempts + 1, due = ?, error = ?, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
                     """,
                     [now + max(1, delay) * 1000, trouble.message, marker.sessionNumber, marker.destination, marker.key])
@@ -146,7 +146,7 @@ extension UploadQueue {
             try $0.integer(
                 """
                 SELECT min(due) FROM markers JOIN sessions ON sessions.id = markers.session
-                WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(Self.isDue)
+                WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(Session.due)
                 """,
                 [destination.number])
         }

@@ -9,6 +9,6 @@ struct RefusedSend: Error {
     init(local message: String, _ control: SendControl) {
         outcome =
             control.stopped.map { .parked(cause: $0, isInDoubt: false) }
-            ?? .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
+            ?? .blocked(Block(.local, message))
     }
 }

@@ -8,13 +8,13 @@ package import SystemPackage
 ///
 /// The contract: `send` may be called again for the same delivery after any outcome but `completed`, and never makes the
 /// destination hold two of it where the destination can tell. It returns `completed` only with a receipt that names the
-/// bundle's hash, `held` and `parked` only where nothing came to an end, and never throws: what goes wrong is an outcome.
+/// bundle's hash, `blocked` and `parked` only where nothing came to an end, and never throws: what goes wrong is an outcome.
 /// It writes nothing to the queue.
 package protocol UploadTransport: AnyObject {
     /// What can be known without asking anybody: the folder is not mounted. Looked at before anything is claimed.
-    var absence: DestinationHold? { get }
+    var absence: Block? { get }
     /// Connects, and asks for nothing. nil when somebody is there.
-    func reach(_ control: SendControl) -> DestinationHold?
+    func reach(_ control: SendControl) -> Block?
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome
     /// Asks what became of a delivery that is `processing`.
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome
@@ -47,15 +47,15 @@ package struct SendTrouble: Error, Hashable {
 /// What `dest test` found.
 public struct DestinationTest: Hashable, Sendable {
     /// nil when it can be used.
-    public var hold: DestinationHold?
+    public var block: Block?
     /// What was found, a sentence each.
     public var findings: [String] = []
 
-    package init(hold: DestinationHold? = nil) { self.hold = hold }
+    package init(block: Block? = nil) { self.block = block }
 }
 
 extension UploadTransport {
-    package var absence: DestinationHold? { nil }
+    package var absence: Block? { nil }
 
     package func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         .unclear(code: "poll", message: "this kind of destination decides at once")

@@ -25,15 +25,15 @@ final class ScriptedDestination: UploadTransport {
         start = manual.now
     }
 
-    static let offline = DestinationHold(code: "offline", message: "nobody there")
+    static let offline = Block(.offline, "nobody there")
 
-    func reach(_ control: SendControl) -> DestinationHold? {
+    func reach(_ control: SendControl) -> Block? {
         connections += 1
         return isThere() ? nil : Self.offline
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        guard isThere() else { return .held(Self.offline) }
+        guard isThere() else { return .blocked(Self.offline) }
         sent.append(Sent(id: job.capture.id, attempt: job.delivery.attempts, at: manual.now - start))
         let outcome = answer(job.capture, job.delivery)
         guard case .completed = outcome else { return outcome }
@@ -50,7 +50,8 @@ final class ScriptedDestination: UploadTransport {
 /// One worker, driven without threads.
 final class SimulatedRun {
     let destination: ScriptedDestination
-    let gate: DestinationGate
+    let board: RunBoard
+    private let record: Destination
     private let manual: ManualClock
     private let worker: DestinationWorker
     private let log = EventList()
@@ -58,11 +59,11 @@ final class SimulatedRun {
     init(_ queue: UploadQueue, _ name: String, _ manual: ManualClock) throws {
         self.manual = manual
         destination = ScriptedDestination(manual)
-        let record = try queue.destination(name)
-        gate = DestinationGate(record, at: manual.now)
+        record = try queue.destination(name)
         let log = log
-        let board = RunBoard(clock: { manual.now }, onEvent: { log.add($0) })
-        worker = DestinationWorker(queue, record, gate, destination, board)
+        board = RunBoard(clock: { manual.now }, onEvent: { log.add($0) })
+        _ = board.adopt(record)
+        worker = DestinationWorker(queue, record, destination, board)
     }
 
     var events: [QueueEvent] { log.all }

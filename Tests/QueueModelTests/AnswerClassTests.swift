@@ -169,7 +169,6 @@ private struct StatusRow {
         case "a bearer token was sent": return { $0.sentToken }
         case "the URL is fetched, or its time is over": return { $0.isFetchedOrExpired }
         case "an edge": return { $0.isEdge }
-        case "a JSON body with a code": return { $0.code != nil }
         case "Retry-After": return { $0.hasRetryAfter }
         case "the whole body was sent": return { $0.wasSentWhole }
         case "not the whole body was sent": return { !$0.wasSentWhole }

@@ -40,7 +40,7 @@ struct ContractPlace {
         destination = Destination(
             name: "contract", kind: kind.rawValue,
             settings: try Self.settings(kind, servers, folder, isThere: isThere), isDefault: true, addedAt: 0,
-            hold: nil, isPaused: false, isPausedAtOnce: false, isLifted: false, number: 1)
+            saved: .init(), isPaused: false, isPausedAtOnce: false, lifts: 0, number: 1)
     }
 
     private static func settings(

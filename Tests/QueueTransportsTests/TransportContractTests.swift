@@ -65,12 +65,12 @@ struct TransportContractTests {
     func blamesNoCaptureWhereNobodyIsThere(_ kind: Destination.Kind) throws {
         let place = try ContractPlace(kind, "offline", isThere: false)
         let transport = try place.transport()
-        #expect(transport.reach(SendControl())?.code == "offline")
-        guard case .held(let hold) = transport.send(place.job(), SendControl()) else {
+        #expect(transport.reach(SendControl())?.reason == .offline)
+        guard case .blocked(let block) = transport.send(place.job(), SendControl()) else {
             Issue.record("sent")
             return
         }
-        #expect(hold.code == "offline")
+        #expect(block.reason == .offline)
     }
 
     @Test(arguments: Destination.Kind.allCases)
@@ -105,7 +105,7 @@ struct TransportContractTests {
     func leavesNothingBehindWhenItIsTested(_ kind: Destination.Kind) throws {
         let place = try ContractPlace(kind, "tested")
         let found = try place.transport().test(SendControl())
-        #expect(found.hold == nil, "\(found.hold?.message ?? "")")
+        #expect(found.block == nil, "\(found.block?.message ?? "")")
         #expect(!found.findings.isEmpty)
         #expect(try place.copies() == 0)
     }

@@ -100,7 +100,7 @@ extension UploadQueue {
             if let revived { _ = try db.apply(.hold, to: DeliveryRecord(row: revived), at: now, .init(cause: cause)) }
             return
         }
-        try db.run("UPDATE deliveries SET destination = ? WHERE id = ?", [target, delivery.number])
+        try db.run("UPDATE deliveries SET destination = ?, tried_at = NULL WHERE id = ?", [target, delivery.number])
         if delivery.state == .failed {
             _ = try db.apply(
                 .retry, to: delivery, at: now, .init(cause: cause, due: now, attempts: 0, idempotencyKey: .forgotten))

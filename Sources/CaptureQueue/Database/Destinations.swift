@@ -18,20 +18,12 @@ extension Destination {
                     one, _ in one
                 },
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
-                hold: try hold(row), isPaused: try row.needInteger("paused") > 0,
+                saved: try DestinationState.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
                 isRetired: try row.needInteger("is_retired") == 1,
                 formerNames: try row.needText("former_names").pieces(by: " "),
-                isLifted: try row.text("held_code") == lifted, number: try row.needInteger("id"))
+                lifts: try row.needInteger("lifts"), number: try row.needInteger("id"))
         }
-    }
-
-    /// Stands in `held_code` in place of a code.
-    static let lifted = "lifted"
-
-    private static func hold(_ row: Row) throws -> Hold? {
-        guard let until = try row.integer("held_until") else { return nil }
-        return Hold(code: try row.text("held_code") ?? "", reason: try row.text("held_reason") ?? "", until: until)
     }
 
     static func settingsText(_ settings: [String: String]) -> String {
@@ -94,7 +86,7 @@ extension UploadQueue {
         }
     }
 
-    /// Changes settings of a destination, and lifts what holds it.
+    /// Changes settings of a destination, and lifts what blocks it.
     ///
     /// - Parameter changes: nil takes a setting away.
     /// - Throws: `destination.unknown`, `destination.settings`.
@@ -109,11 +101,8 @@ extension UploadQueue {
         let text = Destination.settingsText(try DestinationSettings.examined(settings, kind, of: name))
         try store.turn { turn in
             try turn.write { db in
-                try db.run(
-                    """
-                    UPDATE destinations SET settings = ?, held_until = NULL, held_code = ?, held_reason = NULL
-                    WHERE id = ?
-                    """, [text, Destination.lifted, known.number])
+                try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
+                try db.unblock("id = ?", [known.number])
             }
             try SettingsCopy(self).write()
         }

@@ -21,6 +21,8 @@ extension Database {
         var isInDoubt: Bool?
         var polls: Int?
         var idempotencyKey: KeyChange = .kept
+        /// A try ended then; nil leaves what is known.
+        var triedAt: Int?
     }
 
     enum KeyChange {
@@ -46,7 +48,7 @@ extension Database {
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
                 receipt = ?, part = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?,
-                polls = ?, idempotency_key = ? WHERE id = ?
+                polls = ?, idempotency_key = ?, tried_at = coalesce(?, tried_at) WHERE id = ?
             """,
             [
                 next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
@@ -55,7 +57,7 @@ extension Database {
                 change.completion.flatMap { Receipt.part(in: $0.receipt) }, change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
                 change.isInDoubt ?? delivery.isInDoubt ? 1 : 0, change.polls ?? delivery.polls,
-                change.idempotencyKey.applied(to: delivery.idempotencyKey), delivery.number,
+                change.idempotencyKey.applied(to: delivery.idempotencyKey), change.triedAt, delivery.number,
             ])
     }
 

@@ -51,7 +51,7 @@ extension UploadQueue {
                     .park, to: delivery, at: now,
                     .init(
                         cause: "its run ended without an answer", due: now + delay * 1000,
-                        attempts: max(0, delivery.attempts - 1), isInDoubt: true))
+                        attempts: max(0, delivery.attempts - 1), isInDoubt: true, triedAt: now))
                 count += 1
             }
             return count

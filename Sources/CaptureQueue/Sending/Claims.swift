@@ -20,18 +20,18 @@ extension UploadQueue {
     /// How long a claim is good without being renewed.
     package static let lease = 600_000
 
-    /// Takes the delivery that is next for a destination: due, most urgent, longest due (Spec/queue.md section 6).
+    /// Takes the delivery that is next for a destination: due, not tried before tried ones, most urgent, longest due
+    /// (Spec/queue.md section 6).
     ///
     /// - Parameters:
     ///   - before: Unix milliseconds; only what was due before is taken. nil for what is due now.
     ///   - floor: it is not earlier than this now; for a run, whose own clock never goes back.
-    ///   - isTrial: of a destination that may be held for the sake of one capture: whichever has not been tried for longest.
     /// - Returns: nil when nothing is due.
     public func claim(
-        for destination: Destination, dueBefore before: Int? = nil, floor: Int = 0, isTrial: Bool = false
+        for destination: Destination, dueBefore before: Int? = nil, floor: Int = 0
     ) throws -> Claim? {
         try store.write { db in
-            try claim(for: destination, dueBefore: before, at: max(clock.stamp(db), floor), isTrial: isTrial, db)
+            try claim(for: destination, dueBefore: before, at: max(clock.stamp(db), floor), db)
         }
     }
 
@@ -41,24 +41,17 @@ extension UploadQueue {
     }
 
     func claim(
-        for destination: Destination, dueBefore before: Int?, at now: Int, isTrial: Bool = false, _ db: Database
+        for destination: Destination, dueBefore before: Int?, at now: Int, _ db: Database
     ) throws -> Claim? {
-        while let number = try Self.next(for: destination, due: min(before ?? now, now), isTrial: isTrial, db) {
+        while let number = try Self.next(for: destination, due: min(before ?? now, now), db) {
             if let claim = try take(number, destination, at: now, db) { return claim }
         }
         return nil
     }
 
-    private static func next(
-        for destination: Destination, due: Int, isTrial: Bool = false, _ db: Database
-    ) throws -> Int? {
-        try ready(due, destination, isTrial, db).min { first, second in
-            (isTrial ? 0 : -first.priority, first.due, first.id)
-                < (isTrial ? 0 : -second.priority, second.due, second.id)
-        }?.id
+    private static func next(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
+        try untried(due, destination, db) ?? tried(due, destination, db)
     }
-
-    private typealias Ready = (id: Int, priority: Int, due: Int)
 
     /// No earlier member of its session waits for the same destination, or is on its way there.
     private static let isFirstOfSession = """
@@ -69,32 +62,36 @@ extension UploadQueue {
 
     /// One index search for each priority that is in use: what waits for a later time is stepped over, however much it is.
     ///
-    /// - Returns: the first of the highest priority, or of each.
-    private static func ready(
-        _ due: Int, _ destination: Destination, _ isOfEach: Bool, _ db: Database
-    ) throws -> [Ready] {
-        var found: [Ready] = []
+    /// - Returns: the first of the highest priority that has one.
+    private static func untried(_ due: Int, _ destination: Destination, _ db: Database) throws -> Int? {
         var priority = Priority.range.upperBound + 1
         while let next = try lower(priority, destination, db) {
             priority = next
-            let row = try db.row(
+            let found = try db.integer(
                 """
-                SELECT id, due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND priority = ?
-                    AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
+                SELECT id FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND tried_at IS NULL
+                    AND priority = ? AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
                 """, [destination.number, priority, due])
-            guard let row else { continue }
-            found.append((try row.needInteger("id"), priority, try row.needInteger("due")))
-            if !isOfEach { break }
+            if let found { return found }
         }
-        return found
+        return nil
     }
 
-    /// The next lower priority that is in use.
+    /// What was tried before stands behind all that was not, whatever its priority; of those, what was due first.
+    private static func tried(_ due: Int, _ destination: Destination, _ db: Database) throws -> Int? {
+        try db.integer(
+            """
+            SELECT id FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND tried_at IS NOT NULL
+                AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
+            """, [destination.number, due])
+    }
+
+    /// The next lower priority that is in use, of what was not tried.
     private static func lower(_ priority: Int, _ destination: Destination, _ db: Database) throws -> Int? {
         try db.integer(
             """
-            SELECT priority FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND priority < ?
-            ORDER BY priority DESC LIMIT 1
+            SELECT priority FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND tried_at IS NULL
+                AND priority < ? ORDER BY priority DESC LIMIT 1
             """, [destination.number, priority])
     }
 
@@ -103,13 +100,19 @@ extension UploadQueue {
         try store.read { db in
             var found = try db.integer(
                 "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'", [destination.number])
+            let tried = try db.integer(
+                """
+                SELECT due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed')
+                    AND tried_at IS NOT NULL AND due > ? ORDER BY due LIMIT 1
+                """, [destination.number, now])
+            found = [found, tried].compactMap(\.self).min()
             var priority = Priority.range.upperBound + 1
             while let next = try Self.lower(priority, destination, db) {
                 priority = next
                 let due = try db.integer(
                     """
                     SELECT due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed')
-                        AND priority = ? AND due > ? ORDER BY due LIMIT 1
+                        AND tried_at IS NULL AND priority = ? AND due > ? ORDER BY due LIMIT 1
                     """, [destination.number, priority, now])
                 found = [found, due].compactMap(\.self).min()
             }

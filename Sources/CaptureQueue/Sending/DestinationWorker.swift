@@ -4,7 +4,7 @@ package import QueueModel
 package import QueueTransports
 import SystemPackage
 
-/// Sends to one destination, one thing at a time. Several side by side share its gate.
+/// Sends to one destination, one thing at a time. Several work side by side.
 package final class DestinationWorker {
     package enum Step: Hashable {
         /// Something was done; there may be more.
@@ -17,7 +17,6 @@ package final class DestinationWorker {
 
     private let queue: UploadQueue
     let destination: Destination
-    private let gate: DestinationGate
     private let transport: any UploadTransport
     private let board: RunBoard
     private let retry: RetryPolicy
@@ -26,12 +25,10 @@ package final class DestinationWorker {
     private var lookedAround = 0.0
 
     package init(
-        _ queue: UploadQueue, _ destination: Destination, _ gate: DestinationGate, _ transport: any UploadTransport,
-        _ board: RunBoard
+        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ board: RunBoard
     ) {
         self.queue = queue
         self.destination = destination
-        self.gate = gate
         self.transport = transport
         self.board = board
         retry = destination.retryPolicy
@@ -42,8 +39,7 @@ package final class DestinationWorker {
     /// - Throws: where the queue itself cannot be read or written.
     package func step() throws -> Step {
         let now = board.now
-        if board.isStopping || board.isPaused { return giveBack(.blocked(until: nil)) }
-        switch gate.permission(at: now) {
+        switch board.permission(destination) {
         case .paused: return giveBack(.blocked(until: nil))
         case .wait(let until): return giveBack(.blocked(until: until))
         case .connect: return try connect(now)
@@ -57,27 +53,28 @@ package final class DestinationWorker {
             if hasAsked == true { return .worked }
             isOtherAsking = hasAsked == nil
         }
-        if next == nil, let hold = transport.absence,
+        if next == nil, let absence = transport.absence,
             try queue.isSomethingDue(for: destination, dueBefore: board.dueBefore, at: now)
         {
-            try tell(gate.note(.held(hold), capture: 0, at: now))
-            return .blocked(until: gate.hold?.until)
+            guard let ticket = board.begin(destination) else { return .blocked(until: nil) }
+            try note(board.change(destination) { $0.connected(ticket, absence, at: now) })
+            return .blocked(until: board.standing(destination).block?.until)
         }
         guard let claim = try next ?? claim(now) else {
             // What another thread asks or tells stays due until that is over.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
-        next = nil
-        guard gate.begin(at: now) else {
+        guard let ticket = board.begin(destination) else {
             next = claim
             return giveBack(.blocked(until: nil))
         }
-        try deliver(claim, now)
+        next = nil
+        try deliver(claim, ticket, now)
         return .worked
     }
 
     private func claim(_ now: Int) throws -> Claim? {
-        try queue.claim(for: destination, dueBefore: board.dueBefore, floor: now, isTrial: gate.isTrial)
+        try queue.claim(for: destination, dueBefore: board.dueBefore, floor: now)
     }
 
     /// What was claimed ahead is not kept while it cannot be sent.
@@ -85,7 +82,7 @@ package final class DestinationWorker {
         guard let claim = next else { return step }
         next = nil
         // Where that cannot be written, the next run finds it.
-        _ = try? queue.settle(claim, .parked(cause: "not begun", isInDoubt: false))
+        try? queue.giveBack(claim)
         return step
     }
 
@@ -99,17 +96,21 @@ package final class DestinationWorker {
     }
 
     private func connect(_ now: Int) throws -> Step {
+        guard let ticket = board.begin(destination) else { return .blocked(until: nil) }
         let control = board.control(for: nil, destination)
         defer { board.done(control) }
         let trouble = transport.reach(control)
-        if control.stopped != nil { return .blocked(until: nil) }
-        try tell(gate.connected(trouble, at: board.now))
-        return trouble == nil ? .worked : .blocked(until: gate.hold?.until)
+        if control.stopped != nil {
+            board.change(destination) { $0.abandoned(ticket) }
+            return .blocked(until: nil)
+        }
+        try note(board.change(destination) { $0.connected(ticket, trouble, at: board.now) })
+        return trouble == nil ? .worked : .blocked(until: board.standing(destination).block?.until)
     }
 
     // MARK: - A delivery
 
-    private func deliver(_ claim: Claim, _ now: Int) throws {
+    private func deliver(_ claim: Claim, _ ticket: DestinationState.Ticket, _ now: Int) throws {
         let control = board.control(for: claim, destination)
         defer { board.done(control) }
         board.tell(Self.event(.attempt, claim.capture, destination, at: now, attempt: claim.attempt))
@@ -118,19 +119,27 @@ package final class DestinationWorker {
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
         let after = board.now
-        let change = gate.note(outcome, capture: claim.capture.sequence, at: after)
+        let verdict = board.change(destination) {
+            $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
+        }
+        var settling = Settling(retry: retry, bytesSent: sent, floor: after)
+        (settling.claimsNext, settling.dueBefore) = (board.permission(destination) == .go, board.dueBefore)
+        settling.verdict = verdict
+        settling.unsaved = { [board, destination] in board.change(destination) { $0.takeUnsaved() } }
         let settled: Settled
         do {
-            settled = try queue.settle(
-                claim, outcome,
-                Settling(
-                    retry: retry, bytesSent: sent, floor: after, claimsNext: goesOn(after), dueBefore: board.dueBefore))
+            settled = try queue.settle(claim, outcome, settling)
         } catch let error as QueueError where error.code == .claimLost {
-            return try tell(change)
+            return tell(verdict.change)
         }
         next = settled.next
-        if claim.capture.session != nil { board.sessionMoved() }
-        try tell(change)
+        if claim.capture.session != nil { board.moved() }
+        tell(verdict.change)
+        for capture in settled.takenBack {
+            var event = Self.event(.pending, capture, destination, at: after)
+            (event.state, event.message) = (.pending, "waits again: the destination refuses whatever it is sent")
+            board.tell(event)
+        }
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
         var event = Self.event(name, claim.capture, destination, at: after, attempt: claim.attempt)
         event.describe(outcome)
@@ -139,11 +148,6 @@ package final class DestinationWorker {
         event.bytesSent = sent
         event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
         board.tell(event)
-    }
-
-    private func goesOn(_ now: Int) -> Bool {
-        guard !board.isStopping, !board.isPaused, case .go = gate.permission(at: now) else { return false }
-        return true
     }
 
     private static func event(
@@ -158,36 +162,44 @@ package final class DestinationWorker {
         return event
     }
 
-    /// Writes down that the destination is held, or is not any more, and says so.
-    private func tell(_ change: DestinationGate.Change?) throws {
-        guard let change else { return }
+    /// Writes down how the destination stands, and says what has changed.
+    private func note(_ change: DestinationState.Change?) throws {
+        try queue.save(board.change(destination) { $0.takeUnsaved() }, of: destination)
+        tell(change)
+    }
+
+    private func tell(_ change: DestinationState.Change?) {
         switch change {
-        case .held(let hold):
-            try queue.setHold(hold, of: destination)
+        case .blocked(let block):
             var event = QueueEvent(
-                hold.code == AnswerClass.offline.rawValue ? .offline : .held, at: board.now,
-                destination: destination.name, message: hold.reason)
-            event.code = hold.code
-            event.until = hold.until
+                block.reason == .offline ? .offline : .blocked, at: board.now, destination: destination.name,
+                message: block.message)
+            event.code = block.reason.rawValue
+            event.until = block.until
             board.tell(event)
         case .ready:
-            try queue.setHold(nil, of: destination)
             board.tell(QueueEvent(.ready, at: board.now, destination: destination.name))
+            board.moved()
+        case nil: break
         }
     }
 
     // MARK: - Polls and sessions
 
     private func poll(_ now: Int) throws -> Bool {
-        guard let (capture, delivery) = try queue.duePoll(for: destination, at: now) else { return false }
+        guard let (capture, delivery) = try queue.duePoll(for: destination, at: now),
+            let ticket = board.begin(destination)
+        else { return false }
         let control = board.control(for: nil, destination)
         defer { board.done(control) }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
         let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: board.now)
-        if case .held = outcome {
-            try tell(gate.note(outcome, capture: capture.sequence, at: board.now))
+        if case .blocked(let block) = outcome {
+            try note(board.change(destination) { $0.connected(ticket, block, at: board.now) })
+        } else {
+            board.change(destination) { $0.abandoned(ticket) }
         }
         if let state, state != .processing {
             var event = Self.event(

@@ -19,7 +19,6 @@ final class LaneGroup: Sendable {
     }
 
     let destination: Destination
-    let gate: DestinationGate
     private let board: RunBoard
     private let shared: Mutex<Shared>
     private let signal = Signal()
@@ -27,10 +26,9 @@ final class LaneGroup: Sendable {
 
     /// - Parameter onChange: called whenever one of the threads begins to work, or has nothing to do.
     init(
-        _ destination: Destination, _ gate: DestinationGate, _ board: RunBoard, onChange: @escaping @Sendable () -> Void
+        _ destination: Destination, _ board: RunBoard, onChange: @escaping @Sendable () -> Void
     ) {
         self.destination = destination
-        self.gate = gate
         self.board = board
         self.onChange = onChange
         shared = Mutex(Shared(states: Array(repeating: .working, count: destination.concurrency)))

@@ -21,7 +21,7 @@ extension UploadQueue {
 
     /// Writes down what the server said.
     ///
-    /// - Parameter outcome: `accepted` and `held` leave it where it is, to be asked about later.
+    /// - Parameter outcome: `accepted` and `blocked` leave it where it is, to be asked about later.
     /// - Returns: the state that it is in now; nil when the user decided otherwise meanwhile.
     func settlePoll(
         _ delivery: DeliveryRecord, of capture: CaptureRecord, _ outcome: SendOutcome, retry: RetryPolicy, floor: Int
@@ -34,7 +34,7 @@ extension UploadQueue {
             guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
             let polls = delivery.polls + 1
             switch outcome {
-            case .accepted, .held, .parked:
+            case .accepted, .blocked, .parked:
                 let delay = min(1 << min(polls, 12), 300) * 1000
                 try db.run(
                     "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now + delay, polls, delivery.number])

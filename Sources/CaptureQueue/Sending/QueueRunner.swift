@@ -16,6 +16,8 @@ public final class QueueRunner: Sendable {
         var board: RunBoard?
         var bell: Doorbell?
         var result = RunResult()
+        /// Deliveries that failed for good in this run, and were not taken back.
+        var failed: Set<[UInt8]> = []
         var fault: (any Error)?
     }
 
@@ -70,7 +72,7 @@ public final class QueueRunner: Sendable {
         let start = try queue.store.write { try queue.clock.stamp($0) }
         let board = RunBoard(
             clock: clock(from: start), dueBefore: options.mode == .once ? start : nil,
-            bytesPerSecond: options.bytesPerSecond, onEvent: count)
+            bytesPerSecond: options.bytesPerSecond, onEvent: count, onMove: { bell.ring() })
         state.withLock { state in
             state.bell = bell
             state.board = board
@@ -82,7 +84,10 @@ public final class QueueRunner: Sendable {
     }
 
     private func finish(_ board: RunBoard) throws -> RunResult {
-        let (result, fault) = state.withLock { ($0.result, $0.fault) }
+        let (result, fault) = state.withLock { state in
+            state.result.failed = state.failed.count
+            return (state.result, state.fault)
+        }
         var event = QueueEvent(.ended, at: board.now)
         event.completedCount = result.completed
         event.failedCount = result.failed
@@ -106,11 +111,16 @@ public final class QueueRunner: Sendable {
         state.withLock { state in
             switch event.name {
             case .completed: state.result.completed += 1
-            case .permanentlyFailed, .conflict, .quarantined: state.result.failed += 1
+            case .permanentlyFailed, .conflict, .quarantined: state.failed.insert(Self.delivery(event))
+            case .pending: state.failed.remove(Self.delivery(event))
             default: break
             }
         }
         onEvent(event)
+    }
+
+    private static func delivery(_ event: QueueEvent) -> [UInt8] {
+        Array("\(event.id ?? "") \(event.destination ?? "")".utf8)
     }
 
     /// Time in Unix milliseconds that begins at `start` and goes on whatever is done to the wall clock.

@@ -26,11 +26,10 @@ package final class RunBoard: Sendable {
 
     private struct State {
         var active: [ObjectIdentifier: Active] = [:]
-        var isStopping = false
-        var isPaused = false
+        var run = RunState()
         var throttles: [String: Throttle] = [:]
         var networkChanges = 0
-        var hasSessionMoved = false
+        var hasMoved = false
         /// Numbers of the destinations that `alone` works with.
         var busy: Set<Int> = []
     }
@@ -38,18 +37,22 @@ package final class RunBoard: Sendable {
     private let state = Mutex(State())
     private let clock: @Sendable () -> Int
     private let onEvent: @Sendable (QueueEvent) -> Void
+    private let onMove: @Sendable () -> Void
     private let wholeThrottle: Throttle?
     /// Only what was due before is sent, each once; nil for what becomes due, too.
     let dueBefore: Int?
 
-    /// - Parameter clock: Unix milliseconds; never goes back.
+    /// - Parameters:
+    ///   - clock: Unix milliseconds; never goes back.
+    ///   - onMove: called when threads that wait should look again at what there is to do.
     package init(
         clock: @escaping @Sendable () -> Int, dueBefore: Int? = nil, bytesPerSecond: Int? = nil,
-        onEvent: @escaping @Sendable (QueueEvent) -> Void
+        onEvent: @escaping @Sendable (QueueEvent) -> Void, onMove: @escaping @Sendable () -> Void = {}
     ) {
         self.clock = clock
         self.dueBefore = dueBefore
         self.onEvent = onEvent
+        self.onMove = onMove
         wholeThrottle = bytesPerSecond.map { Throttle(bytesPerSecond: $0) }
     }
 
@@ -58,25 +61,69 @@ package final class RunBoard: Sendable {
 
     func tell(_ event: QueueEvent) { onEvent(event) }
 
+    // MARK: - What may be done
+
     var isStopping: Bool {
-        get { state.withLock(\.isStopping) }
-        set { state.withLock { $0.isStopping = newValue } }
+        get { state.withLock(\.run.isStopping) }
+        set { state.withLock { $0.run.isStopping = newValue } }
     }
 
     var isPaused: Bool {
-        get { state.withLock(\.isPaused) }
-        set { state.withLock { $0.isPaused = newValue } }
+        get { state.withLock(\.run.isPaused) }
+        set { state.withLock { $0.run.isPaused = newValue } }
     }
 
-    func networkChanged() { state.withLock { $0.networkChanges += 1 } }
+    func permission(_ destination: Destination) -> DestinationState.Permission {
+        state.withLock { $0.run.permission(destination.number, at: now) }
+    }
 
-    /// A member of a session landed: its end may be due, for other destinations too.
-    func sessionMoved() { state.withLock { $0.hasSessionMoved = true } }
+    func begin(_ destination: Destination) -> DestinationState.Ticket? {
+        state.withLock { $0.run.begin(destination.number, at: now) }
+    }
 
-    func takeSessionMoved() -> Bool {
+    /// How a destination stands.
+    package func standing(_ destination: Destination) -> DestinationState {
+        state.withLock { $0.run[destination.number] }
+    }
+
+    /// Changes how a destination stands.
+    func change<Result>(_ destination: Destination, _ change: (inout DestinationState) -> Result) -> Result {
+        state.withLock { change(&$0.run[destination.number]) }
+    }
+
+    /// Takes up a destination: as the database has it, where this run has not met it yet.
+    ///
+    /// - Returns: whether the user lifted what blocked it.
+    package func adopt(_ destination: Destination) -> DestinationState.Change? {
         state.withLock { state in
-            defer { state.hasSessionMoved = false }
-            return state.hasSessionMoved
+            guard state.run.knows(destination.number) else {
+                state.run[destination.number] = DestinationState(
+                    destination.saved, lifts: destination.lifts, isPaused: destination.isPaused, at: now)
+                return nil
+            }
+            return state.run[destination.number].adopt(isPaused: destination.isPaused, lifts: destination.lifts)
+        }
+    }
+
+    /// - Returns: numbers of the destinations that are connected to now.
+    @discardableResult
+    package func networkChanged() -> [Int] {
+        state.withLock { state in
+            state.networkChanges += 1
+            return state.run.networkChanged(at: now)
+        }
+    }
+
+    /// Something happened that other threads wait for: a member of a session landed, or a destination goes on.
+    func moved() {
+        state.withLock { $0.hasMoved = true }
+        onMove()
+    }
+
+    func takeMoved() -> Bool {
+        state.withLock { state in
+            defer { state.hasMoved = false }
+            return state.hasMoved
         }
     }
 

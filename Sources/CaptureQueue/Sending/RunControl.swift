@@ -23,7 +23,7 @@ extension UploadQueue {
         }
     }
 
-    /// Goes on. What holds the destination, or all of them, is lifted: they are tried at once.
+    /// Goes on. What blocks the destination, or any of them, is lifted: they are tried at once.
     ///
     /// - Throws: `destination.unknown`.
     public func resume(destination name: String? = nil) throws {
@@ -31,28 +31,25 @@ extension UploadQueue {
             if let name {
                 let number = try db.destination(name)
                 try db.run("UPDATE destinations SET paused = 0 WHERE id = ?", [number])
-                try db.run("\(Self.lift) WHERE id = ?", [Destination.lifted, number])
+                try db.unblock("id = ?", [number])
             } else {
                 try db.run("UPDATE control SET paused = NULL")
-                try db.run("\(Self.lift) WHERE held_until IS NOT NULL", [Destination.lifted])
+                try db.unblock("blocked_reason IS NOT NULL")
             }
         }
     }
-
-    private static let lift = "UPDATE destinations SET held_until = NULL, held_reason = NULL, held_code = ?"
 
     /// nil while it goes on; else `now` or `after-current`.
     func pausedWord() throws -> String? { try store.read { try $0.text("SELECT paused FROM control") } }
 
     public func isPaused() throws -> Bool { try pausedWord() != nil }
 
-    /// Writes down what holds a destination, for `status` and for the next run; nil for nothing.
-    func setHold(_ hold: Destination.Hold?, of destination: Destination) throws {
-        try store.write { db in
-            try db.run(
-                "UPDATE destinations SET held_until = ?, held_code = ?, held_reason = ? WHERE id = ?",
-                [hold?.until, hold?.code, hold?.reason, destination.number])
-        }
+    /// Writes down how a destination stands, for `status` and for the next run.
+    ///
+    /// - Parameter saved: nil where nothing has changed.
+    func save(_ saved: DestinationState.Saved?, of destination: Destination) throws {
+        guard let saved else { return }
+        try store.write { try $0.save(saved, ofDestination: destination.number) }
     }
 
     /// Whether anything is still to be sent to a destination, or to be decided there.

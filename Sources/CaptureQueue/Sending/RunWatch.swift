@@ -78,8 +78,7 @@ final class RunWatch {
     private func seeToNetwork() {
         guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
         networkAt = nil
-        board.networkChanged()
-        for group in groups.values where group.gate.networkChanged(at: board.now) { group.wake() }
+        for number in board.networkChanged() { groups[number]?.wake() }
     }
 
     // MARK: - What users changed
@@ -110,8 +109,8 @@ final class RunWatch {
             }
         }
         try stopLost()
-        // What was pushed may be due.
-        if try queue.hasChangedSince(&version) || board.takeSessionMoved() {
+        // What was pushed may be due, or wait no longer for another thread.
+        if try queue.hasChangedSince(&version) || board.takeMoved() {
             for group in groups.values { group.wake() }
         }
     }
@@ -127,10 +126,10 @@ final class RunWatch {
     }
 
     private func adopt(_ destination: Destination, _ group: LaneGroup) throws {
-        let wasPaused = group.gate.isPaused
-        let change = group.gate.adopt(destination)
+        let wasPaused = board.standing(destination).isPaused
+        let change = board.adopt(destination)
         if change == .ready { board.tell(QueueEvent(.ready, at: board.now, destination: destination.name)) }
-        if destination.isLifted { try queue.setHold(nil, of: destination) }
+        try queue.save(board.change(destination) { $0.takeUnsaved() }, of: destination)
         if change != nil || wasPaused != destination.isPaused { group.wake() }
         guard wasPaused != destination.isPaused else { return }
         board.tell(
@@ -142,14 +141,16 @@ final class RunWatch {
 
     private func start(_ destination: Destination) -> LaneGroup? {
         let (queue, board, shares, bell, runner) = (queue, board, shares, bell, runner)
-        let gate = DestinationGate(destination, at: board.now)
-        let group = LaneGroup(destination, gate, board) { bell.ring() }
+        if board.adopt(destination) == .ready {
+            board.tell(QueueEvent(.ready, at: board.now, destination: destination.name))
+        }
+        let group = LaneGroup(destination, board) { bell.ring() }
         let isStarted = group.start(
             makeWorker: {
                 let transport = try shares.make(destination) { text in
                     board.tell(QueueEvent(.warning, at: board.now, destination: destination.name, message: text))
                 }
-                return DestinationWorker(queue, destination, gate, transport, board)
+                return DestinationWorker(queue, destination, transport, board)
             }, fail: { error in runner.fail(error) })
         if isStarted { return group }
         runner.fail(QueueError(.inputOutput, "the system has no thread to give", of: destination.name))
@@ -177,7 +178,9 @@ final class RunWatch {
         guard isIdle, leaving.allSatisfy(\.isOver) else { return false }
         if board.isPaused { return true }
         var isToldAll = true
-        for group in groups.values where !group.isOver && !group.gate.isPaused && group.gate.hold == nil {
+        for group in groups.values where !group.isOver {
+            let standing = board.standing(group.destination)
+            guard !standing.isPaused, standing.block == nil else { continue }
             // A session that has just become due is told to all, whoever was the last.
             if try queue.isMarkerDue(for: group.destination, at: board.now) {
                 isToldAll = false
@@ -190,8 +193,8 @@ final class RunWatch {
     }
 
     private func hasNothingToWaitFor(_ group: LaneGroup) throws -> Bool {
-        if group.isOver || group.gate.isPaused { return true }
-        if let hold = group.gate.hold, DestinationHold(code: hold.code, message: "").needsUser { return true }
+        let standing = board.standing(group.destination)
+        if group.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
         let isWaiting = group.states.allSatisfy { state in if case .waiting = state { true } else { false } }
         guard isWaiting, try !queue.hasWork(for: group.destination) else { return false }
         return try !queue.isMarkerWorthWaiting(for: group.destination)

@@ -12,6 +12,8 @@ struct Settled {
     let dueAt: Int?
     /// Taken in the same transaction.
     let next: Claim?
+    /// Captures that were refused for good and wait again, since the destination refuses whatever it is sent.
+    var takenBack: [CaptureRecord] = []
 }
 
 /// How a claim is settled.
@@ -23,6 +25,10 @@ struct Settling {
     /// Whether the next delivery of the destination is claimed at once, and due before when.
     var claimsNext = false
     var dueBefore: Int?
+    /// What the try says of the destination.
+    var verdict = DestinationState.Verdict()
+    /// How the destination stands now, where that has to be written down.
+    var unsaved: @Sendable () -> DestinationState.Saved? = { nil }
 }
 
 extension UploadQueue {
@@ -40,29 +46,56 @@ extension UploadQueue {
         if case .damaged(let message) = outcome, try setAside(claim, outcome, message) {
             return Settled(state: .quarantined, dueAt: nil, next: nil)
         }
-        let settled = try store.write { db -> (DeliveryRecord?, Claim?) in
+        let settled = try store.write { db -> Settled? in
             let now = max(try clock.stamp(db), settling.floor)
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
                 [claim.delivery.number, Data(claim.token)])
             try Self.close(claim, outcome, settling, isLate: row == nil, at: now, db)
-            guard let row else { return (nil, nil) }
+            if let saved = settling.unsaved() { try db.save(saved, ofDestination: claim.destination.number) }
+            let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, of: claim, at: now) }
+            guard let row else { return nil }
             let delivery = try DeliveryRecord(row: row)
-            let (event, change) = Self.change(for: outcome, delivery, claim.capture, at: now, settling.retry)
-            guard try db.apply(event, to: delivery, at: now, change) else { return (nil, nil) }
+            let isParked = settling.verdict.isParked
+            let (event, change) =
+                isParked
+                ? Self.parking(outcome, delivery, at: now)
+                : Self.change(
+                    for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
+                    claim.capture, at: now, settling.retry)
+            guard try db.apply(event, to: delivery, at: now, change) else { return nil }
             let after = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
             ).map { try DeliveryRecord(row: $0) }
             let next =
                 settling.claimsNext
                 ? try self.claim(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
-            return (after, next)
+            return after.map { after in
+                Settled(
+                    state: after.state, dueAt: after.state == .failed ? after.dueAt : nil, next: next,
+                    takenBack: takenBack)
+            }
         }
-        guard let delivery = settled.0 else {
+        guard let settled else {
             throw QueueError(.claimLost, "somebody else decided on it meanwhile", of: claim.capture.id)
         }
-        return Settled(
-            state: delivery.state, dueAt: delivery.state == .failed ? delivery.dueAt : nil, next: settled.1)
+        return settled
+    }
+
+    /// Gives back what was claimed and not begun: it keeps its place.
+    func giveBack(_ claim: Claim) throws {
+        let outcome = SendOutcome.parked(cause: "not begun", isInDoubt: false)
+        try store.write { db in
+            let now = try clock.stamp(db)
+            try Self.close(claim, outcome, Settling(), isLate: false, at: now, db)
+            let row = try db.row(
+                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
+                [claim.delivery.number, Data(claim.token)])
+            guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return }
+            _ = try db.apply(
+                .park, to: delivery, at: now,
+                .init(cause: outcome.trouble, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1)))
+        }
     }
 
     /// Bytes that are not what they were are nobody's any more: all deliveries of the capture wait for them to come back.
@@ -108,8 +141,23 @@ extension UploadQueue {
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         var (event, change) = plainChange(for: outcome, delivery, capture, at: now, retry)
         change.isInDoubt = outcome.leavesDoubt
+        change.triedAt = now
         if case .rejected = outcome { change.idempotencyKey = .forgotten }
         return (event, change)
+    }
+
+    /// It waits again, behind what was not tried, and the try counts for nothing.
+    private static func parking(
+        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: Int
+    ) -> (DeliveryEvent, Database.DeliveryChange) {
+        let (word, code, message) = outcome.words
+        var change = Database.DeliveryChange(
+            cause: message, due: now, attempts: max(0, delivery.attempts - 1),
+            failure: message.map { (code ?? word, $0) })
+        change.isInDoubt = outcome.leavesDoubt
+        change.triedAt = now
+        if case .rejected = outcome { change.idempotencyKey = .forgotten }
+        return (.park, change)
     }
 
     private static func plainChange(
@@ -138,19 +186,51 @@ extension UploadQueue {
             return (.conflict, .init(cause: message, failure: ("conflict", message)))
         case .parked(let cause, _):
             return (.park, .init(cause: cause, due: now, attempts: max(0, delivery.attempts - 1)))
-        case .held(let hold):
-            // It keeps its place in the line, unless it may be itself what the server does not like: another one is tried
-            // the next time then.
-            return (
-                .park,
-                .init(
-                    cause: hold.message, due: hold.mayBeOfOne ? now : delivery.dueAt,
-                    attempts: max(0, delivery.attempts - 1),
-                    failure: (hold.code, hold.message))
-            )
+        case .blocked: return parking(outcome, delivery, at: now)
         case .damaged(let message):
             // Looked at again, they were well: a try that failed.
             return (.park, .init(cause: message, due: now))
         }
+    }
+}
+
+extension SendOutcome {
+    /// What the server said of one capture while others landed there: a failed try.
+    fileprivate var counted: SendOutcome {
+        guard case .blocked(let block) = self else { return self }
+        return .failed(code: block.reason.rawValue, message: block.message)
+    }
+}
+
+extension Database {
+    /// Whether the server asks to wait, or has no room, and yet took another capture since the last try of this one:
+    /// of another session, where it is in one.
+    fileprivate func hasLandedElsewhere(_ outcome: SendOutcome, _ delivery: DeliveryRecord) throws -> Bool {
+        guard case .blocked(let block) = outcome, block.reason == .wait || block.reason == .full else { return false }
+        let sql = """
+            SELECT 1 FROM deliveries AS this JOIN deliveries AS other ON other.destination = this.destination
+                AND other.completed_at > this.tried_at
+            WHERE this.id = ? AND (this.session IS NULL OR other.session IS NOT this.session) LIMIT 1
+            """
+        return try integer(sql, [delivery.number]) != nil
+    }
+
+    /// A capture that was refused for good waits again.
+    ///
+    /// - Returns: nil where the user has decided otherwise meanwhile.
+    fileprivate func takeBack(_ sequence: Int, of claim: Claim, at now: Int) throws -> CaptureRecord? {
+        let row = try row(
+            """
+            SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?
+                AND state = 'permanently_failed'
+            """, [sequence, claim.destination.number])
+        guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
+        let failure = delivery.errorMessage.map { (delivery.errorCode ?? "", $0) }
+        let isBack = try apply(
+            .retry, to: delivery, at: now,
+            .init(
+                cause: "the destination refuses whatever it is sent", due: now,
+                attempts: max(0, delivery.attempts - 1), failure: failure))
+        return isBack ? try CaptureRecord.one(self, sequence: sequence) : nil
     }
 }

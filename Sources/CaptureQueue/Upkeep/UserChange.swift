@@ -26,8 +26,6 @@ public enum UserChange: String, Sendable, CaseIterable {
 
 /// How a change is made.
 public struct ChangeOptions: Sendable {
-    /// Whether `retry` counts attempts from 0 again.
-    public var resetsAttempts = false
     /// Whether nothing is changed.
     public var isDryRun = false
     /// Only deliveries to this destination.
@@ -111,8 +109,8 @@ extension UploadQueue {
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
             if change == .retry || change == .release { details.due = max(now, record.notBefore ?? now) }
-            // What was ordered to wait keeps its place, what is tried again now stands behind what waited.
-            if change == .retry && options.resetsAttempts { details.attempts = 0 }
+            // The whole table again; what was tried stands behind what was not.
+            if change == .retry { details.attempts = 0 }
             _ = try db.apply(change.event, to: delivery, at: now, details)
         }
         return true

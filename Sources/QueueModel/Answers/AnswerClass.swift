@@ -30,6 +30,20 @@ package enum AnswerClass: String, Sendable, CaseIterable {
     case stopped
     /// Not an end: the request goes on to where the answer points.
     case followed
+
+    /// Why the destination is blocked for it; nil where it is not.
+    package var reason: Block.Reason? {
+        switch self {
+        case .wait: .wait
+        case .full: .full
+        case .credentials: .credentials
+        case .endpoint: .endpoint
+        case .tls: .tls
+        case .offline: .offline
+        case .local: .local
+        case .landed, .final, .retry, .unclear, .present, .again, .stopped, .followed: nil
+        }
+    }
 }
 
 extension AnswerClass {
@@ -78,8 +92,7 @@ extension AnswerClass {
 
     private static func ofOurFault(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass {
         switch answer.status {
-        case 404 where kind == .http && answer.code != nil:
-            answer.code == "DEVICE_NOT_FOUND" ? .credentials : .final
+        case 404 where kind == .http && answer.code == "DEVICE_NOT_FOUND": .credentials
         case 404, 405, 410: .endpoint
         case 408, 423, 425: .retry
         case 409, 412: .present

@@ -11,39 +11,10 @@ public enum SendOutcome: Hashable, Sendable {
     case conflict(message: String)
     /// Stopped before it came to an end; burns no attempt.
     case parked(cause: String, isInDoubt: Bool)
-    /// Nothing is wrong with the capture: the destination has to wait. Burns no attempt.
-    case held(DestinationHold)
+    /// The destination is blocked for a while. Burns no attempt, unless others land there meanwhile.
+    case blocked(Block)
     /// Our own bytes are not what they were.
     case damaged(message: String)
-}
-
-/// Why nothing is sent to a destination for a while.
-public struct DestinationHold: Hashable, Sendable {
-    /// A class of Spec/upload.md section 4: `wait`, `full`, `credentials`, `endpoint`, `tls`, `offline`, `local`; or `breaker`,
-    /// `unproven`, `address`.
-    public let code: String
-    public let message: String
-    /// How long, if the server said so; nil for the time that the class has.
-    public let milliseconds: Int?
-
-    public init(code: String, message: String, milliseconds: Int? = nil) {
-        self.code = code
-        self.message = message
-        self.milliseconds = milliseconds
-    }
-
-    /// The server does not show what it said yes to.
-    package static let unproven = "unproven"
-    /// Captures could share a URL.
-    package static let address = "address"
-
-    /// Somebody has to do something about it.
-    public var needsUser: Bool {
-        ["credentials", "endpoint", "tls", "local", Self.unproven, Self.address].contains(code)
-    }
-
-    /// The server may have said so for the sake of this one capture.
-    package var mayBeOfOne: Bool { ["credentials", "endpoint", "local", Self.unproven].contains(code) }
 }
 
 extension SendOutcome {
@@ -57,7 +28,7 @@ extension SendOutcome {
         case .rejected(let code, let message): ("rejected", code, message)
         case .conflict(let message): ("conflict", nil, message)
         case .parked(let cause, _): ("parked", nil, cause)
-        case .held(let hold): ("held", hold.code, hold.message)
+        case .blocked(let block): ("blocked", block.reason.rawValue, block.message)
         case .damaged(let message): ("damaged", nil, message)
         }
     }
@@ -69,8 +40,8 @@ extension SendOutcome {
         case .parked(_, let isInDoubt): isInDoubt ? true : nil
         case .completed, .accepted, .rejected, .conflict: false
         // The server took it, and may have kept it.
-        case .held(let hold) where hold.code == DestinationHold.unproven: true
-        case .failed, .held, .damaged: nil
+        case .blocked(let block) where block.reason == .unproven: true
+        case .failed, .blocked, .damaged: nil
         }
     }
 
@@ -82,10 +53,22 @@ extension SendOutcome {
             .damaged(let message):
             message
         case .parked(let cause, _): cause
-        case .held(let hold): hold.message
+        case .blocked(let block): block.message
         }
     }
 
     /// The code of a failure.
     public var code: String? { words.code }
+
+    /// The first word of a code that says: not the server answered, but something before it.
+    package static let edge = "edge"
+
+    /// No answer of the server itself: the connection failed, or something before the server answered in its place.
+    package var isOutage: Bool {
+        switch self {
+        case .failed(let code, _), .unclear(let code, _):
+            code.hasPrefix("curl.") || code.hasPrefix("\(Self.edge).")
+        default: false
+        }
+    }
 }

@@ -11,21 +11,6 @@ public struct Destination: Hashable, Sendable {
         case s3
     }
 
-    /// Why nothing is sent there for now.
-    public struct Hold: Hashable, Sendable {
-        /// As `DestinationHold.code`.
-        public let code: String
-        public let reason: String
-        /// When it is tried again; Unix milliseconds.
-        public let until: Int
-
-        package init(code: String, reason: String, until: Int) {
-            self.code = code
-            self.reason = reason
-            self.until = until
-        }
-    }
-
     public let name: String
     public let kind: String
     /// Flat: the settings of its kind (Spec/queue.md section 12).
@@ -33,8 +18,10 @@ public struct Destination: Hashable, Sendable {
     public let isDefault: Bool
     /// Unix milliseconds.
     public let addedAt: Int
-    /// nil when nothing is in the way.
-    public let hold: Hold?
+    /// Why nothing is sent there for now; nil when nothing is in the way.
+    public var block: Block? { saved.block }
+    /// How it stood when that was last written down.
+    package let saved: DestinationState.Saved
     /// The user stopped it.
     public let isPaused: Bool
     /// And what was under way is given back.
@@ -43,26 +30,26 @@ public struct Destination: Hashable, Sendable {
     public let isRetired: Bool
     /// Names that it had before.
     public let formerNames: [String]
-    /// The user lifted what held it, and the run has not seen that yet.
-    package let isLifted: Bool
+    /// How often the user has lifted what blocked it.
+    package let lifts: Int
     package let number: Int
 
     package init(
-        name: String, kind: String, settings: [String: String], isDefault: Bool, addedAt: Int, hold: Hold?,
-        isPaused: Bool, isPausedAtOnce: Bool, isRetired: Bool = false, formerNames: [String] = [], isLifted: Bool,
-        number: Int
+        name: String, kind: String, settings: [String: String], isDefault: Bool, addedAt: Int,
+        saved: DestinationState.Saved, isPaused: Bool, isPausedAtOnce: Bool, isRetired: Bool = false,
+        formerNames: [String] = [], lifts: Int, number: Int
     ) {
         self.name = name
         self.kind = kind
         self.settings = settings
         self.isDefault = isDefault
         self.addedAt = addedAt
-        self.hold = hold
+        self.saved = saved
         self.isPaused = isPaused
         self.isPausedAtOnce = isPausedAtOnce
         self.isRetired = isRetired
         self.formerNames = formerNames
-        self.isLifted = isLifted
+        self.lifts = lifts
         self.number = number
     }
 }

@@ -7,7 +7,7 @@ public struct QueueEvent: Hashable, Sendable {
         case completed, processing, failed
         case permanentlyFailed = "permanently_failed"
         case conflict, quarantined, pending
-        case held, offline, ready
+        case blocked, offline, ready
         case paused, resumed, session, quota, warning
     }
 
@@ -44,7 +44,7 @@ public struct QueueEvent: Hashable, Sendable {
     /// Whether a program of the user's is told of it.
     public var isForHooks: Bool {
         switch name {
-        case .completed, .permanentlyFailed, .conflict, .quarantined, .session, .quota, .held: true
+        case .completed, .permanentlyFailed, .conflict, .quarantined, .session, .quota, .blocked: true
         default: false
         }
     }

@@ -64,7 +64,7 @@ extension CaptureAPITransport {
         case .failure(let refusal): return refusal.outcome
         case .success(let end):
             guard let answer = end.answer else {
-                if case .held = end.outcome { return end.outcome }
+                if case .blocked = end.outcome { return end.outcome }
                 // Nobody said anything, so nothing is decided.
                 return .parked(cause: end.message, isInDoubt: false)
             }
@@ -73,7 +73,7 @@ extension CaptureAPITransport {
             }
             let json = AnswerWords(answer).json
             guard answer.status == 200, let data = json?["data"], data.members != nil else {
-                if case .held = end.outcome { return end.outcome }
+                if case .blocked = end.outcome { return end.outcome }
                 return .parked(cause: end.message, isInDoubt: false)
             }
             let status = data["status"]?.text
@@ -102,7 +102,7 @@ extension CaptureAPITransport {
     func test(_ control: SendControl) -> DestinationTest {
         let endpoint = WebAddress(template.example)
         var found = exchange.test(endpoint, control)
-        guard found.hold == nil, let endpoint else { return found }
+        guard found.block == nil, let endpoint else { return found }
         do throws(SendTrouble) {
             if let device = try shared.device(destination) {
                 found.findings.append("the key of device \(device.id) opens")
@@ -112,7 +112,7 @@ extension CaptureAPITransport {
                 found.findings.append("there is a token")
             }
         } catch {
-            found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+            found.block = Block(.local, error.message)
             return found
         }
         // A capture that no server has: who asks is judged before what is asked for.
@@ -122,7 +122,7 @@ extension CaptureAPITransport {
             case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
         else { return found }
         // A server of another kind has no code for it.
-        found.judge(end, allowing: end.kind == .final ? [404] : [])
+        found.judge(end, allowing: end.word == nil ? [] : [404])
         return found
     }
 }

@@ -34,7 +34,7 @@ final class CaptureAPITransport: UploadTransport {
         return WebAddress(endpoint.origin.description + folder + "/verify-file")
     }
 
-    func reach(_ control: SendControl) -> DestinationHold? { exchange.reach(WebAddress(template.example), control) }
+    func reach(_ control: SendControl) -> Block? { exchange.reach(WebAddress(template.example), control) }
 
     // MARK: - Sending
 
@@ -154,7 +154,7 @@ final class CaptureAPITransport: UploadTransport {
     private static let answerLimit = 4096
 
     func local(_ message: String) -> SendOutcome {
-        .held(DestinationHold(code: AnswerClass.local.rawValue, message: message))
+        .blocked(Block(.local, message))
     }
 
     /// A bundle, and how a body is made of it.

@@ -56,19 +56,19 @@ package final class FolderTransport: UploadTransport {
     /// Whether the folder is the one that was named, and not the empty place where its disk would be mounted.
     var isThere: Bool { Self.readMarker(path) == marker }
 
-    package func reach(_ control: SendControl) -> DestinationHold? { absence }
+    package func reach(_ control: SendControl) -> Block? { absence }
 
-    package var absence: DestinationHold? {
+    package var absence: Block? {
         isThere
             ? nil
-            : DestinationHold(
-                code: AnswerClass.offline.rawValue,
-                message: "\(path) is not there, or not the folder that was named: is its disk mounted?")
+            : Block(
+                .offline,
+                "\(path) is not there, or not the folder that was named: is its disk mounted?")
     }
 
     /// Copies the bundle; what is there already is compared, never replaced.
     package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        if let hold = absence { return .held(hold) }
+        if let absence { return .blocked(absence) }
         switch job.open() {
         case .failure(let trouble): return trouble.outcome
         case .success(let source): return send(job, from: source.handle, control)
@@ -104,7 +104,7 @@ package final class FolderTransport: UploadTransport {
             try folder.synchronize()
             return completed(job, target)
         } catch  where error.isDiskFull {
-            return .held(DestinationHold(code: AnswerClass.full.rawValue, message: "\(path): \(error.text)"))
+            return .blocked(Block(.full, "\(path): \(error.text)"))
         } catch {
             return .failed(code: "folder.io", message: "\(path): \(error.call): \(error.text)")
         }
@@ -166,8 +166,8 @@ package final class FolderTransport: UploadTransport {
     }
 
     package func test(_ control: SendControl) -> DestinationTest {
-        var found = DestinationTest(hold: reach(control))
-        if found.hold == nil { found.findings.append("\(path) is there") }
+        var found = DestinationTest(block: reach(control))
+        if found.block == nil { found.findings.append("\(path) is there") }
         return found
     }
 

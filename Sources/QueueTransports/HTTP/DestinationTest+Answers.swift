@@ -2,14 +2,13 @@ import CurlClient
 import QueueModel
 
 extension HTTPExchange {
-    /// What every test of a destination begins with: whether somebody is there. Without a hold there is more to ask.
+    /// What every test of a destination begins with: whether somebody is there. Without a block there is more to ask.
     func test(_ address: WebAddress?, _ control: SendControl) -> DestinationTest {
         guard let address else {
-            return DestinationTest(
-                hold: DestinationHold(code: AnswerClass.endpoint.rawValue, message: "the URL cannot be used"))
+            return DestinationTest(block: Block(.endpoint, "the URL cannot be used"))
         }
-        var found = DestinationTest(hold: reach(address, control))
-        if found.hold == nil { found.findings.append("\(address.origin) can be reached") }
+        var found = DestinationTest(block: reach(address, control))
+        if found.block == nil { found.findings.append("\(address.origin) can be reached") }
         return found
     }
 }
@@ -21,10 +20,11 @@ extension DestinationTest {
         let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials
         switch end.kind {
         case _ where isFine: findings.append(end.message)
-        case .again: hold = DestinationHold(code: AnswerClass.credentials.rawValue, message: end.message)
-        case .final, .present, .followed:
-            hold = DestinationHold(code: AnswerClass.endpoint.rawValue, message: end.message)
-        default: hold = DestinationHold(code: end.kind.rawValue, message: end.message)
+        case .again: block = Block(.credentials, end.message)
+        case .final, .present, .followed: block = Block(.endpoint, end.message)
+        case .retry, .unclear, .stopped, .landed: block = Block(.offline, end.message)
+        case .wait, .full, .credentials, .endpoint, .tls, .offline, .local:
+            block = Block(end.kind.reason ?? .offline, end.message)
         }
     }
 }

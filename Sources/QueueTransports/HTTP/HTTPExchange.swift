@@ -40,9 +40,9 @@ struct HTTPEnd {
         case .retry, .followed: .failed(code: code, message: message)
         case .stopped: .parked(cause: message, isInDoubt: wasSentWhole)
         // Asked for again after all that could be done anew.
-        case .again: .held(DestinationHold(code: AnswerClass.credentials.rawValue, message: message))
+        case .again: .blocked(Block(.credentials, message))
         case .wait, .full, .credentials, .endpoint, .tls, .offline, .local:
-            .held(DestinationHold(code: kind.rawValue, message: message, milliseconds: retryAfter))
+            .blocked(Block(kind.reason ?? .offline, message, milliseconds: retryAfter))
         }
     }
 }
@@ -167,8 +167,12 @@ final class HTTPExchange {
             message += target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" } ?? ", a redirect to nowhere"
         }
         let kind = AnswerClass.of(facts, kind: self.kind)
+        // A page for people, or a gateway that has no server to ask.
+        let isOutage =
+            (kind == .retry || kind == .unclear)
+            && (words.isEdge || (502...504).contains(answer.status) && words.code == nil)
         return HTTPEnd(
-            kind: kind, answer: answer, code: "http.\(answer.status)", message: message,
+            kind: kind, answer: answer, code: "\(isOutage ? SendOutcome.edge : "http").\(answer.status)", message: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
             secrets: secrets)
     }
@@ -203,7 +207,7 @@ final class HTTPExchange {
     }
 
     /// Connects to where a request would go.
-    func reach(_ address: WebAddress?, _ control: SendControl) -> DestinationHold? {
+    func reach(_ address: WebAddress?, _ control: SendControl) -> Block? {
         guard let address else { return nil }
         do throws(TransferFailure) {
             let session = try CurlSession(options)
@@ -211,8 +215,7 @@ final class HTTPExchange {
             return nil
         } catch {
             let end = end(error, address, control)
-            let code = end.kind == .retry || end.kind == .unclear || end.kind == .stopped ? .offline : end.kind
-            return DestinationHold(code: code.rawValue, message: end.message)
+            return Block(end.kind.reason ?? .offline, end.message)
         }
     }
 }

@@ -62,20 +62,20 @@ extension PutTransport {
     }
 
     func test(_ control: SendControl) -> DestinationTest {
-        var found = DestinationTest(hold: absence)
-        if found.hold != nil { return found }
+        var found = DestinationTest(block: absence)
+        if found.block != nil { return found }
         guard let address = addresses.known else {
             found.findings.append("the URL comes from a command, which is run when something is sent")
             return found
         }
         found = exchange.test(address, control)
-        if found.hold != nil { return found }
+        if found.block != nil { return found }
         if let tokens {
             do throws(SendTrouble) {
                 _ = try tokens.current(control)
                 found.findings.append("there is a token")
             } catch {
-                found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+                found.block = Block(.local, error.message)
                 return found
             }
         }

@@ -50,10 +50,10 @@ extension PutTransport {
     private func notShown(_ job: SendJob, _ end: HTTPEnd, _ status: Int) -> SendOutcome {
         let message = "\(end.message) to PUT and \(status) to HEAD, as if it had not kept the bytes"
         guard unproven.add(job.capture.sequence) else { return .unclear(code: "put.unproven", message: message) }
-        return .held(
-            DestinationHold(
-                code: DestinationHold.unproven,
-                message: "\(message), for \(UnprovenCaptures.most) captures in a row; if it never shows what it took: "
+        return .blocked(
+            Block(
+                .unproven,
+                "\(message), for \(UnprovenCaptures.most) captures in a row; if it never shows what it took: "
                     + "capqueue dest set \(destination.name) --proof status"))
     }
 

@@ -32,14 +32,13 @@ final class PutTransport: UploadTransport {
     }
 
     /// A URL of an older version, in which two captures can share a place.
-    var absence: DestinationHold? {
+    var absence: Block? {
         guard let url = destination.settings["url"], !URLTemplate(url).tellsCapturesApart else { return nil }
         let change = "change it with: capqueue dest set \(destination.name) --url URL"
-        return DestinationHold(
-            code: DestinationHold.address, message: "\(DestinationSettings.urlWithoutHash); \(change)")
+        return Block(.address, "\(DestinationSettings.urlWithoutHash); \(change)")
     }
 
-    func reach(_ control: SendControl) -> DestinationHold? {
+    func reach(_ control: SendControl) -> Block? {
         exchange.reach(addresses.last ?? addresses.known, control)
     }
 

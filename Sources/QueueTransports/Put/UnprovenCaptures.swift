@@ -15,7 +15,7 @@ final class UnprovenCaptures: Sendable {
 
     /// A destination that was blocked for it before stays so until one is proven.
     init(_ destination: Destination) {
-        state = Mutex(State(isBlocked: destination.hold?.code == DestinationHold.unproven))
+        state = Mutex(State(isBlocked: destination.block?.reason == .unproven))
     }
 
     /// - Parameter capture: its number in the queue (`seq`).

@@ -26,7 +26,7 @@ final class S3Transport: UploadTransport {
             url.contains("{sha256}") ? url : (url.hasSuffix("/") ? url : url + "/") + "{sha256}.bundle")
     }
 
-    func reach(_ control: SendControl) -> DestinationHold? {
+    func reach(_ control: SendControl) -> Block? {
         exchange.reach(WebAddress(template.example), control)
     }
 
@@ -95,7 +95,7 @@ final class S3Transport: UploadTransport {
             switch try landed(job, handle, address, control) {
             case .absent: break
             // Rights to write alone. The key is the hash, so that nothing but the same bytes can be replaced.
-            case .outcome(.held(let hold)) where hold.code == AnswerClass.credentials.rawValue: break
+            case .outcome(.blocked(let block)) where block.reason == .credentials: break
             case .outcome(let outcome): return outcome
             }
         }
@@ -158,7 +158,7 @@ final class S3Transport: UploadTransport {
             return nil
         }
         let message = "\(end.message): the store does not know \(setting)"
-        return .held(DestinationHold(code: AnswerClass.endpoint.rawValue, message: message))
+        return .blocked(Block(.endpoint, message))
     }
 
     // MARK: - Asking
@@ -266,19 +266,18 @@ final class S3Transport: UploadTransport {
     func test(_ control: SendControl) -> DestinationTest {
         let example = WebAddress(template.example)
         var found = exchange.test(example, control)
-        guard found.hold == nil, let address = example else { return found }
+        guard found.block == nil, let address = example else { return found }
         do throws(SendTrouble) {
             let end = try perform(.head, address, [], control)
             switch end.answer?.status {
             case 404? where try bucketIsMissing(address, control):
-                found.hold = DestinationHold(
-                    code: AnswerClass.endpoint.rawValue, message: "\(address.origin) has no such bucket")
+                found.block = Block(.endpoint, "\(address.origin) has no such bucket")
             case 200?, 404?:
                 found.findings.append("the credentials are taken, region \(S3Credentials.region(destination))")
             default: found.judge(end, allowing: [])
             }
         } catch {
-            found.hold = DestinationHold(code: AnswerClass.local.rawValue, message: error.message)
+            found.block = Block(.local, error.message)
         }
         return found
     }

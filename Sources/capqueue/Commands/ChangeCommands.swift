@@ -33,10 +33,9 @@ struct ChangeOptionGroup: ParsableArguments {
         }
     }
 
-    func change(_ change: UserChange, resets: Bool = false) throws {
+    func change(_ change: UserChange) throws {
         var options = ChangeOptions()
         options.isDryRun = dryRun
-        options.resetsAttempts = resets
         options.destination = dest
         try queue.with(changes: true) { queue in
             if let dest { _ = try queue.destination(dest) }
@@ -139,17 +138,17 @@ struct RetryCommand: ParsableCommand {
             capqueue retry --state STATE | --session NAME | --dest NAME | --all
             """,
         discussion: """
-            Prints the ids that are changed. What was uploaded is never sent again by this. Attempts go on counting, unless \
-            --reset is given.
+            Prints the ids that are changed. What was uploaded is never sent again by this. Each gets all its attempts again.
 
             Example:
-              capqueue retry --state permanently_failed --reset
+              capqueue retry --state permanently_failed
             """)
 
-    @Flag(help: "Count attempts from 0 again.")
+    /// What every retry does now; older scripts ask for it.
+    @Flag(help: .hidden)
     var reset = false
 
     @OptionGroup var options: ChangeOptionGroup
 
-    func run() throws { try options.change(.retry, resets: reset) }
+    func run() throws { try options.change(.retry) }
 }

@@ -58,7 +58,7 @@ struct DestinationCommand: ParsableCommand {
             abstract: "Change settings of a destination.",
             usage: "capqueue dest set NAME [options]",
             discussion: """
-                An empty value takes a setting away. What holds the destination is lifted: it is tried at once.
+                An empty value takes a setting away. What blocks the destination is lifted: it is tried at once.
 
                 Example:
                   capqueue dest set office --token-file /etc/capqueue/token --jitter ''
@@ -101,9 +101,9 @@ struct DestinationCommand: ParsableCommand {
                 return try queue.testDestination(name)
             }
             for text in found.findings { try Output.line(Visible.text(text)) }
-            guard let hold = found.hold else { return }
-            diagnostic.warning("\(name): \(hold.message)")
-            throw hold.needsUser ? ExitStatus.configuration : ExitStatus.workLeft
+            guard let block = found.block else { return }
+            diagnostic.warning("\(name): \(block.message)")
+            throw block.needsUser ? ExitStatus.configuration : ExitStatus.workLeft
         }
     }
 
@@ -162,9 +162,7 @@ struct DestinationCommand: ParsableCommand {
                 table.add("formerly", destination.formerNames.joined(separator: ", "))
             }
             if destination.isPaused { table.add("paused", "yes") }
-            if let hold = destination.hold {
-                table.add("waits", "until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
-            }
+            if let block = destination.block { table.add("blocked", block.words) }
             for (key, value) in destination.shownSettings.sorted(by: { $0.key < $1.key }) {
                 table.add(key, Visible.text(value))
             }

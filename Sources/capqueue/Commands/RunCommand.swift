@@ -45,7 +45,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Run this shell command for completions, failures, holds and the quota.",
+            "Run this shell command for completions, failures, blocked destinations and the quota.",
             discussion: "It gets the event as JSON on its standard input, and has 30 s.", valueName: "command"))
     var onEvent: String?
 
@@ -146,7 +146,7 @@ struct PauseCommand: ParsableCommand {
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Go on sending, and try destinations that are held at once.",
+        abstract: "Go on sending, and try destinations that are blocked at once.",
         discussion: """
             Example:
               capqueue resume

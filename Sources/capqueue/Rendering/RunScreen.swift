@@ -72,7 +72,7 @@ final class RunScreen: Sendable {
         case .pending where state.waits[event.destination ?? ""] == event.message: break
         case .failed, .permanentlyFailed, .conflict, .quarantined, .pending:
             diagnostic.warning("\(name)\(event.message ?? "")\(event.name == .failed ? until : "")")
-        case .held, .offline:
+        case .blocked, .offline:
             state.waits[event.destination ?? ""] = event.message
             diagnostic.warning("\(place)\(event.message ?? "")\(until)")
         case .ready:

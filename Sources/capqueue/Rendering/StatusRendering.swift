@@ -57,11 +57,8 @@ extension QueueStatus {
             if destination.isPaused {
                 facts.add(destination.name, "paused; go on with: capqueue resume --dest \(destination.name)")
             }
-            if let hold = destination.hold {
-                facts.add(
-                    destination.name,
-                    Style.doubtful.output(hold.until > WallClock.milliseconds ? "waits" : "waited")
-                        + " until \(Moment.text(hold.until)): \(Visible.text(hold.reason))")
+            if let block = destination.block {
+                facts.add(destination.name, "\(Style.doubtful.output("blocked")) \(block.words)")
             }
         }
         if isPaused { facts.add("paused", "nothing is sent; go on with: capqueue resume") }
@@ -108,10 +105,10 @@ extension QueueStatus {
                     .members([
                         "name": .string(each.name), "kind": .string(each.kind), "default": .bool(each.isDefault),
                         "paused": .bool(each.isPaused), "retired": each.isRetired ? .bool(true) : nil,
-                        "held": each.hold.map { hold in
+                        "blocked": each.block.map { block in
                             .members([
-                                "code": .string(hold.code), "reason": .string(hold.reason),
-                                "until": .string(Moment.text(hold.until)),
+                                "reason": .string(block.reason.rawValue), "message": .string(block.message),
+                                "until": block.until.map { .string(Moment.text($0)) },
                             ])
                         },
                     ])
@@ -155,9 +152,9 @@ extension QueueStatus {
         lines += latencyMetrics
         metric("paused", "gauge", "Whether the queue is paused.", [("", isPaused ? 1 : 0)])
         metric(
-            "destination_held", "gauge", "Destinations to which nothing is sent for now, and why.",
+            "destination_blocked", "gauge", "Destinations to which nothing is sent for now, and why.",
             destinations.compactMap { each in
-                each.hold.map { ("{destination=\"\(each.name)\",code=\"\($0.code)\"}", 1) }
+                each.block.map { ("{destination=\"\(each.name)\",reason=\"\($0.reason.rawValue)\"}", 1) }
             })
         return lines
     }
@@ -180,6 +177,14 @@ extension QueueStatus {
             lines.append("\(name)_count{\(label)} \(whole)")
         }
         return lines
+    }
+}
+
+extension Block {
+    /// For people: why, until when, and what was found.
+    var words: String {
+        let time = until.map { " until \(Moment.text($0))" } ?? ""
+        return "(\(reason.rawValue))\(time): \(Visible.text(message))"
     }
 }
 

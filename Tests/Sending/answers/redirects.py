@@ -29,7 +29,7 @@ def sent(bench, url, *options, token=False, code=0):
 
 def is_held(rig, about, name="web"):
     place = rig.destination(name)
-    expect(place.held_code == "endpoint", f"{about}: held as {place.held_code}: {place.held_reason!r}")
+    expect(place.blocked_reason == "endpoint", f"{about}: held as {place.blocked_reason}: {place.blocked_message!r}")
     rows = {(row.state, row.attempts) for row in rig.deliveries()}
     expect(rows == {("pending", 0)}, f"{about}: {rows}")
 

@@ -37,9 +37,9 @@ def honoured(bench):
         for status in (429, 503):
             row, destination = met(bench, value, status)
             expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts")
-            left = (destination.held_until or 0) / 1000 - time.time()
+            left = (destination.blocked_until or 0) / 1000 - time.time()
             expect(seconds - 60 < left <= seconds + 1, f"waits for {left:.0f} s instead of {seconds}")
-            expect(destination.held_code == "wait", f"is held with {destination.held_code}")
+            expect(destination.blocked_reason == "wait", f"is held with {destination.blocked_reason}")
 
     every({"120": 120, "3600": 3600, "86400": DAY, "86401": DAY, "31536000": DAY, "9" * 40: DAY, "0000120": 120,
            date(3600): 3600, date(7200, "rfc850"): 7200, date(7200, "asctime"): 7200, date(400 * DAY): DAY}, waits)
@@ -51,7 +51,7 @@ def none_at_all(bench):
         row, destination = met(bench, value, wanted)
         expect((row.state, row.attempts) == ("failed", 1), f"is {row.state} after {row.attempts} attempts")
         expect(isinstance(row.due, int) and abs(row.due / 1000 - time.time()) < 60, f"is due at {row.due}")
-        expect(not destination.held_until, f"the destination waits until {destination.held_until}")
+        expect(not destination.blocked_until, f"the destination waits until {destination.blocked_until}")
 
     values = ("0", "-1", "-3600", "soon", "", "1.5", "1e3", "0x10", "+7", "NaN", "inf", "12 34", "3600s", date(-3600),
               "Tue, 31 Feb 2034 25:61:61 GMT", "Sometime, 01 Jan 2090 00:00:00 GMT", "2090-01-01T00:00:00Z",
@@ -64,7 +64,7 @@ def by_their_clock(bench):
     """A date is counted from the answer's own Date: a clock that is wrong makes no wait longer or shorter."""
     for shift in (-30 * DAY, -7200, 7200, 30 * DAY):
         _, destination = met(bench, date(shift + 3600), shift=shift)
-        left = (destination.held_until or 0) / 1000 - time.time()
+        left = (destination.blocked_until or 0) / 1000 - time.time()
         expect(3600 - 60 < left <= 3600 + 1, f"a server that is {shift} s ahead: waits {left:.0f} s, not 3600")
 
 
@@ -97,8 +97,8 @@ def whole_destination(bench):
         rig.send("--once", code=15)
         expect(len(api.requests) == 1, f"{len(api.requests)} requests to a server that asked to be left alone")
         other.holds(*map(bench.photo, bench.stock[:4]))
-        held = {line["name"]: line.get("held") for line in rig.status()["destinations"]}
-        expect(held["api"]["code"] == "wait" and held["api"]["until"] and held["api"]["reason"], f"status: {held}")
+        held = {line["name"]: line.get("blocked") for line in rig.status()["destinations"]}
+        expect(held["api"]["reason"] == "wait" and held["api"]["until"] and held["api"]["message"], f"status: {held}")
         expect(not held["other"], f"status shows the other destination as held: {held}")
         api.always(None)
         rig.run("resume", "--dest", "api").must(0, about="resume --dest")
@@ -115,9 +115,9 @@ def seen_in_events(bench):
         rig.push(bench.stock[0])
         result = rig.send("--until-empty", "--json", code=0)
     lines = [json.loads(line) for line in result.out.splitlines()]
-    names = [line["event"] for line in lines if line["event"] in ("held", "ready", "completed")]
-    expect(names == ["held", "ready", "completed"], f"events are {names}")
-    held, = (line for line in lines if line["event"] == "held")
+    names = [line["event"] for line in lines if line["event"] in ("blocked", "ready", "completed")]
+    expect(names == ["blocked", "ready", "completed"], f"events are {names}")
+    held, = (line for line in lines if line["event"] == "blocked")
     expect({"code": "wait", "destination": "api"}.items() <= held.items() and held.get("until"), f"{held}")
 
 
@@ -130,7 +130,7 @@ def an_hour_is_an_hour(bench):
             rig.http(api.url)
             rig.push(bench.stock[0])
             rig.send("--once", code=15)
-        until = max(rig.destination().held_until or 0, rig.delivery(bench.stock[0]).due)
+        until = max(rig.destination().blocked_until or 0, rig.delivery(bench.stock[0]).due)
         expect(isinstance(until, int) and low <= until / 1000 - time.time() <= high, f"{value}: until {until}")
 
 

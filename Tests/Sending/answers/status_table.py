@@ -161,14 +161,14 @@ def judge(it, row, destination, log):
         expect(not row.in_doubt, f"{about}: is in doubt")
     sends = len(log) - asked
     expect(sends == (2 if name in ("again", "followed") else 1), f"{about}: {sends} requests: {log}")
-    held = destination.held_code if destination.held_until else None
+    held = destination.blocked_reason if destination.blocked_until else None
     wanted = name if name in ("wait", "full", "credentials", "endpoint") else None
     expect(held == wanted, f"{about}: the destination is held with {held}")
     if wanted:
-        seconds = destination.held_until / 1000 - time.time()
+        seconds = destination.blocked_until / 1000 - time.time()
         low, high = (60, 120) if name == "wait" else (240, 300)
         expect(low <= seconds <= high, f"{about}: it is held for {seconds:.0f} s")
-        expect(destination.held_reason, f"{about}: no reason is kept")
+        expect(destination.blocked_message, f"{about}: no reason is kept")
     if state in ("failed", "permanently_failed"):
         expect(row.error_code and row.error_message, f"{about}: no reason is kept")
 
@@ -204,7 +204,7 @@ def classes_differ(bench):
             rig.push(bundle)
             rig.send("--once", code=(14, 15))
             row = rig.delivery(bundle)
-            found = (row.state, rig.destination().held_code, len(api.seen("verify")))
+            found = (row.state, rig.destination().blocked_reason, len(api.seen("verify")))
             expect(found == wanted, f"state, hold and questions are {found}, not {wanted}")
 
     every({403: ("permanently_failed", None, 0), 408: ("failed", None, 0), 409: ("failed", None, 1),

@@ -41,7 +41,7 @@ def no_tls(bench):
             rig.send("--once", code=15)
         row = rig.delivery(bundle)
         expect(row.state in ("failed", "pending"), f"is {row.state}: {row.error_code} {row.error_message}")
-        said = f"{row.error_code} {row.error_message} {rig.destination('web').held_reason}"
+        said = f"{row.error_code} {row.error_message} {rig.destination('web').blocked_message}"
         # As a word: a port may have these digits.
         expect(not re.search(r"\b413\b", said), f"413 counts: {said}")
 
@@ -143,7 +143,7 @@ def endless_header(bench):
     row = rig.delivery(bench.stock[0])
     expect((row.state, row.in_doubt, row.attempts) == ("failed", 1, 1), f"is {row.state}, in doubt {row.in_doubt}, "
            f"after {row.attempts} attempts: {row.error_code} {row.error_message}")
-    expect(rig.destination("web").held_code is None, f"held as {rig.destination('web').held_code}")
+    expect(rig.destination("web").blocked_reason is None, f"held as {rig.destination('web').blocked_reason}")
 
 
 FAMILY = [

@@ -36,8 +36,8 @@ def judge_held(rig, api, bundles, requests, about=""):
            f"{rows[0].attempts} attempts")
     expect(not api.stored and len(api.requests) <= requests, f"{about}: {len(api.requests)} requests")
     destination = rig.destination()
-    expect(destination.held_until and destination.held_reason, f"{about}: the destination is not held")
-    expect(destination.held_code in ("credentials", "local"), f"{about}: held with {destination.held_code}")
+    expect(destination.blocked_until and destination.blocked_message, f"{about}: the destination is not held")
+    expect(destination.blocked_reason in ("credentials", "local"), f"{about}: held with {destination.blocked_reason}")
     expect(len(rows) == bundles, f"{about}: {len(rows)} deliveries")
 
 
@@ -141,8 +141,8 @@ def refused_for_ever(bench):
         rig.push(*bench.stock[:3])
         result = rig.send("--until-empty", code=15)
         judge_held(rig, api, 3, 2)
-        expect(rig.destination().held_code == "credentials", f"held with {rig.destination().held_code}")
-        expect("sesame" not in result.text + rig.destination().held_reason, "the token is shown")
+        expect(rig.destination().blocked_reason == "credentials", f"held with {rig.destination().blocked_reason}")
+        expect("sesame" not in result.text + rig.destination().blocked_message, "the token is shown")
         path.write_text("right")
         rig.send("--until-empty", code=0)
         api.holds(*map(bench.photo, bench.stock[:3]))

@@ -75,7 +75,7 @@ def final_at_once(bench):
         row = rig.delivery(bench.stock[0])
         expect((row.state, row.attempts, result.code) == ("permanently_failed", 1, 14), f"is {row.state}")
         expect(message in row.error_message, f"the reason that is kept is {row.error_message!r}")
-        expect(rig.destination().held_until is None and not rig.destination().held_code, "the destination is held")
+        expect(rig.destination().blocked_until is None and not rig.destination().blocked_reason, "the destination is held")
         before = len(api.requests)
         expect(rig.send("--until-empty").code == 14 and len(api.requests) == before, "it is sent again")
 
@@ -125,7 +125,7 @@ def told_to_wait(bench):
         rig, api, result = one_of(bench, answer)
         row, destination = rig.delivery(bench.stock[0]), rig.destination()
         expect((row.state, row.attempts, result.code) == ("pending", 0, 15), f"is {row.state} after {row.attempts}")
-        seconds = destination.held_until / 1000 - time.time()
+        seconds = destination.blocked_until / 1000 - time.time()
         expect(3600 - 60 < seconds <= 3600, f"the destination waits {seconds} s")
         expect(rig.send("--once").code == 15 and len(api.requests) == 1, "another run does not wait")
 

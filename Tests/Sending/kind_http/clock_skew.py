@@ -85,14 +85,14 @@ def for_ever(code, bench):
         rig.push(*bench.stock[:3])
         rig.send("--until-empty", code=15)
         expect(len(api.requests) == 2, f"{len(api.requests)} requests instead of 2")
-        expect(rig.destination().held_code == "credentials", f"held with {rig.destination().held_code}")
+        expect(rig.destination().blocked_reason == "credentials", f"held with {rig.destination().blocked_reason}")
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "something was burned")
-        expect(code in rig.destination().held_reason, f"the reason is {rig.destination().held_reason!r}")
+        expect(code in rig.destination().blocked_message, f"the reason is {rig.destination().blocked_message!r}")
         api.always(None)
         # Held destinations are tried again when a run starts.
         rig.send("--until-empty", code=0)
         api.holds(*map(bench.photo, bench.stock[:3]))
-        expect(not rig.destination().held_until, "the destination is still held")
+        expect(not rig.destination().blocked_until, "the destination is still held")
 
 
 def mad_clocks(bench):

@@ -101,7 +101,7 @@ def lost_files(bench):
             rig.send("--until-empty", code=(15, 78), about=f"run without the file of {option}")
             row = rig.delivery(bench.stock[0])
             expect((row.state, row.attempts) == ("pending", 0) and not api.seen(), f"{option}: is {row.state}")
-            expect(rig.destination().held_code and rig.destination().held_reason, f"{option}: is not held")
+            expect(rig.destination().blocked_reason and rig.destination().blocked_message, f"{option}: is not held")
 
 
 def large(bench):

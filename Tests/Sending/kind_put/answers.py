@@ -69,8 +69,8 @@ def held(bench):
             server.says(status)
             rig.send(code=15)
             place = rig.destination("web")
-            expect(place.held_code == HELD[status], f"held as {place.held_code}, {place.held_reason!r}")
-            expect(place.held_until and str(status) in place.held_reason, f"held: {place.held_reason!r}")
+            expect(place.blocked_reason == HELD[status], f"held as {place.blocked_reason}, {place.blocked_message!r}")
+            expect(place.blocked_until and str(status) in place.blocked_message, f"held: {place.blocked_message!r}")
             expect(len(server.logged(1, method="PUT")) == 1, f"{len(server.log(method='PUT'))} requests")
             for bundle in bundles:
                 row = rig.delivery(bundle)
@@ -82,7 +82,7 @@ def held(bench):
             rig.send("--until-empty", code=0)
             server.keeps(*bundles)
             expect({row.attempts for row in rig.deliveries()} == {1}, "attempts were burned")
-            expect(rig.destination("web").held_code is None, "it is held although it works")
+            expect(rig.destination("web").blocked_reason is None, "it is held although it works")
 
     every({str(status): status for status in HELD}, judge)
 
@@ -106,7 +106,7 @@ def edges(bench):
         rig.send("--until-empty", code=14)
         row = rig.delivery(bench.stock[0])
         expect((row.state, row.attempts) == ("permanently_failed", 3), f"{row.state} after {row.attempts}")
-        expect(rig.destination("web").held_code is None, "an edge holds the destination")
+        expect(rig.destination("web").blocked_reason is None, "an edge holds the destination")
 
 
 def too_big(bench):
@@ -147,9 +147,9 @@ def reset_after_the_answer(bench):
             rig = filled(bench, server.url + "/{sha256}", bundles=[bench.big()])
             rig.send(code=(14, 15))
             row = rig.delivery(bench.big())
-            expect((row.state, rig.destination("web").held_code) == (state, code), f"{row.state}, the destination "
-                   f"{rig.destination('web').held_code}: {row.error_code} {row.error_message}")
-            expect(str(status) in f"{row.error_message} {rig.destination('web').held_reason}", f"{row.error_message}")
+            expect((row.state, rig.destination("web").blocked_reason) == (state, code), f"{row.state}, the destination "
+                   f"{rig.destination('web').blocked_reason}: {row.error_code} {row.error_message}")
+            expect(str(status) in f"{row.error_message} {rig.destination('web').blocked_message}", f"{row.error_message}")
 
     every(cases, judge)
 

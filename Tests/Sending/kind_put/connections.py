@@ -107,8 +107,8 @@ def refusing_proxy(bench):
         row, place = rig.delivery(bench.stock[0]), rig.destination("web")
         expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts: "
                f"{row.error_code} {row.error_message}")
-        expect(place.held_code == code and name in (place.held_reason or ""), f"held as {place.held_code}: "
-               f"{place.held_reason!r}")
+        expect(place.blocked_reason == code and name in (place.blocked_message or ""), f"held as {place.blocked_reason}: "
+               f"{place.blocked_message!r}")
 
     every({"503": "offline", "407": "credentials"}, judge)
 

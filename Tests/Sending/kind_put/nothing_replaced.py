@@ -69,7 +69,7 @@ def blocked(bench):
             result = rig.send(mode, code=15)
             expect("{sha256}" in result.text and "dest set web --url" in result.text, f"run says {result.text!r}")
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
-        expect(rig.destination("web").held_code == "address", f"blocked as {rig.destination('web').held_code}")
+        expect(rig.destination("web").blocked_reason == "address", f"blocked as {rig.destination('web').blocked_reason}")
         result = rig.run("dest", "test", "web").must(78, about="dest test")
         expect("{sha256}" in result.text, f"dest test says {result.text!r}")
         expect(not server.log(), "the server was asked")

@@ -60,7 +60,7 @@ def not_shown(bench):
     row = rig.delivery(bundle)
     expect((row.state, row.error_code, row.in_doubt) == ("failed", "put.unproven", 1), f"is {row.state}, in doubt "
            f"{row.in_doubt}: {row.error_code} {row.error_message}")
-    expect(rig.destination("web").held_code is None, "one capture blocks the destination")
+    expect(rig.destination("web").blocked_reason is None, "one capture blocks the destination")
     rig.run("prune", "--older-than", "0s").must(0, about="prune")
     expect(rig.spool_file(bundle).exists(), "the only copy is gone")
 
@@ -72,7 +72,7 @@ def three_in_a_row(bench):
         rig = filled(bench, server, *bundles, options=("--retry", "0,600", "--concurrency", "3"))
         result = rig.send("--until-empty", code=15, seconds=120)
         expect("dest set web --proof status" in result.text, f"run says {result.text!r}")
-        expect(rig.destination("web").held_code == "unproven", f"blocked as {rig.destination('web').held_code}")
+        expect(rig.destination("web").blocked_reason == "unproven", f"blocked as {rig.destination('web').blocked_reason}")
         rows = rig.deliveries()
         expect(all(row.in_doubt for row in rows if row.error_code), "a capture that was taken is not in doubt")
         expect(sorted(row.attempts for row in rows) in ([0, 0, 1, 1], [0, 1, 1, 1]), f"{[row.attempts for row in rows]}")
@@ -81,7 +81,7 @@ def three_in_a_row(bench):
         rig.send("--once", code=15)
         expect(len(server.seen("PUT")) == sent + 1, f"{len(server.seen('PUT')) - sent} more are sent")
         expect(sum(row.attempts for row in rig.deliveries()) == burned, "the trial burned an attempt")
-        expect(rig.destination("web").held_code == "unproven", "it is not blocked any more")
+        expect(rig.destination("web").blocked_reason == "unproven", "it is not blocked any more")
         rig.run("dest", "set", "web", "--proof", "status", "--retry", AT_ONCE).must(0, about="dest set")
         rig.run("retry", "--all").must(0, about="retry")
         asked = len(server.seen("HEAD"))
@@ -106,7 +106,7 @@ def a_proof_between(bench):
     with Scripted(answer) as server:
         rig = filled(bench, server, *bundles, options=("--retry", "0,600"))
         rig.send("--once", code=15, seconds=120)
-    expect(rig.destination("web").held_code is None, f"blocked as {rig.destination('web').held_code}")
+    expect(rig.destination("web").blocked_reason is None, f"blocked as {rig.destination('web').blocked_reason}")
     expect([row.state for row in rig.deliveries()] == ["failed", "completed", "failed", "completed", "failed"],
            f"{[row.state for row in rig.deliveries()]}")
 

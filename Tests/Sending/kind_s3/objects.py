@@ -55,7 +55,7 @@ def templates(bench):
     rig.send("--until-empty")
     for name, (_, key) in keys.items():
         expect(place.client.get(f"{place.prefix}/{key}") == bundle.data, f"{name}: nothing under {key}: "
-               f"{rig.destination(name).held_reason!r}")
+               f"{rig.destination(name).blocked_message!r}")
 
 
 def there_already(bench):
@@ -128,7 +128,7 @@ def down(bench):
         rig = place.rig(*bundles, port=proxy.port)
         proxy.down()
         rig.send(code=15)
-        expect(rig.destination("s3").held_code == "offline", f"held as {rig.destination('s3').held_code}")
+        expect(rig.destination("s3").blocked_reason == "offline", f"held as {rig.destination('s3').blocked_reason}")
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
         proxy.up()
         rig.send(code=0)
@@ -217,8 +217,8 @@ def refused_credentials(bench):
         rig.env |= environment
         said = [rig.send("--until-empty", code=(15, 78))]
         held = rig.destination("s3")
-        expect(held.held_code in ({"credentials", "local"} if name == "none" else {"credentials"}),
-               f"held as {held.held_code}: {held.held_reason!r}")
+        expect(held.blocked_reason in ({"credentials", "local"} if name == "none" else {"credentials"}),
+               f"held as {held.blocked_reason}: {held.blocked_message!r}")
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
         said += [rig.run("dest", "test", "s3").must(78, about="dest test"), rig.run("dest", "show", "s3"),
                  rig.run("status", "--json"), rig.run("history", bundles[0].id)]
@@ -242,7 +242,7 @@ def no_bucket(bench):
     rig.dest("s3", "s3", "--url", place.store.url + "-nobody/prefix")
     rig.push(bench.stock[0])
     rig.send("--until-empty", code=15)
-    expect(rig.destination("s3").held_code == "endpoint", f"held as {rig.destination('s3').held_code}")
+    expect(rig.destination("s3").blocked_reason == "endpoint", f"held as {rig.destination('s3').blocked_reason}")
     expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was burned")
     result = rig.run("dest", "test", "s3").must(78, about="dest test")
     expect(re.search(r"bucket|404", result.text + result.out.decode()), f"dest test says {result.text!r}")

@@ -28,7 +28,7 @@ def nothing_burned(rig, about=""):
     rows = {(row.state, row.attempts) for row in rig.deliveries()}
     expect(rows == {("pending", 0)}, f"{about}: {rows}")
     held = rig.destination("web")
-    expect(held.held_code == "offline", f"{about}: held as {held.held_code}: {held.held_reason!r}")
+    expect(held.blocked_reason == "offline", f"{about}: held as {held.blocked_reason}: {held.blocked_message!r}")
 
 
 def completed(rig):
@@ -114,7 +114,7 @@ def cut_while_idle(bench):
             wait_until(lambda: rig.states() == {"completed"}, "the first to land")
             wire.cut()
             rig.push(*bench.stock[2:5])
-            wait_until(lambda: rig.destination("web").held_code == "offline", "the destination to be offline")
+            wait_until(lambda: rig.destination("web").blocked_reason == "offline", "the destination to be offline")
             wire.mend()
             wait_until(lambda: rig.states() == {"completed"}, "all to land")
             running.stop().must(0, 15, 130, 143, about="run --watch")

@@ -42,7 +42,7 @@ def kinds(rig, base, options):
 
 def held_for_tls(rig, about):
     place = rig.destination("it")
-    expect(place.held_code == "tls", f"{about}: held as {place.held_code}: {place.held_reason!r}")
+    expect(place.blocked_reason == "tls", f"{about}: held as {place.blocked_reason}: {place.blocked_message!r}")
     rows = {(row.state, row.attempts) for row in rig.deliveries()}
     expect(rows == {("pending", 0)}, f"{about}: {rows}")
 
@@ -60,7 +60,7 @@ def untrusted(bench):
             rig.push(*bench.stock[:2])
             result = rig.send("--until-empty", code=15)
             held_for_tls(rig, name)
-            expect("certificate" in (rig.destination("it").held_reason + result.text).lower(), f"{name}: no reason")
+            expect("certificate" in (rig.destination("it").blocked_message + result.text).lower(), f"{name}: no reason")
             rig.run("dest", "test", "it").must(78, about="dest test")
             up = sum(one.up for one in proxy.connections)
         expect(up < len(bench.stock[0].data), f"{up} bytes were sent")
@@ -155,7 +155,7 @@ def wrong_files(bench):
             if result.code == 0:
                 rig.push(bench.stock[0])
                 rig.send(code=(15, 78))
-                held = rig.destination("it").held_code
+                held = rig.destination("it").blocked_reason
                 expect(held in ("local", "tls"), f"held as {held}")
                 expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was burned")
 

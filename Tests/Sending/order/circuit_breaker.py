@@ -12,9 +12,9 @@ def breaker(bench):
         rig.http(api.url)
         rig.push(*bundles)
         with rig.start("run", "--until-empty", "--json") as running:
-            wait_until(lambda: running.saw("held", code="breaker", destination="api"), "the breaker opens")
-            held = {line["name"]: line.get("held") for line in rig.status()["destinations"]}["api"]
-            expect(held and held["code"] == "breaker" and held["until"], f"status shows {held}")
+            wait_until(lambda: running.saw("blocked", code="failing", destination="api"), "the breaker opens")
+            held = {line["name"]: line.get("blocked") for line in rig.status()["destinations"]}["api"]
+            expect(held and held["reason"] == "failing" and held["until"], f"status shows {held}")
             count = len(api.seen())
             expect(count == 5, f"{count} uploads before the breaker opened")
             api.always(None)

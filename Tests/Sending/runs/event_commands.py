@@ -13,7 +13,7 @@ from rigs import wait_until
 from scenes import ENDED
 
 SECONDS = 40
-TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session", "quota", "held"}
+TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session", "quota", "blocked"}
 
 
 def sent_with(bench, command, *options, count=3, answers=(), code=0, seconds=60):
@@ -44,7 +44,7 @@ def told(bench):
 
 def held_is_told(bench):
     rig, _ = sent_with(bench, 'echo "$CAPQUEUE_EVENT" >> names', answers=[Answer(410)] * 2, code=15)
-    expect((rig.out / "names").read_text().split() == ["held"], f"told {(rig.out / 'names').read_text()!r}")
+    expect((rig.out / "names").read_text().split() == ["blocked"], f"told {(rig.out / 'names').read_text()!r}")
 
 
 def fails(bench):

@@ -8,7 +8,7 @@ from checks import expect
 from rigs import wait_until
 
 STATES = {"completed", "processing", "failed", "permanently_failed", "conflict", "quarantined", "pending"}
-NAMES = STATES | {"started", "ended", "attempt", "held", "offline", "ready", "paused", "resumed", "session", "quota",
+NAMES = STATES | {"started", "ended", "attempt", "blocked", "offline", "ready", "paused", "resumed", "session", "quota",
                   "warning"}
 MEMBERS = {"event": str, "at": str, "destination": str, "id": str, "sha256": str, "bytes": int, "session": str,
            "attempt": int, "state": str, "code": str, "message": str, "until": str, "receipt": (dict, str),
@@ -34,7 +34,7 @@ def valid(out):
         if event["event"] in STATES:
             wanted = {"id", "sha256", "destination", "state"}
             expect(wanted <= event.keys() and event["state"] == event["event"], f"lacks a member: {line}")
-        if event["event"] == "held":
+        if event["event"] == "blocked":
             expect({"destination", "code", "message"} <= event.keys(), f"lacks a member: {line}")
         events.append(event)
     times = [datetime.datetime.fromisoformat(event["at"]) for event in events]
@@ -103,7 +103,7 @@ def of_waits(bench):
         rig.push(*bench.stock[:2], options=("--dest", "api", "--dest", "away"))
         api.always(Answer(410))
         with rig.start("run", "--watch", "--json") as running:
-            wait_until(lambda: running.saw("held", code="endpoint", destination="api"), "held")
+            wait_until(lambda: running.saw("blocked", code="endpoint", destination="api"), "blocked")
             wait_until(lambda: running.saw("offline", destination="away"), "offline")
             wait_until(lambda: running.saw("quota"), "over the warning mark")
             api.always(None)

@@ -1,6 +1,41 @@
 import GRDB
 
 extension V3 {
-    /// Why a destination is blocked, and what was refused there in a row.
-    static func destinations(_ db: Database) throws {}
+    /// Why a destination is blocked, what failed or was refused there in a row, and what was tried.
+    static func destinations(_ db: Database) throws {
+        for part in [blocks, words, order] { try db.execute(sql: part) }
+    }
+
+    private static let blocks = """
+        ALTER TABLE destinations RENAME COLUMN held_code TO blocked_reason;
+        ALTER TABLE destinations RENAME COLUMN held_reason TO blocked_message;
+        ALTER TABLE destinations RENAME COLUMN held_until TO blocked_until;
+        ALTER TABLE destinations ADD COLUMN blocked_for INTEGER;
+        ALTER TABLE destinations ADD COLUMN failures TEXT NOT NULL DEFAULT '';
+        ALTER TABLE destinations ADD COLUMN refusals TEXT NOT NULL DEFAULT '';
+        ALTER TABLE destinations ADD COLUMN lifts INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// Version 1 wrote no code, version 2 `lifted` in its place for what the user had lifted.
+    private static let words = """
+        UPDATE destinations SET blocked_reason = 'failing' WHERE blocked_reason = 'breaker';
+        UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_until = NULL
+            WHERE blocked_until IS NULL OR blocked_reason IS NULL OR blocked_reason NOT IN
+                ('wait', 'full', 'credentials', 'endpoint', 'tls', 'offline', 'local', 'failing');
+        UPDATE attempts SET outcome = 'blocked' WHERE outcome = 'held';
+        UPDATE traffic SET outcome = 'blocked' WHERE outcome = 'held';
+        """
+
+    /// What was tried stands behind what was not. The last index tells whether another capture landed since then.
+    private static let order = """
+        ALTER TABLE deliveries ADD COLUMN tried_at INTEGER;
+        UPDATE deliveries SET tried_at = (SELECT max(coalesce(ended_at, started_at)) FROM attempts
+            WHERE delivery = deliveries.id) WHERE state <> 'completed';
+        DROP INDEX deliveries_ready;
+        CREATE INDEX deliveries_untried ON deliveries (destination, priority DESC, due, id)
+            WHERE state IN ('pending', 'failed') AND tried_at IS NULL;
+        CREATE INDEX deliveries_tried ON deliveries (destination, due, id)
+            WHERE state IN ('pending', 'failed') AND tried_at IS NOT NULL;
+        CREATE INDEX deliveries_landed ON deliveries (destination, completed_at) WHERE completed_at IS NOT NULL;
+        """
 }

@@ -1,0 +1,48 @@
+import GRDB
+import QueueModel
+
+extension DestinationState.Saved {
+    init(row: Row) throws {
+        self.init(failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"))
+        guard let word = try row.text("blocked_reason") else { return }
+        guard let reason = Block.Reason(rawValue: word) else {
+            throw QueueError.corruptRecord("the reason \(word) of a block")
+        }
+        block = Block(
+            reason, try row.text("blocked_message") ?? "", milliseconds: try row.integer("blocked_for"),
+            until: try row.integer("blocked_until"))
+    }
+
+    /// Numbers with commas between.
+    private static func captures(_ row: Row, _ column: String) throws -> [Int] {
+        try row.needText(column).pieces(by: ",").map { text in
+            guard let number = Int(text) else { throw QueueError.corruptRecord("no list of captures in \(column)") }
+            return number
+        }
+    }
+}
+
+extension Database {
+    func save(_ saved: DestinationState.Saved, ofDestination number: Int) throws {
+        let block = saved.block
+        try run(
+            """
+            UPDATE destinations SET blocked_reason = ?, blocked_message = ?, blocked_for = ?, blocked_until = ?,
+                failures = ?, refusals = ? WHERE id = ?
+            """,
+            [
+                block?.reason.rawValue, block?.message, block?.milliseconds, block?.until,
+                saved.failures.map(String.init).joined(separator: ","),
+                saved.refusals.map(String.init).joined(separator: ","), number,
+            ])
+    }
+
+    /// The user lifts what blocks destinations; what was counted there counts no more.
+    func unblock(_ condition: String, _ arguments: StatementArguments = StatementArguments()) throws {
+        try run(
+            """
+            UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_for = NULL,
+                blocked_until = NULL, failures = '', refusals = '', lifts = lifts + 1 WHERE \(condition)
+            """, arguments)
+    }
+}

@@ -1,0 +1,263 @@
+import CaptureTestSupport
+import QueueModel
+import Testing
+
+
+/// When a destination is left alone, and what its answers say of a capture (Spec/queue.md section 6).
+struct DestinationStateTests {
+    private static let start = 1_700_000_000_000
+    private static let landed = SendOutcome.completed(receipt: "", remoteID: nil, remoteURL: nil)
+    private static let failed = SendOutcome.failed(code: "http.500", message: "no")
+    private static let outage = SendOutcome.unclear(code: "curl.56", message: "it broke")
+    private static let refused = SendOutcome.rejected(code: "http.400", message: "not this one")
+    private static let offline = SendOutcome.blocked(Block(.offline, "nobody there"))
+    private static let later = SendOutcome.blocked(Block(.wait, "later", milliseconds: 60_000))
+
+    /// One try after the other, each to its end; nil where none may begin.
+    @discardableResult
+    private func `try`(
+        _ outcome: SendOutcome, _ capture: Int, _ state: inout DestinationState, at now: Int = start
+    ) -> DestinationState.Verdict? {
+        state.begin(at: now).map { state.ended($0, outcome, capture: capture, at: now) }
+    }
+
+    private func begun(_ state: inout DestinationState, at now: Int = start) throws -> DestinationState.Ticket {
+        let ticket = state.begin(at: now)
+        return try #require(ticket)
+    }
+
+    /// What is to be written down, once.
+    private func saved(_ state: inout DestinationState) throws -> DestinationState.Saved {
+        let (saved, again) = (state.takeUnsaved(), state.takeUnsaved())
+        #expect(again == nil)
+        return try #require(saved)
+    }
+
+    private func after(_ outcome: SendOutcome, of captures: [Int]) -> DestinationState {
+        var state = DestinationState()
+        for capture in captures { `try`(outcome, capture, &state) }
+        return state
+    }
+
+    // MARK: - Failures
+
+    @Test func blocksWithTheFifthFailureOfThreeCapturesAndNotBefore() {
+        #expect(after(Self.failed, of: [1, 2, 3, 4]).block == nil)
+        let state = after(Self.failed, of: [1, 2, 3, 4, 5])
+        #expect(state.block?.reason == .failing)
+        #expect(state.permission(at: Self.start) == .wait(until: Self.start + 15_000))
+        #expect(after(Self.failed, of: [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]).block == nil)
+        #expect(after(Self.failed, of: [1, 1, 1, 2, 3]).block != nil)
+        #expect(after(Self.failed, of: Array(repeating: 7, count: 1000)).block == nil)
+    }
+
+    @Test func doesNotBlockWhileOthersLand() {
+        var state = DestinationState()
+        for capture in 0..<1000 {
+            `try`(capture % 5 == 4 ? Self.landed : Self.failed, capture, &state)
+            #expect(state.block == nil)
+        }
+    }
+
+    @Test func waitsTwiceAsLongAfterEachTrialUpToFiveMinutes() throws {
+        var state = after(Self.failed, of: [1, 2, 3, 4, 5])
+        var now = Self.start
+        var pauses: [Int] = []
+        for capture in 6..<14 {
+            let until = try #require(state.block?.until)
+            pauses.append((until - now) / 1000)
+            #expect(state.permission(at: until - 1) == .wait(until: until))
+            now = until
+            let ticket = try begun(&state, at: now)
+            // The one trial.
+            #expect(state.permission(at: now + 3_600_000) == .wait(until: nil))
+            _ = state.ended(ticket, Self.failed, capture: capture, at: now)
+        }
+        #expect(pauses == [15, 30, 60, 120, 240, 300, 300, 300])
+        `try`(Self.landed, 20, &state, at: now + 300_000)
+        #expect(state.block == nil && state.failures.isEmpty)
+    }
+
+    @Test func burnsNoAttemptForAnOutageWhileTheDestinationFails() throws {
+        var state = after(Self.outage, of: [1, 2, 3, 4])
+        // The table counts until it is known that all fail.
+        let fifth = `try`(Self.outage, 5, &state)
+        #expect(fifth?.isParked == false)
+        var now = Self.start
+        for (capture, outcome, isParked) in [(6, Self.outage, true), (7, Self.failed, false), (8, Self.outage, true)] {
+            now += 300_000
+            let verdict = `try`(outcome, capture, &state, at: now)
+            #expect(verdict?.isParked == isParked)
+        }
+        let edge = SendOutcome.failed(code: "edge.503", message: "a page")
+        let verdict = `try`(edge, 9, &state, at: now + 300_000)
+        #expect(verdict?.isParked == true)
+    }
+
+    /// A line that comes and goes is still the same outage.
+    @Test func burnsNothingWhereItIsOfflineAmidAnOutage() throws {
+        var state = after(Self.outage, of: [1, 2, 3, 4, 5])
+        var now = Self.start + 15_000
+        `try`(Self.offline, 6, &state, at: now)
+        #expect(state.block?.reason == .offline)
+        now += 1000
+        #expect(state.permission(at: now) == .connect)
+        let ticket = try begun(&state, at: now)
+        let change = state.connected(ticket, nil, at: now)
+        #expect(change == nil)
+        #expect(state.block?.reason == .failing && state.permission(at: now) == .go)
+        let verdict = `try`(Self.outage, 7, &state, at: now)
+        #expect(verdict?.isParked == true)
+    }
+
+    @Test func countsAgainForACaptureThatIsAlone() {
+        var state = after(Self.outage, of: [1, 2, 3, 4, 5])
+        var verdicts: [Bool?] = []
+        for number in 1...6 {
+            verdicts.append(`try`(Self.outage, 9, &state, at: Self.start + number * 300_000)?.isParked)
+        }
+        #expect(verdicts == [true, true, true, false, false, false])
+        #expect(state.block == nil)
+    }
+
+    // MARK: - Refusals
+
+    @Test func takesRefusalsBackOnceFiveInARowAreOfThreeCaptures() throws {
+        var state = after(Self.refused, of: [1, 2, 3, 4])
+        #expect(state.block == nil)
+        let fifth = `try`(Self.refused, 5, &state)
+        #expect(fifth?.isParked == true && fifth?.takenBack == [1, 2, 3, 4])
+        #expect(state.block?.reason == .refusing && state.block?.needsUser == true)
+        #expect(state.permission(at: Self.start) == .wait(until: Self.start + 300_000))
+        // Each five minutes one, which waits again whatever it hears.
+        var now = Self.start
+        let heard = [Self.refused, Self.failed, .conflict(message: "other bytes"), Self.later]
+        for (capture, outcome) in heard.enumerated() {
+            now += 300_000
+            let verdict = `try`(outcome, capture + 6, &state, at: now)
+            #expect(verdict?.isParked == true && verdict?.takenBack == [])
+        }
+        let end = `try`(Self.landed, 10, &state, at: now + 300_000)
+        #expect(end?.change == .ready && end?.isParked == false && state.refusals.isEmpty)
+        let next = `try`(Self.refused, 11, &state)
+        #expect(next?.isParked == false)
+    }
+
+    @Test func obeysRefusalsOfFewCapturesAndThoseBetweenWhichOthersLand() {
+        #expect(after(Self.refused, of: [1, 2, 1, 2, 1, 2]).block == nil)
+        var state = DestinationState()
+        for capture in 0..<100 {
+            let verdict = `try`(capture % 5 == 4 ? Self.landed : Self.refused, capture, &state)
+            #expect(verdict?.isParked == false)
+        }
+    }
+
+    @Test func knowsInTheNextRunWhatWasRefusedInTheLast() throws {
+        var state = after(Self.refused, of: [1, 2])
+        for capture in 3...5 {
+            state = DestinationState(try saved(&state), at: Self.start)
+            `try`(Self.refused, capture, &state)
+        }
+        let saved = try saved(&state)
+        #expect(saved.block?.reason == .refusing)
+        // A new run does not try it sooner.
+        state = DestinationState(saved, at: Self.start + 1000)
+        #expect(state.permission(at: Self.start + 1000) == .wait(until: Self.start + 300_000))
+    }
+
+    @Test func triesAtOnceInANewRunWhatOnlyTheUserCanMend() {
+        let block = Block(.credentials, "401", milliseconds: 300_000, until: Self.start + 300_000)
+        #expect(DestinationState(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
+        // A clock that was set back keeps nobody waiting for longer than the block lasts.
+        let failing = Block(.failing, "no", milliseconds: 15_000, until: Self.start + 15_000)
+        let early = Self.start - 86_400_000
+        let state = DestinationState(.init(block: failing), at: early)
+        #expect(state.permission(at: early) == .wait(until: early + 15_000))
+    }
+
+    // MARK: - Old transfers
+
+    @Test func isNotUnblockedByATransferThatBeganBefore() throws {
+        for outcome in [Self.landed, Self.refused, Self.failed, .conflict(message: "other"), Self.offline] {
+            var state = DestinationState()
+            let old = try begun(&state)
+            `try`(Self.later, 1, &state)
+            let verdict = state.ended(old, outcome, capture: 2, at: Self.start + 3000)
+            #expect(verdict.change == nil)
+            #expect(state.permission(at: Self.start + 3000) == .wait(until: Self.start + 60_000))
+        }
+    }
+
+    @Test func takesTheLongerWaitOfTwoTransfers() throws {
+        var state = DestinationState()
+        let old = try begun(&state)
+        `try`(Self.later, 1, &state)
+        let longer = SendOutcome.blocked(Block(.wait, "much later", milliseconds: 3_600_000))
+        _ = state.ended(old, longer, capture: 2, at: Self.start)
+        #expect(state.block?.until == Self.start + 3_600_000)
+    }
+
+    @Test func isNotBlockedByATransferOfTheOldSettings() throws {
+        var state = DestinationState()
+        let old = try begun(&state)
+        _ = state.adopt(isPaused: false, lifts: 1)
+        _ = state.ended(old, .blocked(Block(.credentials, "401")), capture: 1, at: Self.start)
+        #expect(state.block == nil)
+    }
+
+    @Test func countsConnectionsForTheDestinationAndNotForEachTransfer() throws {
+        var state = DestinationState()
+        let tickets = try (0..<8).map { _ in try begun(&state) }
+        for (number, ticket) in tickets.enumerated() {
+            _ = state.ended(ticket, Self.offline, capture: number, at: Self.start)
+        }
+        var (now, waits) = (Self.start, [Int]())
+        for _ in 0..<8 {
+            let until = try #require(state.block?.until)
+            waits.append((until - now) / 1000)
+            now = until
+            let ticket = try begun(&state, at: now)
+            // One connects, not each.
+            #expect(state.permission(at: now) == .wait(until: nil))
+            _ = state.connected(ticket, Block(.offline, "nobody there"), at: now)
+        }
+        #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60])
+        let isOffline = state.networkChanged(at: now)
+        #expect(isOffline && state.permission(at: now) == .connect)
+        let ticket = try begun(&state, at: now)
+        _ = state.connected(ticket, Block(.offline, "nobody there"), at: now)
+        #expect(state.block?.until == now + 1000)
+    }
+
+    // MARK: - All of it
+
+    /// Whatever happens: never two trials, never a pause of more than five minutes that nobody asked for.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func neverLosesItsWayInWhateverOrderThingsHappen(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var (state, now) = (DestinationState(), Self.start)
+        var open: [DestinationState.Ticket] = []
+        let outcomes = [
+            Self.landed, Self.failed, Self.outage, Self.refused, Self.offline, .conflict(message: "other"),
+            .parked(cause: "stopped", isInDoubt: false), .blocked(Block(.full, "no room")),
+        ]
+        for _ in 0..<20_000 {
+            now += Int.random(in: 0...20_000, using: &generator)
+            let wasBlocked = state.block != nil
+            if open.count < 4, let ticket = state.begin(at: now) {
+                open.append(ticket)
+                #expect(!wasBlocked || state.permission(at: now) == .wait(until: nil))
+            }
+            if let until = state.block?.until { #expect(until - now <= 300_000) }
+            guard !open.isEmpty, Bool.random(using: &generator) else { continue }
+            let ticket = open.remove(at: Int.random(in: 0..<open.count, using: &generator))
+            let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &generator)]
+            _ = state.ended(ticket, outcome, capture: Int.random(in: 0..<4, using: &generator), at: now)
+        }
+        // It always opens again: with nothing under way, a landing ends all blocks.
+        for ticket in open { state.abandoned(ticket) }
+        if let ticket = state.begin(at: now + 600_000) {
+            _ = state.ended(ticket, Self.landed, capture: 1, at: now + 600_000)
+        }
+        #expect(state.block == nil)
+    }
+}

@@ -2,7 +2,6 @@ import CaptureTestSupport
 import QueueModel
 import Testing
 
-
 /// When a destination is left alone, and what its answers say of a capture (Spec/queue.md section 6).
 struct DestinationStateTests {
     private static let start = 1_700_000_000_000

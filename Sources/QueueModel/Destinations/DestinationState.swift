@@ -31,6 +31,12 @@ package struct DestinationState: Hashable, Sendable {
         package var isParked = false
         /// Captures (`seq`) that were refused for good, and wait again now.
         package var takenBack: [Int] = []
+
+        package init(change: Change? = nil, isParked: Bool = false, takenBack: [Int] = []) {
+            self.change = change
+            self.isParked = isParked
+            self.takenBack = takenBack
+        }
     }
 
     /// So many tries in a row, of so many captures at least, speak of the destination and not of a capture.

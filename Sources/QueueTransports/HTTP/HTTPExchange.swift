@@ -172,7 +172,8 @@ final class HTTPExchange {
             (kind == .retry || kind == .unclear)
             && (words.isEdge || (502...504).contains(answer.status) && words.code == nil)
         return HTTPEnd(
-            kind: kind, answer: answer, code: "\(isOutage ? SendOutcome.edge : "http").\(answer.status)", message: message,
+            kind: kind, answer: answer, code: "\(isOutage ? SendOutcome.edge : "http").\(answer.status)",
+            message: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
             secrets: secrets)
     }

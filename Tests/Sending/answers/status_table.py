@@ -55,7 +55,6 @@ CONDITIONS = {
     "code `DEVICE_UNVERIFIED` or `FORBIDDEN`, or none":
         lambda it: it.code in ("DEVICE_UNVERIFIED", "FORBIDDEN", None),
     "code `DEVICE_NOT_FOUND`": lambda it: it.code == "DEVICE_NOT_FOUND",
-    "a JSON body with a code": lambda it: it.code is not None,
     "Retry-After": lambda it: it.after is not None,
     "the whole body was sent": lambda it: it.is_whole,
     "not the whole body was sent": lambda it: not it.is_whole,

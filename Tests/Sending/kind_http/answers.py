@@ -66,8 +66,8 @@ def keeps_id_and_url(bench):
 
 
 def final_at_once(bench):
-    """400, 413, 403 and 404 of the API itself are not tried again, and the reason is kept."""
-    cases = {400: "VALIDATION_ERROR", 413: "PAYLOAD_TOO_LARGE", 403: "CAPTURE_FORBIDDEN", 404: "HASH_NOT_FOUND"}
+    """400, 413 and 403 of the API itself are not tried again, and the reason is kept."""
+    cases = {400: "VALIDATION_ERROR", 413: "PAYLOAD_TOO_LARGE", 403: "CAPTURE_FORBIDDEN"}
 
     def is_final(status, code):
         message = f"that is wrong: {status}"
@@ -217,7 +217,7 @@ def conflict_needs_a_proof(bench):
 FAMILY = [
     ("only 202 with an id is a success", only_202_with_an_id),
     ("capture_id and verification_url are stored", keeps_id_and_url),
-    ("400, 413, 403 and 404 are not tried again", final_at_once),
+    ("400, 413 and 403 are not tried again", final_at_once),
     *((f"{code} is signed anew", functools.partial(signed_anew, code=code))
       for code in ("TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED")),
     ("network errors, 5xx and 429 are tried again, as often as the table says", retried),

@@ -49,20 +49,8 @@ def breaker_of_one(bench):
         good.holds(*map(bench.photo, bundles))
 
 
-def refusals(bench):
-    """A server that refuses each for good is at work: no breaker."""
-    rig, bundles = bench.rig(), bench.stock[:8]
-    with CaptureAPI(bench.public) as api:
-        api.always(Answer(400))
-        rig.http(api.url)
-        rig.push(*bundles)
-        rig.send("--until-empty", code=14)
-        expect(rig.states() == {"permanently_failed"} and len(api.seen()) == 8, f"{rig.states()}")
-
-
 FAMILY = [
     ("the breaker: five failures, 15 seconds, one trial", breaker),
     ("the breaker ends a run that tries once", breaker_for_once),
     ("a breaker is of one destination", breaker_of_one),
-    ("refusals open no breaker", refusals),
 ]

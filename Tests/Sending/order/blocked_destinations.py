@@ -1,0 +1,248 @@
+"""What blocks a destination, and what that costs a capture: nothing where the destination is at fault."""
+import time
+
+from capture_api import Answer, CaptureAPI
+from checks import every, expect
+from nginx import free_port
+from rigs import AT_ONCE, wait_until
+from scripted import Reply, Scripted
+
+LATER = Reply(429, {"Retry-After": "1"})
+
+
+def put_to(bench, server, *bundles, options=("--retry", AT_ONCE)):
+    rig = bench.rig()
+    rig.dest("web", "put", "--url", server.url + "/{sha256}", *options)
+    for bundle in bundles:
+        rig.push(bundle)
+    return rig
+
+
+def sent(server):
+    """The hashes of what was put, in order."""
+    return [request.path.strip("/") for request in server.seen("PUT")]
+
+
+def taking(request):
+    return Reply(201 if request.method == "PUT" else 405)
+
+
+def over(rig):
+    """The block of the destination is over: nobody waits five minutes for a test."""
+    with rig.database() as database:
+        database.execute("UPDATE destinations SET blocked_until = 1 WHERE blocked_until IS NOT NULL")
+
+
+def between_tries(rig, bundle):
+    """Its delivery: a try that is under way counts until it is known what it came to."""
+    return wait_until(lambda: (row := rig.delivery(bundle)).state != "uploading" and row, "the try to end")
+
+
+def burned(rig):
+    return sum(row.attempts for row in rig.deliveries())
+
+
+def always_told_to_wait(bench):
+    """One capture, the most urgent, is always told to wait: the others land first, and then it burns its attempts."""
+    bad, *others = bench.stock[:5]
+
+    def reply(request):
+        return LATER if bad.sha256 in request.path and request.method == "PUT" else taking(request)
+
+    with Scripted(reply) as server:
+        rig = put_to(bench, server)
+        rig.push(bad, options=("--priority", "10"))
+        rig.push(*others)
+        with rig.start("run", "--watch") as running:
+            wait_until(lambda: all(rig.delivery(one).state == "completed" for one in others), "the others to land")
+            order = sent(server)
+            expect(order[0] == bad.sha256, "the most urgent is not the first")
+            expect(order[1:5] == [one.sha256 for one in others], f"it comes before others: {order}")
+            wait_until(lambda: sent(server).count(bad.sha256) >= 3, "it to be tried again")
+            # Nobody else landed since its last try but one.
+            before = between_tries(rig, bad).attempts
+            expect(before <= 1, f"{before} attempts are burned")
+            rig.push(bench.stock[5])
+            wait_until(lambda: between_tries(rig, bad).attempts > before, "an attempt to be burned after another landed")
+            running.stop()
+
+
+def too_large_for_the_server(bench):
+    """507 to one capture alone: the others land at the next try, and the one burns an attempt."""
+    bad, *others = bench.stock[:5]
+    with Scripted(lambda request: Reply(507) if bad.sha256 in request.path and request.method == "PUT"
+                  else taking(request)) as server:
+        rig = put_to(bench, server, bad, *others)
+        rig.send("--once", code=15)
+        expect((rig.delivery(bad).attempts, rig.destination("web").blocked_reason) == (0, "full"), "not blocked")
+        rig.send("--once", code=15)
+        expect(sent(server)[1:5] == [one.sha256 for one in others], "it keeps others back")
+        expect((rig.delivery(bad).state, rig.delivery(bad).attempts) == ("failed", 1), "it burns nothing")
+
+
+def wrong_url(bench):
+    """A mistake in the URL: nothing fails for good, the run ends, and all lands once the URL is right."""
+    bundles = bench.bundles(20)
+    with Scripted(lambda request: Reply(400) if "/wrong/" in request.path else taking(request)) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/wrong/{sha256}", "--concurrency", "4")
+        rig.push(*bundles)
+        start = time.monotonic()
+        result = rig.send("--until-empty", code=15)
+        expect(time.monotonic() - start < 60, "the run waits for what only the user can put right")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, f"{rig.states()}")
+        expect(len(sent(server)) < 10, f"{len(sent(server))} transfers to a server that refuses all")
+        place = rig.destination("web")
+        expect(place.blocked_reason == "refusing" and "400" in place.blocked_message, f"{place.blocked_message!r}")
+        expect("refuses" in result.text, f"nobody is told: {result.text[-300:]!r}")
+        rig.run("dest", "set", "web", "--url", server.url + "/{sha256}").must(0, about="dest set")
+        rig.send("--until-empty", code=0)
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("completed", 1)}, f"{rig.states()}")
+
+
+def refused_run_by_run(bench):
+    """Five refusals over five short runs block as well; then one untried capture each five minutes; a success lifts."""
+    bundles, answer = bench.stock[:8], [400]
+    with Scripted(lambda request: Reply(answer[0]) if request.method == "PUT" else Reply(405)) as server:
+        rig = put_to(bench, server)
+        for bundle in bundles[:4]:
+            rig.push(bundle)
+            rig.send("--once", code=14)
+        rig.push(*bundles[4:])
+        rig.send("--once", code=15)
+        expect(len(sent(server)) == 5 and rig.states() == {"pending"}, f"{len(sent(server))} transfers, {rig.states()}")
+        rig.send("--once", code=15)
+        expect(len(sent(server)) == 5, "a run does not know what the one before it found")
+        for number, status in enumerate((400, 503, 413), 5):
+            answer[0] = status
+            over(rig)
+            rig.send("--once", code=15)
+            expect(sent(server)[5:] == [one.sha256 for one in bundles[5:number + 1]], f"tried were {sent(server)[5:]}")
+            expect(rig.states() == {"pending"} and burned(rig) == 0, f"{rig.states()}, {burned(rig)} attempts")
+            left = rig.destination("web").blocked_until / 1000 - time.time()
+            expect(240 < left <= 300, f"the next try is in {left:.0f} s")
+        answer[0] = 201
+        over(rig)
+        rig.send("--until-empty", code=0)
+        expect(rig.destination("web").blocked_reason is None, "a success does not lift the block")
+
+
+def few_captures(bench):
+    """Refusals of two captures alone are obeyed, as the table says."""
+    with Scripted(lambda request: Reply(400)) as server:
+        rig = put_to(bench, server, *bench.stock[:2])
+        rig.send("--until-empty", code=14)
+        expect(rig.states() == {"permanently_failed"} and rig.destination("web").blocked_reason is None,
+               f"{rig.states()}, blocked as {rig.destination('web').blocked_reason}")
+
+
+def outage(bench):
+    """While all fails, a connection that breaks, a page and 502 to 504 burn nothing, and each trial is another's."""
+    bundles = bench.stock[:8]
+
+    def judge(name, reply):
+        with Scripted(lambda request: reply) as server:
+            rig = put_to(bench, server, *bundles)
+            rig.send("--once", code=15)
+            expect(rig.destination("web").blocked_reason == "failing" and burned(rig) == 5, f"{burned(rig)} attempts")
+            for _ in range(6):
+                over(rig)
+                rig.send("--once", code=15)
+            expect(burned(rig) == 5, f"{burned(rig)} attempts are burned, 5 before it was known")
+            tries = sorted(len(rig.tries(bundle)) for bundle in bundles)
+            expect(tries == [1, 1, 1, 1, 1, 2, 2, 2], f"the trials do not rotate: {tries}")
+
+    page = {"Content-Type": "text/html"}
+    every({"a broken connection": Reply(lost=True), "a page": Reply(403, page, b"<html>"),
+           **{str(status): Reply(status) for status in (502, 503, 504)}}, judge)
+
+
+def the_servers_own_errors(bench):
+    """A JSON error of the API counts, while all fails too."""
+    with CaptureAPI(bench.public) as api:
+        api.always(Answer(503))
+        rig = bench.rig()
+        rig.http(api.url, "--verify-url", "none")
+        rig.push(*bench.stock[:8])
+        rig.send("--once", code=15)
+        over(rig)
+        rig.send("--once", code=15)
+        expect(burned(rig) == 6, f"{burned(rig)} attempts are burned")
+
+
+def whole_table_again(bench):
+    """`retry` gives a capture all its attempts again."""
+    with Scripted(lambda request: Reply(500) if request.method == "PUT" else Reply(405)) as server:
+        rig = put_to(bench, server, bench.stock[0], options=("--retry", "0,0,0"))
+        for count in (3, 6):
+            rig.send("--until-empty", code=14)
+            row = rig.delivery(bench.stock[0])
+            expect((row.state, row.attempts, len(sent(server))) == ("permanently_failed", 3, count), f"{row.attempts}")
+            rig.run("retry", bench.stock[0].id).must(0, about="retry")
+
+
+def older_transfer(bench):
+    """Two side by side: one is told to wait a minute; that the other lands three seconds later changes nothing."""
+    slow, second, third = bench.stock[:3]
+
+    def reply(request):
+        if request.method != "PUT":
+            return Reply(405)
+        if slow.sha256 in request.path:
+            time.sleep(3)
+            return Reply(201)
+        return Reply(429, {"Retry-After": "60"})
+
+    with Scripted(reply) as server:
+        rig = put_to(bench, server, slow, second, third, options=("--concurrency", "2"))
+        with rig.start("run", "--watch") as running:
+            wait_until(lambda: rig.delivery(slow).state == "completed", "the older transfer to end")
+            time.sleep(2)
+            running.stop()
+        place = rig.destination("web")
+        expect(place.blocked_reason == "wait" and place.blocked_until / 1000 - time.time() > 30, "it is forgotten")
+        expect(len(sent(server)) == 2, f"{len(sent(server))} transfers")
+
+
+def one_outage_for_all_lanes(bench):
+    """With four transfers at a time nobody there is found once, and looked for again after one second."""
+    rig = bench.rig()
+    rig.dest("web", "put", "--url", f"http://127.0.0.1:{free_port()}/{{sha256}}", "--concurrency", "4")
+    rig.push(*bench.stock[:8])
+    rig.send("--once", code=15)
+    place = rig.destination("web")
+    expect((place.blocked_reason, place.blocked_for) == ("offline", 1000), f"looked for after {place.blocked_for} ms")
+
+
+def not_such_a_server(bench):
+    """404 to POST is not about the capture, whatever its code: the destination is blocked, and nothing burned."""
+    def judge(name, code):
+        with CaptureAPI(bench.public) as api:
+            api.always(Answer(404, code))
+            rig = bench.rig()
+            rig.http(api.url)
+            rig.push(*bench.stock[:3])
+            rig.send("--until-empty", code=15)
+            reason = "credentials" if code == "DEVICE_NOT_FOUND" else "endpoint"
+            expect(rig.destination().blocked_reason == reason, f"blocked as {rig.destination().blocked_reason}")
+            expect(rig.states() == {"pending"} and burned(rig) == 0 and len(api.seen()) == 1, f"{rig.states()}")
+            # The probe is for a capture that no server has, so there a code shows that the server is the right one.
+            api.always(None)
+            rig.run("dest", "test", "api").must(0, about="dest test")
+
+    every({code: code for code in ("HASH_NOT_FOUND", "ROUTE_NOT_FOUND", "DEVICE_NOT_FOUND")}, judge)
+
+
+FAMILY = [
+    ("a capture that is always told to wait keeps nobody back", always_told_to_wait),
+    ("a capture that is too large for the server keeps nobody back", too_large_for_the_server),
+    ("a mistake in a URL fails no capture for good", wrong_url),
+    ("a destination that refuses everything is blocked, run by run", refused_run_by_run),
+    ("refusals of two captures are obeyed", few_captures),
+    ("an outage burns no attempt, and the trials rotate", outage),
+    ("an error of the API itself counts in an outage", the_servers_own_errors),
+    ("retry gives the whole table again", whole_table_again),
+    ("an older transfer's end says nothing of a newer block", older_transfer),
+    ("nobody there is one outage for all transfers", one_outage_for_all_lanes),
+    ("404 to POST blocks the destination", not_such_a_server),
+]

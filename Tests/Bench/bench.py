@@ -69,12 +69,12 @@ class Bench:
         """Raw folders group/00000 and so on; a group once made is kept, and grows."""
         return [self.raw(f"{group}/{index:05}", index, **sizes) for index in range(count)]
 
-    def pack_all(self, raws, folder):
+    def pack_all(self, raws, folder, *options):
         """Bundles of raw folders, under short names: thousands have to fit on one command line."""
         folder = self.folder / folder
         folder.mkdir()
         for start in range(0, len(raws), 500):
-            self.capbundle("pack", *raws[start:start + 500], "--out-dir", folder)
+            self.capbundle("pack", *raws[start:start + 500], "--out-dir", folder, *options)
         for index, raw in enumerate(raws):
             (folder / f"{raw.name}.bundle").rename(folder / f"{index:04}")
         return [f"{folder.name}/{index:04}" for index in range(len(raws))]

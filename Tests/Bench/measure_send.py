@@ -25,10 +25,10 @@ MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
-def stock(rig, count, group="raws", **sizes):
+def stock(rig, count, group="raws", options=(), **sizes):
     """Bundles for one measure; they go after it, with all that was made of them."""
     try:
-        yield rig.pack_all(rig.raws(group, count, **sizes), "bundles")
+        yield rig.pack_all(rig.raws(group, count, **sizes), "bundles", *options)
     finally:
         rig.remove("bundles", "bodies", "queue", "transfers", "fetched")
 
@@ -169,7 +169,7 @@ def session(rig):
     """The order of a session is kept at each of three destinations; a long one must not cost more for each delivery."""
     few, many, sides = rig.scaled(200, 3), rig.scaled(20_000, 6), {}
     names = ("one", "two", "three")
-    with stock(rig, many, "tiny", photo_bytes=TINY_PHOTO_BYTES, with_depth=False) as bundles:
+    with stock(rig, many, "tiny", ["--no-depth"], photo_bytes=TINY_PHOTO_BYTES, with_depth=False) as bundles:
         def ours(count):
             for name in names:
                 rig.run("rm", "-rf", f"copies-{name}")

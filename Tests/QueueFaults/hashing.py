@@ -11,6 +11,7 @@ from wrong_clocks import faked
 from many_processes import locked
 from invariants import clean, gives
 from spool_damage import flipped, overwrite
+from tracing import calls_in, require_strace, strace
 
 SIZE = 4_000_000
 
@@ -83,6 +84,21 @@ def stray_changed_meanwhile(bench):
     expect(kept == [flipped(bundle.data)], f"{len(kept)} files are set aside")
 
 
+def by_several_threads(bench):
+    """Bundles of one push are read side by side, and told in the order in which they were named."""
+    require_strace()
+    rig, log = bench.rig(), bench.folder / f"threads{next(bench.numbers)}"
+    bundles = bench.stock[:24]
+    rig.before = strace("-e", "trace=openat", log=log)
+    rig.push(*bundles)
+    rig.before = []
+    named = {str(bundle.path) for bundle in bundles}
+    threads = {thread for thread, _, text in calls_in(log) if any(f'"{name}"' in text for name in named)}
+    expect(len(threads) > 1, f"{len(bundles)} bundles are read by {len(threads)} thread")
+    numbers = [row for row, in rig.query("SELECT id FROM captures ORDER BY seq")]
+    expect(numbers == [bundle.id for bundle in bundles], "they are not kept in the order in which they were named")
+
+
 def to_disk(bench):
     rig = bench.rig()
     (rig.out / "disk").mkdir()
@@ -138,6 +154,7 @@ def stopped_at_a_busy_lock(bench):
 
 
 TESTS = [
+    ("several bundles are read by several threads, and kept in their order", by_several_threads),
     ("what is held is hashed before the turn to write", hashed_before),
     ("what changes after it was hashed is hashed again", changed_meanwhile),
     ("a stray that changes after it was hashed is hashed again", stray_changed_meanwhile),

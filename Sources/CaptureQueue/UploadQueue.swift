@@ -38,7 +38,7 @@ public final class UploadQueue: Sendable {
         do {
             store = try QueueStore.open(folder, isMade: isMade, freesReserve: freesReserve)
         } catch {
-            throw isMade ? Intake.withHint(error) : error
+            throw isMade ? QueueError.withHint(error) : error
         }
         if isMade && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }

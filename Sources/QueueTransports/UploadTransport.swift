@@ -77,16 +77,16 @@ package struct SendJob {
     private let begun = MonotonicClock.seconds
     /// The bundle's file: in the spool, or the user's own.
     private let file: FilePath
-    private let isTwin: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
+    private let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
     private let keepBody: @Sendable (BodyHash) -> Void
 
     /// - Parameters:
     ///   - file: where the bundle's bytes are.
-    ///   - isTwin: whether what a destination has under this id may be another capture with the same photo.
+    ///   - isAnother: whether what a destination has under this id may be another capture with the same photo.
     ///   - keepBody: has the queue keep the hash of the upload body. Where that cannot be written, the next try makes it again.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
-        isTwin: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
+        isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
         keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }
     ) {
         self.capture = capture
@@ -94,12 +94,12 @@ package struct SendJob {
         self.token = token
         self.now = now
         self.file = file
-        self.isTwin = isTwin
+        self.isAnother = isAnother
         self.keepBody = keepBody
     }
 
     /// Whether what a destination has under this id may be another capture with the same photo.
-    func mayBeTwin(_ remoteID: String, photo: Digest) -> Bool { isTwin(remoteID, photo) }
+    func mayBeAnother(_ remoteID: String, photo: Digest) -> Bool { isAnother(remoteID, photo) }
 
     /// Keeps the hash of the upload body for later tries.
     func keep(_ body: BodyHash) { keepBody(body) }

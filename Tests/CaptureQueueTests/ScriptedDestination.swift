@@ -50,7 +50,7 @@ final class ScriptedDestination: UploadTransport {
 /// One worker, driven without threads.
 final class SimulatedRun {
     let destination: ScriptedDestination
-    let board: RunBoard
+    let board: SharedRun
     private let record: Destination
     private let manual: ManualClock
     private let worker: DestinationWorker
@@ -61,7 +61,7 @@ final class SimulatedRun {
         destination = ScriptedDestination(manual)
         record = try queue.destination(name)
         let log = log
-        board = RunBoard(clock: { manual.now }, onEvent: { log.add($0) })
+        board = SharedRun(clock: { manual.now }, onEvent: { log.add($0) })
         _ = board.adopt(record)
         worker = DestinationWorker(queue, record, destination, board)
     }

@@ -72,7 +72,7 @@ struct ContractPlace {
             errorMessage: nil, isInDoubt: false, polls: 0, idempotencyKey: "5f0c3c1a-6f1b-4d3e-8a52-\(key)",
             capture: 1)
         return SendJob(
-            capture, delivery, token: [1, 2, 3, 4], now: 0, file: other ?? file, isTwin: { _, _ in false },
+            capture, delivery, token: [1, 2, 3, 4], now: 0, file: other ?? file, isAnother: { _, _ in false },
             keepBody: { _ in })
     }
 

@@ -18,17 +18,6 @@ extension Database {
     }
 }
 
-extension UploadQueue {
-    /// Keeps the hash of an upload body, unless the capture has other bytes by now.
-    func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
-        try store.write { db in
-            try db.run(
-                "UPDATE captures SET body_sha256 = ?, body_form = ? WHERE seq = ? AND sha256 = ?",
-                [body.sha256.data, body.form, capture.sequence, capture.sha256.data])
-        }
-    }
-}
-
 extension BytesTag {
     init?(row: Row) throws {
         switch (row["tag"] as DatabaseValue).storage {

@@ -141,7 +141,7 @@ extension Database.KeyChange {
 /// A capture before it has a row.
 struct CaptureRow {
     let id: String
-    let facts: BundleFacts
+    let facts: CaptureFacts
     let pushedAt: Int
     let session: Int?
     let priority: Int

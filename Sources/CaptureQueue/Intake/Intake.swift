@@ -51,7 +51,7 @@ struct Intake: Sendable {
         let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try openIncoming()
         let (report, sha256, tag) = try read(handle, name, size: size, into: file)
-        let facts = try BundleFacts(report, sha256, name)
+        let facts = try CaptureFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
         arrival.tag = tag
         arrival.hashed = hashHeld(facts)
@@ -121,7 +121,7 @@ struct Intake: Sendable {
     }
 
     private func openIncoming() throws -> IncomingFile {
-        do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw Self.withHint(error) }
+        do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw QueueError.withHint(error) }
     }
 
     private func synchronize(_ file: IncomingFile) throws {
@@ -130,24 +130,12 @@ struct Intake: Sendable {
 
     /// Where only a full disk stands in the way, there is one more thing that the user can do.
     static func full(_ folder: QueueFolder, _ error: NativeError) -> QueueError {
-        withHint(.file(folder.spool, error))
+        QueueError.withHint(.file(folder.spool, error))
     }
-
-    static func withHint(_ error: QueueError) -> QueueError {
-        guard error.isDiskFull else { return error }
-        var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints)
-        hinted.isDiskFull = true
-        return hinted
-    }
-
-    private static let fullHints = [
-        "free some space, with capqueue prune for example, and push again",
-        "--reference keeps the bundle where it is and stores its hash alone",
-    ]
 
     /// What the queue holds of it already, or what a killed push left of it, is hashed here rather than with the turn to write.
     /// What cannot be read now is looked at then.
-    private func hashHeld(_ facts: BundleFacts) -> [SpoolReader.Hashed] {
+    private func hashHeld(_ facts: CaptureFacts) -> [SpoolReader.Hashed] {
         let record = try? queue.store.read { try CaptureRecord.one($0, identity: facts.identity) }
         let held = record.flatMap { $0.holding == .spool ? $0.sha256 : nil }
         return Set([held, facts.sha256].compactMap(\.self)).compactMap { sha256 in
@@ -185,7 +173,7 @@ struct Intake: Sendable {
             do throws(NativeError) { try file.handle.write(piece) } catch {
                 throw BundleError(
                     .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool,
-                    hints: error.isDiskFull ? Self.fullHints : [])
+                    hints: error.isDiskFull ? QueueError.fullHints : [])
             }
         }
         let report = try verifier.verify(BundleSource(stream: stream, name: name))
@@ -200,41 +188,6 @@ struct Intake: Sendable {
     }
 }
 
-/// What a bundle says of itself, as far as the queue keeps it.
-struct BundleFacts: Hashable, Sendable {
-    let bundleID: String
-    let identity: Digest
-    let sha256: Digest
-    let manifestSHA256: Digest
-    let byteCount: Int
-    let capturedAt: CaptureTime
-    let device: Digest
-    let verdict: Verdict
-    /// Of the photo, or of nothing where the bundle has none; nil where only the sidecar is left.
-    let photo: Digest?
-}
-
-extension BundleFacts {
-    /// - Throws: the verdict on a bundle that is not sound.
-    init(_ report: VerificationReport, _ sha256: Digest, _ name: String) throws {
-        try report.requireSound(name)
-        guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {
-            throw QueueError(.corruptRecord, "a sound bundle without a manifest", of: name)
-        }
-        let withheld = Set(report.withheld)
-        bundleID = manifest.id
-        identity = try .identity(
-            manifestSHA256: manifestSHA256, present: manifest.entries.map(\.path).filter { !withheld.contains($0) })
-        self.sha256 = sha256
-        self.manifestSHA256 = manifestSHA256
-        byteCount = report.bytes
-        capturedAt = manifest.capturedAt
-        device = manifest.device.keyID
-        verdict = report.verdict
-        photo = try manifest.entry(.photo)?.sha256 ?? .of([])
-    }
-}
-
 /// A bundle that is verified and synced, and has no name in the spool yet.
 struct Arrival: Sendable {
     /// The user's own file.
@@ -245,7 +198,7 @@ struct Arrival: Sendable {
     }
 
     let name: String
-    let facts: BundleFacts
+    let facts: CaptureFacts
     /// nil by reference.
     let file: IncomingFile?
     var sidecar: (content: Sidecar, file: IncomingFile)?

@@ -55,7 +55,7 @@ struct PushGroup {
             return results
         } catch let error as QueueError {
             takeBack(given, after: error)
-            throw Intake.withHint(error)
+            throw QueueError.withHint(error)
         }
     }
 
@@ -154,7 +154,7 @@ struct PushGroup {
             try queue.spool.settle(used)
         } catch {
             takeBack(given, after: error)
-            throw Intake.withHint(error)
+            throw QueueError.withHint(error)
         }
         return given
     }

@@ -6,13 +6,13 @@ import QueueTransports
 @_spi(Bench)
 public struct BareRow: Sendable {
     let bundleID: String
-    let facts: BundleFacts
+    let facts: CaptureFacts
     let path: String
 
     public init(bundleID: String, hash: Digest, byteCount: Int, capturedAt: CaptureTime, path: String) {
         self.bundleID = bundleID
         self.path = path
-        facts = BundleFacts(
+        facts = CaptureFacts(
             bundleID: bundleID, identity: hash, sha256: hash, manifestSHA256: hash, byteCount: byteCount,
             capturedAt: capturedAt, device: hash, verdict: .verified, photo: hash)
     }

@@ -18,14 +18,14 @@ package final class DestinationWorker {
     private let queue: UploadQueue
     let destination: Destination
     private let transport: any UploadTransport
-    private let board: RunBoard
+    private let board: SharedRun
     private let retry: RetryPolicy
     /// Claimed together with the settling of the one before.
     private var next: Claim?
     private var lookedAround = 0.0
 
     package init(
-        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ board: RunBoard
+        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ board: SharedRun
     ) {
         self.queue = queue
         self.destination = destination
@@ -122,11 +122,11 @@ package final class DestinationWorker {
         let verdict = board.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        var settling = Settling(retry: retry, bytesSent: sent, floor: after)
+        var settling = AttemptContext(retry: retry, bytesSent: sent, floor: after)
         (settling.claimsNext, settling.dueBefore) = (board.permission(destination) == .go, board.dueBefore)
         settling.verdict = verdict
         settling.unsaved = { [board, destination] in board.change(destination) { $0.takeUnsaved() } }
-        let settled: Settled
+        let settled: AttemptResult
         do {
             settled = try queue.settle(claim, outcome, settling)
         } catch let error as QueueError where error.code == .claimLost {

@@ -13,7 +13,7 @@ import Synchronization
 public final class QueueRunner: Sendable {
     private struct State {
         var stop = StopRequest.none
-        var board: RunBoard?
+        var board: SharedRun?
         var bell: Doorbell?
         var result = RunResult()
         /// Deliveries that failed for good in this run, and were not taken back.
@@ -70,7 +70,7 @@ public final class QueueRunner: Sendable {
         try queue.recoverSessionEnds()
         try queue.clampRetries()
         let start = try queue.store.write { try queue.clock.stamp($0) }
-        let board = RunBoard(
+        let board = SharedRun(
             clock: clock(from: start), dueBefore: options.mode == .once ? start : nil,
             bytesPerSecond: options.bytesPerSecond, onEvent: count, onMove: { bell.ring() })
         state.withLock { state in
@@ -83,7 +83,7 @@ public final class QueueRunner: Sendable {
         return try finish(board)
     }
 
-    private func finish(_ board: RunBoard) throws -> RunResult {
+    private func finish(_ board: SharedRun) throws -> RunResult {
         let (result, fault) = state.withLock { state in
             state.result.failed = state.failed.count
             return (state.result, state.fault)

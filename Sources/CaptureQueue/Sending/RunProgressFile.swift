@@ -13,7 +13,7 @@ struct RunProgressFile {
 
     init(_ folder: QueueFolder) { self.folder = folder }
 
-    mutating func write(_ board: RunBoard) {
+    mutating func write(_ board: SharedRun) {
         let now = MonotonicClock.seconds
         if let writtenAt, now - writtenAt < 1 { return }
         let transfers = board.transfers.map { transfer in

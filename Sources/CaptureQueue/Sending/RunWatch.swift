@@ -7,14 +7,14 @@ import QueueTransports
 final class RunWatch {
     private let queue: UploadQueue
     private let options: RunOptions
-    private let board: RunBoard
+    private let board: SharedRun
     private let bell: Doorbell
     private let runner: QueueRunner
     private let network = NetworkChanges()
     private let shares = TransportShares()
-    private var groups: [Int: LaneGroup] = [:]
+    private var groups: [Int: Lanes] = [:]
     /// Those whose settings are old, until what they have under way is over.
-    private var leaving: [LaneGroup] = []
+    private var leaving: [Lanes] = []
     private var progress: RunProgressFile
     private let started = MonotonicClock.seconds
     /// When the network last changed; nil once that was seen to.
@@ -27,7 +27,7 @@ final class RunWatch {
     /// How long the network has to be quiet, in seconds (Spec/queue.md section 13).
     private static let quiet = 0.3
 
-    init(_ queue: UploadQueue, _ options: RunOptions, _ board: RunBoard, _ bell: Doorbell, _ runner: QueueRunner) {
+    init(_ queue: UploadQueue, _ options: RunOptions, _ board: SharedRun, _ bell: Doorbell, _ runner: QueueRunner) {
         self.queue = queue
         self.options = options
         self.board = board
@@ -125,7 +125,7 @@ final class RunWatch {
         }
     }
 
-    private func adopt(_ destination: Destination, _ group: LaneGroup) throws {
+    private func adopt(_ destination: Destination, _ group: Lanes) throws {
         let wasPaused = board.standing(destination).isPaused
         let change = board.adopt(destination)
         if change == .ready { board.tell(QueueEvent(.ready, at: board.now, destination: destination.name)) }
@@ -139,12 +139,12 @@ final class RunWatch {
         }
     }
 
-    private func start(_ destination: Destination) -> LaneGroup? {
+    private func start(_ destination: Destination) -> Lanes? {
         let (queue, board, shares, bell, runner) = (queue, board, shares, bell, runner)
         if board.adopt(destination) == .ready {
             board.tell(QueueEvent(.ready, at: board.now, destination: destination.name))
         }
-        let group = LaneGroup(destination, board) { bell.ring() }
+        let group = Lanes(destination, board) { bell.ring() }
         let isStarted = group.start(
             makeWorker: {
                 let transport = try shares.make(destination) { text in
@@ -192,7 +192,7 @@ final class RunWatch {
         return try groups.values.allSatisfy(hasNothingToWaitFor)
     }
 
-    private func hasNothingToWaitFor(_ group: LaneGroup) throws -> Bool {
+    private func hasNothingToWaitFor(_ group: Lanes) throws -> Bool {
         let standing = board.standing(group.destination)
         if group.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
         let isWaiting = group.states.allSatisfy { state in if case .waiting = state { true } else { false } }

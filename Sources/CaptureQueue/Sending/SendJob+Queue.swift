@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import QueueModel
 import QueueTransports
 import SystemPackage
@@ -10,9 +12,20 @@ extension SendJob {
             ? FilePath(capture.reference ?? "") : queue.folder.bundlePath(capture.sha256)
         self.init(
             capture, delivery, token: token, now: now, file: file,
-            isTwin: { remoteID, photo in
+            isAnother: { remoteID, photo in
                 // Where that cannot be read, it is sent once more rather than never.
-                (try? queue.mayBeTwin(remoteID, of: capture, photo: photo)) ?? true
+                (try? queue.mayBeAnother(remoteID, of: capture, photo: photo)) ?? true
             }, keepBody: { body in try? queue.keep(body, of: capture) })
+    }
+}
+
+extension UploadQueue {
+    /// Keeps the hash of an upload body, unless the capture has other bytes by now.
+    func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
+        try store.write { db in
+            try db.run(
+                "UPDATE captures SET body_sha256 = ?, body_form = ? WHERE seq = ? AND sha256 = ?",
+                [body.sha256.data, body.form, capture.sequence, capture.sha256.data])
+        }
     }
 }

@@ -39,8 +39,8 @@ struct Sidecar: Hashable, Sendable {
     }
 
     /// What it says of a bundle whose bytes are not at hand.
-    var facts: BundleFacts {
-        BundleFacts(
+    var facts: CaptureFacts {
+        CaptureFacts(
             bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256,
             byteCount: byteCount,
             capturedAt: capturedAt, device: device, verdict: .unknownDevice, photo: nil)

@@ -93,9 +93,9 @@ struct Salvage {
 
     /// What came of looking at it.
     private enum Look: Sendable {
-        case sound(BundleFacts)
+        case sound(CaptureFacts)
         /// Its sidecar is all that is left.
-        case absent(BundleFacts)
+        case absent(CaptureFacts)
         case damaged
         case unreadable
     }
@@ -103,7 +103,7 @@ struct Salvage {
     /// What becomes a row.
     private struct Entry {
         let found: Found
-        let facts: BundleFacts
+        let facts: CaptureFacts
         let holding: Holding
     }
 

@@ -63,7 +63,7 @@ struct StrayFile {
     }
 
     /// The bytes are back: they are the row's again.
-    private func giveBack(_ record: CaptureRecord, _ facts: BundleFacts, at now: Int, _ db: Database) throws {
+    private func giveBack(_ record: CaptureRecord, _ facts: CaptureFacts, at now: Int, _ db: Database) throws {
         try db.run(
             """
             UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL,
@@ -91,28 +91,6 @@ struct StrayFile {
             try queue.spool.remove(permit)
             return true
         }
-    }
-}
-
-/// Reads what lies in the spool, for those who have no row of it.
-enum StoredBundle {
-    /// - Returns: nil when the bytes are not those of their name, or no sound bundle.
-    static func facts(_ sha256: Digest, _ spool: Spool) throws -> BundleFacts? {
-        guard let handle = try spool.open(sha256) else { return nil }
-        let path = spool.folder.bundlePath(sha256)
-        guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
-        try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
-        let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path.string))
-        guard let facts = try? BundleFacts(report, sha256, path.string) else { return nil }
-        return facts
-    }
-
-    static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
-        guard let file = try? FileHandle.reading(folder.sidecarPath(sha256), followsLinks: false),
-            let bytes = try? file.readAll(limit: Sidecar.sizeLimit), let sidecar = Sidecar(decoding: bytes),
-            sidecar.sha256 == sha256
-        else { return nil }
-        return sidecar
     }
 }
 

@@ -35,7 +35,7 @@ extension CaptureAPITransport {
             let status = data?["status"]?.text
             if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
                 // Photos can be shared; ids are not.
-                if id != job.delivery.remoteID && job.mayBeTwin(id, photo: photo.sha256) { return .anothers }
+                if id != job.delivery.remoteID && job.mayBeAnother(id, photo: photo.sha256) { return .anothers }
                 let url = told(data?["verification_url"]?.text)
                 return .outcome(completed(job, id, url, by: "verify-file", data ?? .null))
             }

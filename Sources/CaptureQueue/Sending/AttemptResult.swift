@@ -6,7 +6,7 @@ import QueueModel
 import QueueTransports
 
 /// What came of a claim, once it is on the disk.
-struct Settled {
+struct AttemptResult {
     let state: DeliveryState
     /// When the next try is due, if one is.
     let dueAt: Int?
@@ -17,7 +17,7 @@ struct Settled {
 }
 
 /// How a claim is settled.
-struct Settling {
+struct AttemptContext {
     var retry = RetryPolicy.standard
     var bytesSent: Int?
     /// It is not earlier than this now.
@@ -39,14 +39,14 @@ extension UploadQueue {
     ///   attempt is recorded all the same.
     @discardableResult
     public func settle(_ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard) throws -> DeliveryState {
-        try settle(claim, outcome, Settling(retry: retry)).state
+        try settle(claim, outcome, AttemptContext(retry: retry)).state
     }
 
-    func settle(_ claim: Claim, _ outcome: SendOutcome, _ settling: Settling) throws -> Settled {
+    func settle(_ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext) throws -> AttemptResult {
         if case .damaged(let message) = outcome, try setAside(claim, outcome, message) {
-            return Settled(state: .quarantined, dueAt: nil, next: nil)
+            return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
         }
-        let settled = try store.write { db -> Settled? in
+        let settled = try store.write { db -> AttemptResult? in
             let now = max(try clock.stamp(db), settling.floor)
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
@@ -71,7 +71,7 @@ extension UploadQueue {
                 settling.claimsNext
                 ? try self.claim(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
             return after.map { after in
-                Settled(
+                AttemptResult(
                     state: after.state, dueAt: after.state == .failed ? after.dueAt : nil, next: next,
                     takenBack: takenBack)
             }
@@ -87,7 +87,7 @@ extension UploadQueue {
         let outcome = SendOutcome.parked(cause: "not begun", isInDoubt: false)
         try store.write { db in
             let now = try clock.stamp(db)
-            try Self.close(claim, outcome, Settling(), isLate: false, at: now, db)
+            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
                 [claim.delivery.number, Data(claim.token)])
@@ -115,7 +115,7 @@ extension UploadQueue {
                 return false
             }
             try turn.write { db in
-                try Self.close(claim, outcome, Settling(), isLate: false, at: clock.stamp(db), db)
+                try Self.close(claim, outcome, AttemptContext(), isLate: false, at: clock.stamp(db), db)
             }
             _ = try QuarantineRoom(self).setAside(record, kind, message, turn)
             return true
@@ -123,7 +123,7 @@ extension UploadQueue {
     }
 
     private static func close(
-        _ claim: Claim, _ outcome: SendOutcome, _ settling: Settling, isLate: Bool, at now: Int, _ db: Database
+        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, isLate: Bool, at now: Int, _ db: Database
     ) throws {
         let (word, code, message) = outcome.words
         let sent = settling.bytesSent ?? (word == "completed" ? claim.capture.byteCount : nil)

@@ -4,7 +4,7 @@ import QueueTransports
 import Synchronization
 
 /// The threads that send to one destination.
-final class LaneGroup: Sendable {
+final class Lanes: Sendable {
     enum State: Hashable {
         case working
         case waiting(until: Int?)
@@ -19,14 +19,14 @@ final class LaneGroup: Sendable {
     }
 
     let destination: Destination
-    private let board: RunBoard
+    private let board: SharedRun
     private let shared: Mutex<Shared>
     private let signal = Signal()
     private let onChange: @Sendable () -> Void
 
     /// - Parameter onChange: called whenever one of the threads begins to work, or has nothing to do.
     init(
-        _ destination: Destination, _ board: RunBoard, onChange: @escaping @Sendable () -> Void
+        _ destination: Destination, _ board: SharedRun, onChange: @escaping @Sendable () -> Void
     ) {
         self.destination = destination
         self.board = board

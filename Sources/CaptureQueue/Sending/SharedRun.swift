@@ -16,7 +16,7 @@ public struct TransferProgress: Hashable, Sendable {
 }
 
 /// What the threads of a run share.
-package final class RunBoard: Sendable {
+package final class SharedRun: Sendable {
     private struct Active {
         let control: SendControl
         let claim: Claim?

@@ -16,7 +16,7 @@ extension UploadQueue {
 
     /// Whether `remoteID` is another capture's, at whichever destination, or may be: that of one with the same photo, or of
     /// one whose photo the queue does not know.
-    func mayBeTwin(_ remoteID: String, of capture: CaptureRecord, photo: Digest) throws -> Bool {
+    func mayBeAnother(_ remoteID: String, of capture: CaptureRecord, photo: Digest) throws -> Bool {
         try store.read { db in
             let known = try db.integer(
                 "SELECT 1 FROM deliveries WHERE capture <> ? AND remote_id = ?", [capture.sequence, remoteID])

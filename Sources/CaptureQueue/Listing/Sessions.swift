@@ -1,0 +1,25 @@
+import GRDB
+import QueueModel
+
+extension UploadQueue {
+    public func sessions() throws -> [Session] { try store.read { try Session.all($0) } }
+
+    /// Marks a session ended: no capture joins it any more, and it is due once all its members have landed.
+    ///
+    /// - Parameter isIncomplete: whether members that failed or were cancelled count as landed.
+    /// - Throws: `session.unknown`.
+    @discardableResult
+    public func endSession(_ name: String, isIncomplete: Bool = false) throws -> Session {
+        try store.write { db in
+            let now = try clock.stamp(db)
+            try db.run(
+                """
+                UPDATE sessions SET ended_at = coalesce(ended_at, ?), incomplete = max(incomplete, ?) WHERE name = ?
+                """, [now, isIncomplete ? 1 : 0, name])
+            guard let session = try Session.all(db, "WHERE name = ?", [name]).first else {
+                throw QueueError(.sessionUnknown, "no such session", of: name)
+            }
+            return session
+        }
+    }
+}

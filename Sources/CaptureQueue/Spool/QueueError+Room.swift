@@ -1,0 +1,16 @@
+import QueueModel
+
+extension QueueError {
+    /// Where a full disk stands in the way, says what the user can do.
+    static func withHint(_ error: QueueError) -> QueueError {
+        guard error.isDiskFull else { return error }
+        var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints)
+        hinted.isDiskFull = true
+        return hinted
+    }
+
+    static let fullHints = [
+        "free some space, with capqueue prune for example, and push again",
+        "--reference keeps the bundle where it is and stores its hash alone",
+    ]
+}

@@ -1,0 +1,30 @@
+package import CaptureBundle
+
+/// What proves that a destination has a bundle.
+package enum Receipt {
+    package static let sizeLimit = 1 << 20
+
+    /// The part of the bundle that alone was sent; nil for a receipt of the whole bundle. `body` holds the whole bundle.
+    package static func part(in text: String) -> String? {
+        guard let part = member("part", of: text)?.text, part != "bundle", part != "body" else { return nil }
+        return part
+    }
+
+    /// The SHA-256 of the bundle that was sent, where the receipt is one of ours.
+    package static func sha256(in text: String) -> Digest? {
+        member("sha256", of: text)?.text.flatMap(Digest.init(hex:))
+    }
+
+    /// How many bytes that bundle had.
+    package static func byteCount(in text: String) -> Int? { member("bytes", of: text)?.integer }
+
+    private static func member(_ name: String, of text: String) -> JSONValue? {
+        guard text.utf8.first == UInt8(ascii: "{") else { return nil }
+        return (try? JSONParser.parse(Array(text.utf8), nesting: 8))?[name]
+    }
+
+    /// Whether the text names the bundle: its SHA-256 stands in it as 64 hex digits of their own.
+    package static func names(_ sha256: Digest, _ text: String) -> Bool {
+        text.lowercased().utf8.split { Hex.digit($0) == nil }.contains { $0.elementsEqual(sha256.description.utf8) }
+    }
+}

@@ -70,7 +70,7 @@ final class QueueStore: Sendable {
                 if freesReserve, Reserve(folder: folder).release() {
                     return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
                 }
-                // One that is half made cannot be read either.
+                // One that is half made, or gone again, cannot be read either.
                 guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
                 return QueueStore(folder, copy, readOnly: fullDisk(folder))
             }
@@ -270,7 +270,18 @@ final class QueueStore: Sendable {
 
     private static func makeNew(_ folder: QueueFolder) throws -> DatabaseQueue {
         let queue = try connect(folder.database)
-        try migrate(queue, folder)
+        do {
+            try migrate(queue, folder)
+        } catch let error as DatabaseError where isOfFullDisk(error, folder) {
+            // A part of a database holds nothing, and would be taken for a queue of an older version.
+            try? queue.close()
+            if let home = try? FolderHandle(folder.path) {
+                for end in ["", "-wal", "-shm"] {
+                    _ = try? home.removeFile(FilePath.Component("queue.sqlite").adding(end))
+                }
+            }
+            throw error
+        }
         return queue
     }
 

@@ -73,6 +73,7 @@ def again(bench):
     rig.aged(*bundles, days=31)
     rig.run("prune").must(0)
     rig.push(bundles[0], options=("--resend",))
+    rig.run("run").must(0, about="run")
     later(rig, bench.stock[8])
     expect(len(events(rig, bundles[0])) > 3, "there is no history of the second time")
     rig.aged(bundles[0], days=8)

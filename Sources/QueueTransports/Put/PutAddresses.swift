@@ -16,9 +16,6 @@ final class PutAddresses {
             isFetched || Self.lifeEnd(address) != nil || address.query?.contains("ignature=") ?? false
         }
 
-        /// Whether a header, given in lower case, comes with the URL.
-        func names(_ header: String) -> Bool { headers.contains { $0.name.lowercased() == header } }
-
         func isOver(at now: Int) -> Bool { Self.lifeEnd(address).map { $0 <= now } ?? false }
 
         /// Unix milliseconds; nil where the URL does not tell.

@@ -81,6 +81,9 @@ extension PutTransport {
         switch copy.verdict(read) {
         case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read.answer?["etag"])
         case .different: return .conflict(message: "\(end.message), and holds other bytes")
+        case .unread where read.isOfAbsence:
+            // A folder that is missing, say (RFC 4918 section 9.7.1).
+            return .unclear(code: end.code, message: "\(end.message), and GET finds nothing there")
         case .unread(let text):
             return .unclear(code: end.code, message: "\(end.message), and what is there cannot be read: \(text)")
         }

@@ -90,11 +90,13 @@ final class PutTransport: UploadTransport {
     ) -> Result<HTTPEnd, RefusedSend> {
         let body = FileBody(content.handle, byteCount: content.byteCount, content.expected, control)
         var request = HTTPRequest(.put, place.address)
-        let hasType = place.names("content-type")
+        let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
         request.headers =
             (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
             + place.headers
-        let isConditional = place.isFetched && isConditionKnown && !place.names("if-none-match")
+        let own = addresses.isOurs(place) ? destination.ownHeaders : []
+        let isGiven = (place.headers + own).contains { $0.name.lowercased() == "if-none-match" }
+        let isConditional = place.isFetched && isConditionKnown && !isGiven
         if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
         request.body = body
         let result = authorized(request, place, control)

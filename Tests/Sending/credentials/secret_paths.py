@@ -4,6 +4,7 @@ from checks import every, expect
 from scripted import Reply, Scripted, in_json
 from secrecy import outputs
 
+SECONDS = 25
 SECRET = "k9x-drop-7Qv2"
 
 

@@ -5,6 +5,7 @@ import json
 
 from checks import every, expect
 from nginx import fresh
+from raw_server import Bare, answer, saying
 from rigs import AT_ONCE
 from scripted import Reply, Scripted
 
@@ -133,6 +134,42 @@ def two_in_one_place(bench):
     expect(shelf.kept == {"/place": one.data}, "the first capture was replaced")
 
 
+def own_condition(bench):
+    """A condition that the user or the endpoint gives is sent once, in place of ours."""
+    bundle = bench.stock[0]
+
+    def judge(name, case):
+        options, headers = case
+        seen = []
+
+        def reply(heard):
+            named = json.dumps({"url": f"{server.url}/place", "headers": headers}).encode()
+            return answer(200, body=named) if heard.method == "POST" else answer(201 if heard.method == "PUT" else 405)
+
+        with Bare(saying(reply, seen)) as server:
+            rig = bench.rig()
+            rig.dest("web", "put", "--url-endpoint", f"{server.url}/ask", *options)
+            rig.push(bundle)
+            rig.send(code=0)
+        put, = (heard for heard in seen if heard.method == "PUT")
+        expect(put.values("if-none-match") == ['"other"'], f"sent was {put.values('if-none-match')}")
+
+    every({"the user's": (("--header", 'If-None-Match: "other"'), {}),
+           "the endpoint's": ((), {"If-None-Match": '"other"'})}, judge)
+
+
+def missing_folder(bench):
+    """409 of a server that lacks the folder (WebDAV's word for it): tried again, and the message says that nothing is there."""
+    bundle = bench.stock[0]
+    with Scripted(lambda request: Reply(409 if request.method == "PUT" else 404)) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/no/{sha256}", "--retry", "0,600")
+        rig.push(bundle)
+        result = rig.send("--once", code=15)
+    row = rig.delivery(bundle)
+    expect(row.state == "failed" and "finds nothing there" in result.text, f"is {row.state}: {row.error_message!r}")
+
+
 def unknown_condition(bench):
     """A server that does not know If-None-Match: sent once more without it, to the same URL, and not asked again."""
     bundles = bench.stock[:3]
@@ -171,5 +208,7 @@ FAMILY = [
     ("a torn object under the hash is repaired by the next PUT", torn),
     ("a fetched URL replaces nothing that is there", not_replaced),
     ("two captures for which a command names one URL", two_in_one_place),
+    ("a condition of the user's or the endpoint's takes the place of ours", own_condition),
+    ("a 409 for a missing folder is tried again, and says that nothing is there", missing_folder),
     ("a server that does not know If-None-Match gets the bytes without it", unknown_condition),
 ]

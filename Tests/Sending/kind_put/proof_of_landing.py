@@ -5,6 +5,8 @@ from checks import every, expect
 from rigs import AT_ONCE, wait_until
 from scripted import Reply, Scripted
 
+SECONDS = 45
+
 
 class Forgetful:
     """Says 201, and answers HEAD with `refusal` until a bundle was asked for `misses` times; None: for ever."""

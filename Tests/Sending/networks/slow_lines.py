@@ -6,6 +6,7 @@ from checks import expect
 from rigs import AT_ONCE
 from sockets import SocketServer
 
+SECONDS = 20
 PIECE, PAUSE = 65536, 0.4  # 160 kB a second
 
 

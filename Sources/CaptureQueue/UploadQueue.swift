@@ -8,7 +8,7 @@ public import SystemPackage
 /// A queue of bundles on disk (Spec/queue.md): what it took stays until a destination has it and the retention has passed.
 ///
 /// ```swift
-/// let queue = try UploadQueue(at: QueueFolder.usual, isMade: true)
+/// let queue = try UploadQueue(at: QueueFolder.usual, createIfMissing: true)
 /// let pushed = try queue.push("cap.bundle")
 /// print(pushed.id)
 /// ```
@@ -24,23 +24,23 @@ public final class UploadQueue: Sendable {
     /// Opens a queue.
     ///
     /// - Parameters:
-    ///   - isMade: whether it is made where there is none.
+    ///   - createIfMissing: whether it is made where there is none.
     ///   - freesReserve: whether what `push` keeps free is given up when the disk is full. For changes that free room or need
     ///     little of it.
     ///   - clock: for tests; the machine's clocks otherwise.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     public init(
-        at folder: QueueFolder, isMade: Bool = false, freesReserve: Bool = false, clock: QueueClock = .system
+        at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false, clock: QueueClock = .system
     ) throws(QueueError) {
         self.folder = folder
         self.clock = clock
         spool = Spool(folder: folder)
         do {
-            store = try QueueStore.open(folder, isMade: isMade, freesReserve: freesReserve)
+            store = try QueueStore.open(folder, createIfMissing: createIfMissing, freesReserve: freesReserve)
         } catch {
-            throw isMade ? QueueError.withHint(error) : error
+            throw createIfMissing ? QueueError.withHint(error) : error
         }
-        if isMade && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
+        if createIfMissing && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }
 
     /// Whether the folder cannot be written, or its disk is full: reading works, all else throws `io.failed`.

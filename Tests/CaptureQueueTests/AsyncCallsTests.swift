@@ -12,7 +12,7 @@ struct AsyncCallsTests {
 
     init() throws {
         room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true)
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
         let disk = room.path("disk")
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
         try queue.addFolder("nas", path: disk)

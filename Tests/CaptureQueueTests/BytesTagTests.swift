@@ -13,7 +13,7 @@ struct BytesTagTests {
 
     init() throws {
         room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true)
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
     }
 
     private func agrees(_ bytes: [UInt8], _ expected: ExpectedBytes) throws -> Bool {

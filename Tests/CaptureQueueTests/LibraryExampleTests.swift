@@ -18,7 +18,7 @@ struct LibraryExampleTests {
         let bundle = try room.bundle("a")
         let bundles = try ["b", "c"].map { try room.bundle($0) }
         // docs: Pushing
-        let queue = try UploadQueue(at: QueueFolder(path: queuePath), isMade: true)
+        let queue = try UploadQueue(at: QueueFolder(path: queuePath), createIfMissing: true)
 
         // One: what `push` returns is on the disk.
         var options = PushOptions()
@@ -43,7 +43,7 @@ struct LibraryExampleTests {
     }
 
     @Test func sendsAndLetsGo() throws {
-        let queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true)
+        let queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
         let copied = try queue.push(room.bundle("a"))
         var later = PushOptions()
         later.notBefore = 4_000_000_000_000

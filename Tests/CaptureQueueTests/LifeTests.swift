@@ -13,7 +13,7 @@ struct LifeTests {
 
     init() throws {
         room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true, clock: manual.clock)
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
         try FileManager.default.createDirectory(atPath: room.path("disk"), withIntermediateDirectories: true)
         try queue.addFolder("disk", path: room.path("disk"))
     }
@@ -227,7 +227,7 @@ struct LifeTests {
         let id = try queue.push(room.bundle("a"), options).id
         queue.close()
         try FileManager.default.removeItem(atPath: queue.folder.database)
-        let error = #expect(throws: QueueError.self) { try UploadQueue(at: queue.folder, isMade: true) }
+        let error = #expect(throws: QueueError.self) { try UploadQueue(at: queue.folder, createIfMissing: true) }
         #expect(error?.code == .damaged)
         let result = try UploadQueue.salvage(queue.folder, releases: false, clock: manual.clock) { #expect($0 == id) }
         #expect(result.captures == 1 && result.damaged.isEmpty)

@@ -161,7 +161,7 @@ struct MigrationTests {
         try database.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('v99')") }
         try database.close()
         let before = try URL(filePath: folder.database).bytes
-        let error = #expect(throws: QueueError.self) { try UploadQueue(at: folder, isMade: true) }
+        let error = #expect(throws: QueueError.self) { try UploadQueue(at: folder, createIfMissing: true) }
         #expect(error?.code == .newer)
         #expect(try URL(filePath: folder.database).bytes == before)
     }

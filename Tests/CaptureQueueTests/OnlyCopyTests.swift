@@ -13,7 +13,7 @@ struct OnlyCopyTests {
 
     init() throws {
         room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true, clock: manual.clock)
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
         try FileManager.default.createDirectory(atPath: room.path("disk"), withIntermediateDirectories: true)
         try queue.addFolder("disk", path: room.path("disk"))
     }

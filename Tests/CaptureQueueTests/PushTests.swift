@@ -13,7 +13,7 @@ struct PushTests {
 
     init() throws {
         room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true)
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
     }
 
     private func records() throws -> [CaptureRecord] {

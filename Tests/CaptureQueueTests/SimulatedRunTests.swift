@@ -15,7 +15,7 @@ struct SimulatedRunTests {
 
     init() throws {
         room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), isMade: true, clock: manual.clock)
+        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
         try queue.addDestination("server", kind: .put, ["url": "http://127.0.0.1:9/{sha256}"])
         run = try SimulatedRun(queue, "server", manual)
     }

@@ -74,7 +74,7 @@ guard let arguments = Arguments(CommandLine.arguments) else {
     print("usage: capqueue-bench enqueue|claim --queue DIR --count N")
     throw QueueError(.valueInvalid, "wrong usage")
 }
-let queue = try UploadQueue(at: QueueFolder(path: FilePath(arguments.queue)), isMade: true)
+let queue = try UploadQueue(at: QueueFolder(path: FilePath(arguments.queue)), createIfMissing: true)
 switch arguments.verb {
 case "enqueue": try enqueue(queue, arguments.count, batch: 1)
 case "batches": try enqueue(queue, arguments.count, batch: min(500, max(1, arguments.count)))

@@ -41,11 +41,12 @@ final class QueueStore: Sendable {
         self.freesReserve = freesReserve
     }
 
-    /// Opens the queue, and makes it where `isMade` allows it.
+    /// Opens the queue, and makes it where `createIfMissing` allows it.
     ///
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
-    static func open(_ folder: QueueFolder, isMade: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore {
-        if isMade { try folder.makeExamined() }
+    static func open(_ folder: QueueFolder, createIfMissing: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore
+    {
+        if createIfMissing { try folder.makeExamined() }
         try folder.examine()
         try Schema.requireHeader(folder)
         if !folder.exists {
@@ -55,7 +56,7 @@ final class QueueStore: Sendable {
                     .damaged, "the database is gone, and the spool holds bundles", of: folder.database,
                     hints: [QueueError.salvageHint])
             }
-            guard isMade else { throw folder.missing }
+            guard createIfMissing else { throw folder.missing }
         }
         return try converting(folder) {
             if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {

@@ -98,13 +98,14 @@ struct PushWriter {
         }
         let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
         if outcome == .heldAlready || outcome == .stored && after.state == .completed {
-            notes.insert(Self.note(after), at: 0)
+            notes.insert(Self.note(after, isStoredAgain: outcome == .stored), at: 0)
         }
         return pushed(arrival, record.id, outcome, after.sha256, after.byteCount, notes)
     }
 
-    private static func note(_ record: CaptureRecord) -> String {
+    private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> String {
         switch record.state {
+        case .completed where isStoredAgain: "it was uploaded before, and is stored again; --resend sends it again"
         case .completed: "it was uploaded already; --resend sends it again"
         case .permanentlyFailed, .conflict:
             "the queue holds it already, and it failed for good: capqueue retry \(record.id)"

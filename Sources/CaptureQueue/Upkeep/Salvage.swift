@@ -52,7 +52,7 @@ extension UploadQueue {
     private static func requireNeed(_ folder: QueueFolder, isForced: Bool) throws {
         guard folder.exists else { return }
         do throws(QueueError) {
-            let store = try QueueStore.open(folder, isMade: false, freesReserve: false)
+            let store = try QueueStore.open(folder, createIfMissing: false, freesReserve: false)
             defer { store.close() }
             let found = try? store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
             guard found == ["ok"], !isForced else { return }

@@ -41,7 +41,7 @@ struct AdoptCommand: ParsableCommand {
         let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
         let options = try push.options()
         var count = 0
-        try queue.with(isMade: true) { queue in
+        try queue.with(createIfMissing: true) { queue in
             try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) { file, result in
                 // Twice in the folder is once in the queue.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }

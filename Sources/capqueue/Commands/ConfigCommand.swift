@@ -34,7 +34,7 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         if let name, unset || value != nil {
-            return try queue.with(isMade: true) { try $0.set(name.name, value) }
+            return try queue.with(createIfMissing: true) { try $0.set(name.name, value) }
         }
         let settings = try queue.with { try $0.settings() }
         if let name { return try Output.line(settings.text(name.name)) }

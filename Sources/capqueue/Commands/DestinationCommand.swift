@@ -43,7 +43,7 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            try queue.with(isMade: true) { queue in
+            try queue.with(createIfMissing: true) { queue in
                 try queue.addDestination(name, kind: kind.kind, options.given)
                 let destination = try queue.destination(name)
                 diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")

@@ -64,7 +64,7 @@ struct PushCommand: ParsableCommand {
         options.resends = resend
         options.isByReference = reference
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
-        try queue.with(isMade: true) { queue in
+        try queue.with(createIfMissing: true) { queue in
             try queue.push(next: places(), options: options) { try telling.say($0, $1) }
         }
         if telling.isEmpty { throw BundleError(.noNames, "no name came; names end with NUL", file: "standard input") }

@@ -24,9 +24,9 @@ struct QueueOptions: ParsableArguments {
     ///
     /// - Parameter changes: whether something small is written, for which the reserve is there when the disk is full.
     func with<Value>(
-        isMade: Bool = false, changes: Bool = false, _ body: (UploadQueue) throws -> Value
+        createIfMissing: Bool = false, changes: Bool = false, _ body: (UploadQueue) throws -> Value
     ) throws -> Value {
-        let queue = try UploadQueue(at: folder, isMade: isMade, freesReserve: changes)
+        let queue = try UploadQueue(at: folder, createIfMissing: createIfMissing, freesReserve: changes)
         defer { queue.close() }
         return try body(queue)
     }

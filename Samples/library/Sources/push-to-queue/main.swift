@@ -13,7 +13,7 @@ guard words.count == 3 else {
 }
 
 do {
-    let queue = try UploadQueue(at: QueueFolder(path: FilePath(words[1])), isMade: true)
+    let queue = try UploadQueue(at: QueueFolder(path: FilePath(words[1])), createIfMissing: true)
     let pushed = try queue.push(FilePath(words[2]))
     print(pushed.id, pushed.outcome.rawValue)
     print("waiting:", try queue.status().waiting)

@@ -7,8 +7,18 @@ extension Destination {
     ///
     /// The user wrote them, so they are warned of; the device key is refused when it is loaded.
     public var openSecrets: [BundleError] {
-        var paths = ["token-file", "passphrase-file", "cert-key"].compactMap { settings[$0].map { FilePath($0) } }
-        if kind == Kind.s3.rawValue, let path = S3Credentials.file(self) { paths.append(path) }
-        return paths.compactMap { FileAccess.exposure(ofSecret: $0) }
+        ((try? parsedSettings())?.secretFiles ?? []).compactMap { FileAccess.exposure(ofSecret: $0) }
+    }
+}
+
+extension DestinationSettings {
+    fileprivate var secretFiles: [FilePath] {
+        switch self {
+        case .folder: []
+        case .http(let http):
+            [http.token?.file, http.device?.passphraseFile, http.connection.certificateKey].compactMap(\.self)
+        case .put(let put): [put.token?.file, put.connection.certificateKey].compactMap(\.self)
+        case .s3(let s3): [s3.connection.certificateKey, S3Credentials.file(s3)].compactMap(\.self)
+        }
     }
 }

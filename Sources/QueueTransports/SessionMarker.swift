@@ -20,8 +20,8 @@ package struct SessionMarker {
         self.body = body
     }
 
-    func address(_ template: String) -> WebAddress? {
-        let parts = template.split(separator: "{session}", omittingEmptySubsequences: false)
+    func address(_ template: URLTemplate) -> WebAddress? {
+        let parts = template.text.split(separator: "{session}", omittingEmptySubsequences: false)
         return WebAddress(parts.joined(separator: URLTemplate.escaped(session)))
     }
 }

@@ -17,32 +17,40 @@ package final class TransportShares: Sendable {
     package init() {}
 
     /// - Parameter warn: for what the user should know, and which stops nothing.
-    /// - Throws: `queue.record` for a kind or settings that none of our versions writes.
-    package func make(_ destination: Destination, warn: @escaping (String) -> Void) throws -> any UploadTransport {
+    package func make(_ destination: Destination, warn: @escaping (String) -> Void) -> any UploadTransport {
         for fault in destination.openSecrets {
             let file = Array((fault.file ?? "").utf8)
             guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
             warn(([fault.description] + fault.hints).joined(separator: "; "))
         }
-        switch Destination.Kind(rawValue: destination.kind) {
-        case .folder: return try FolderTransport(destination)
-        case .http:
+        do throws(SettingsFault) {
+            return try transport(destination, destination.parsedSettings(), warn)
+        } catch {
+            return UnusableTransport(destination, error)
+        }
+    }
+
+    private func transport(
+        _ destination: Destination, _ settings: DestinationSettings, _ warn: @escaping (String) -> Void
+    ) throws(SettingsFault) -> any UploadTransport {
+        switch settings {
+        case .folder(let folder): return try FolderTransport(folder)
+        case .http(let http):
             let shared = shares.withLock { shares in
-                let known = shares.servers[destination] ?? CaptureAPIShared(destination)
+                let known = shares.servers[destination] ?? CaptureAPIShared(http)
                 shares.servers[destination] = known
                 return known
             }
-            return CaptureAPITransport(destination, shared)
-        case .put:
+            return CaptureAPITransport(http, shared)
+        case .put(let put):
             let (tokens, unproven) = shares.withLock { shares in
-                let tokens = shares.tokens[destination] ?? TokenSource(destination)
+                let tokens = shares.tokens[destination] ?? put.token.map { TokenSource($0) }
                 let unproven = shares.unproven[destination] ?? UnprovenCaptures(destination)
                 (shares.tokens[destination], shares.unproven[destination]) = (tokens, unproven)
                 return (tokens, unproven)
             }
-            return PutTransport(destination, tokens, unproven, warn)
-        case .s3: return S3Transport(destination)
-        case nil: throw QueueError.corruptRecord("a destination of the kind \(destination.kind)")
+            return PutTransport(destination.name, put, tokens, unproven, warn)
+        case .s3(let s3): return S3Transport(destination.name, s3)
         }
     }
 }

@@ -63,7 +63,7 @@ struct ContractPlace {
         }
     }
 
-    func transport() throws -> any UploadTransport { try TransportShares().make(destination) { _ in } }
+    func transport() throws -> any UploadTransport { TransportShares().make(destination) { _ in } }
 
     func job(attempt: Int = 1, remoteID: String? = nil, of other: FilePath? = nil) -> SendJob {
         let delivery = DeliveryRecord(

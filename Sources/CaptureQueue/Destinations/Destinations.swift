@@ -38,10 +38,7 @@ extension UploadQueue {
             }
         }
         var settings = try DestinationSettings.examined(settings, kind, of: name)
-        if kind == .folder {
-            let (path, marker) = try FolderTransport.mark(FilePath(settings["path"] ?? ""), queue: folder.path)
-            settings = ["path": path.string, "marker": marker]
-        }
+        if kind == .folder { settings = try FolderTransport.marked(settings, queue: folder.path) }
         let text = Destination.settingsText(settings)
         try store.turn { turn in
             try turn.write { db in

@@ -12,7 +12,7 @@ struct SourceRemoval {
 
     init(_ queue: UploadQueue) throws {
         self.queue = queue
-        let folders = try queue.destinations().compactMap { $0.settings["path"].map { FilePath($0) } }
+        let folders = try queue.destinations().compactMap(\.folder)
         kept = ([queue.folder.path] + folders).map(\.resolved)
     }
 

@@ -32,7 +32,7 @@ extension UploadQueue {
         }
         return try store.write { db in
             let now = try clock.stamp(db)
-            let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.retryPolicy) })
+            let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
             for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
                 let owner = try row.text("owner").flatMap(ClaimOwner.init)

@@ -31,7 +31,7 @@ package final class DestinationWorker {
         self.destination = destination
         self.transport = transport
         self.board = board
-        retry = destination.retryPolicy
+        retry = destination.pace.retry
     }
 
     /// Does one thing: a poll, a session's end, or a delivery. Of several threads only one polls and tells.

@@ -31,7 +31,7 @@ final class Lanes: Sendable {
         self.destination = destination
         self.board = board
         self.onChange = onChange
-        shared = Mutex(Shared(states: Array(repeating: .working, count: destination.concurrency)))
+        shared = Mutex(Shared(states: Array(repeating: .working, count: destination.pace.concurrency)))
     }
 
     /// Starts the threads.
@@ -41,7 +41,7 @@ final class Lanes: Sendable {
     func start(
         makeWorker: @escaping @Sendable () throws -> DestinationWorker, fail: @escaping @Sendable (any Error) -> Void
     ) -> Bool {
-        for number in 0..<destination.concurrency {
+        for number in 0..<destination.pace.concurrency {
             let isStarted = Thread.start {
                 do {
                     try self.work(number, makeWorker())

@@ -147,7 +147,7 @@ final class RunWatch {
         let group = Lanes(destination, board) { bell.ring() }
         let isStarted = group.start(
             makeWorker: {
-                let transport = try shares.make(destination) { text in
+                let transport = shares.make(destination) { text in
                     board.tell(QueueEvent(.warning, at: board.now, destination: destination.name, message: text))
                 }
                 return DestinationWorker(queue, destination, transport, board)

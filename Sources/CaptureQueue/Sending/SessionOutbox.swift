@@ -74,7 +74,7 @@ extension UploadQueue {
     }
 
     private static func dueSession(for destination: Destination, at now: Int, _ db: Database) throws -> Row? {
-        guard destination.settings["session-end-url"] != nil else { return nil }
+        guard destination.isToldOfSessions else { return nil }
         let number = destination.number
         return try db.row(
             """
@@ -141,7 +141,7 @@ extension UploadQueue {
 
     /// When a destination has to be told again; nil when nothing waits.
     func nextMarker(for destination: Destination) throws -> Int? {
-        guard destination.settings["session-end-url"] != nil else { return nil }
+        guard destination.isToldOfSessions else { return nil }
         return try store.read {
             try $0.integer(
                 """

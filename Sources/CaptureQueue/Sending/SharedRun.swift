@@ -144,7 +144,7 @@ package final class SharedRun: Sendable {
     func control(for claim: Claim?, _ destination: Destination) -> SendControl {
         state.withLock { state in
             var throttles = [wholeThrottle].compactMap(\.self)
-            if let limit = destination.settings["bwlimit"].flatMap(ByteSize.bytes) {
+            if let limit = destination.pace.bytesPerSecond {
                 let key = "\(destination.name) \(limit)"
                 let shared = state.throttles[key] ?? Throttle(bytesPerSecond: limit)
                 state.throttles[key] = shared

@@ -11,20 +11,17 @@ final class CaptureAPIShared: Sendable {
     let offset = Mutex(0)
     private let device = Mutex<DeviceKey?>(nil)
 
-    init(_ destination: Destination) { tokens = TokenSource(destination) }
+    init(_ settings: CaptureAPISettings) { tokens = settings.token.map { TokenSource($0) } }
 
-    /// nil where the destination has no device; read once.
-    func device(_ destination: Destination) throws(SendTrouble) -> (key: DeviceKey, id: String)? {
-        guard let id = destination.settings["device-id"] else { return nil }
-        if let known = device.withLock(\.self) { return (known, id) }
-        let path = destination.settings["key"].map { FilePath($0) } ?? DeviceKeyFile.usualPath
-        let passphrase = try destination.settings["passphrase-file"].map { file throws(SendTrouble) in
-            try SecretFile.firstLine(FilePath(file))
-        }
+    /// The key that signs; read once.
+    func key(_ settings: CaptureAPISettings.Device) throws(SendTrouble) -> DeviceKey {
+        if let known = device.withLock(\.self) { return known }
+        let path = settings.keyFile ?? DeviceKeyFile.usualPath
+        let passphrase = try settings.passphraseFile.map { file throws(SendTrouble) in try SecretFile.firstLine(file) }
         do throws(BundleError) {
             let key = try DeviceKeyFile(path: path).load(passphrase: passphrase)
             device.withLock { $0 = key }
-            return (key, id)
+            return key
         } catch {
             throw SendTrouble(message: "the device key \(path): \(error.message)")
         }

@@ -17,13 +17,13 @@ extension CaptureAPITransport {
 
     /// Asks the server whether it has the photo (Spec/upload.md section 4.4).
     func landed(_ job: SendJob, _ control: SendControl) -> Landing {
-        guard let verifyAddress else { return .unknown("the destination has no verify URL") }
+        guard let verify = settings.verify else { return .unknown("the destination has no verify URL") }
         // Without a photo there is nothing to ask for.
         guard case .success(let source) = job.open(),
             let photo = try? SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name),
             let form = try? FormFile(photo, control)
         else { return .unknown("there is no photo to ask for") }
-        var request = HTTPRequest(.post, verifyAddress)
+        var request = HTTPRequest(.post, verify)
         request.headers = [
             HTTPRequest.Header("Content-Type", form.contentType), HTTPRequest.Header("Accept", "application/json"),
         ]
@@ -104,7 +104,8 @@ extension CaptureAPITransport {
         var found = exchange.test(endpoint, control)
         guard found.block == nil, let endpoint else { return found }
         do throws(SendTrouble) {
-            if let device = try shared.device(destination) {
+            if let device = settings.device {
+                _ = try shared.key(device)
                 found.findings.append("the key of device \(device.id) opens")
             }
             if let tokens = shared.tokens {

@@ -6,32 +6,16 @@ import Synchronization
 
 /// Multipart POST to a server of the capture API (Spec/upload.md).
 final class CaptureAPITransport: UploadTransport {
-    let destination: Destination
+    let settings: CaptureAPISettings
     let shared: CaptureAPIShared
     let exchange: HTTPExchange
     let template: URLTemplate
-    let verifyAddress: WebAddress?
 
-    init(_ destination: Destination, _ shared: CaptureAPIShared) {
-        self.destination = destination
+    init(_ settings: CaptureAPISettings, _ shared: CaptureAPIShared) {
+        self.settings = settings
         self.shared = shared
-        exchange = HTTPExchange(destination, .http)
-        template = Self.template(destination)
-        verifyAddress = Self.verifyAddress(destination, WebAddress(template.example))
-    }
-
-    static func template(_ destination: Destination) -> URLTemplate {
-        let given = URLTemplate(destination.settings["url"] ?? "")
-        guard let example = WebAddress(given.example), example.path == "/" || example.path.isEmpty, example.query == nil
-        else { return given }
-        return URLTemplate(given.text + (given.text.hasSuffix("/") ? "" : "/") + "api/v1/captures")
-    }
-
-    static func verifyAddress(_ destination: Destination, _ endpoint: WebAddress?) -> WebAddress? {
-        if let text = destination.settings["verify-url"] { return text == "none" ? nil : WebAddress(text) }
-        guard let endpoint, endpoint.path.contains("/") else { return nil }
-        let folder = endpoint.path.pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/")
-        return WebAddress(endpoint.origin.description + folder + "/verify-file")
+        template = settings.endpoint
+        exchange = HTTPExchange(settings.connection, .http)
     }
 
     func reach(_ control: SendControl) -> Block? { exchange.reach(WebAddress(template.example), control) }
@@ -68,7 +52,7 @@ final class CaptureAPITransport: UploadTransport {
     ) -> SendOutcome {
         // Only a signature needs the hash of the body before it is sent.
         var digest: Digest?
-        if destination.signs {
+        if settings.device != nil {
             digest = bodyHash(file, layout, job, control)
             guard digest != nil else { return file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false) }
         }
@@ -135,20 +119,20 @@ final class CaptureAPITransport: UploadTransport {
         _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: Digest? = nil
     ) -> SendOutcome {
         // It may repeat the path.
-        let isKept = !destination.hidesPaths && CanonicalJSON.encode(answer).count <= Self.answerLimit
+        let isKept = !settings.connection.hidesPaths && CanonicalJSON.encode(answer).count <= Self.answerLimit
         let receipt = job.receipt(
             .http,
             [
                 "capture_id": .string(id), "confirmed_by": .string(proof),
                 "body_sha256": body.map { .string($0.description) },
-                "url": template.address(of: job.capture).map { .string(destination.shown($0)) },
+                "url": template.address(of: job.capture).map { .string(settings.connection.shown($0)) },
                 "answer": isKept ? answer : nil,
             ])
         return .completed(receipt: receipt, remoteID: id, remoteURL: url)
     }
 
     /// A URL that the server tells, which can be below a path that is a secret.
-    func told(_ url: String?) -> String? { destination.hidesPaths ? nil : url }
+    func told(_ url: String?) -> String? { settings.connection.hidesPaths ? nil : url }
 
     /// Bytes of what the server said that go into a receipt.
     private static let answerLimit = 4096
@@ -188,7 +172,7 @@ final class CaptureAPITransport: UploadTransport {
     func authorized(
         _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
-        let own = destination.ownHeaders
+        let own = settings.connection.headers
         do throws(SendTrouble) {
             return .success(
                 try exchange.perform(
@@ -206,10 +190,11 @@ final class CaptureAPITransport: UploadTransport {
 
     /// - Returns: whether there is a device to sign with.
     private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
-        guard let body, let device = try shared.device(destination) else { return false }
+        guard let body, let device = settings.device else { return false }
+        let key = try shared.key(device)
         let now = WallClock.milliseconds + shared.offset.withLock(\.self)
         do throws(BundleError) {
-            let signature = try RequestSignature(body: body, deviceID: device.id, timestamp: now, device: device.key)
+            let signature = try RequestSignature(body: body, deviceID: device.id, timestamp: now, device: key)
             request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
             return true
         } catch {

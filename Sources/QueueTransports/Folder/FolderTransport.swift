@@ -9,13 +9,20 @@ package final class FolderTransport: UploadTransport {
     private let path: FilePath
     private let marker: String
 
-    /// - Throws: `queue.record` when the settings are not those of a folder.
-    init(_ destination: Destination) throws {
-        guard let path = destination.settings["path"], let marker = destination.settings["marker"] else {
-            throw QueueError.corruptRecord("no folder in the settings of \(destination.name)")
-        }
-        self.path = FilePath(path)
+    init(_ settings: FolderSettings) throws(SettingsFault) {
+        guard let marker = settings.marker else { throw SettingsFault("marker is missing") }
+        path = settings.path
         self.marker = marker
+    }
+
+    /// The flat settings of a folder that is marked now, its path without links.
+    ///
+    /// - Throws: `output.unusable`.
+    package static func marked(_ flat: [String: String], queue: FilePath) throws(BundleError) -> [String: String] {
+        var flat = flat
+        let (path, marker) = try mark(FilePath(flat["path"] ?? ""), queue: queue)
+        (flat["path"], flat["marker"]) = (path.string, marker)
+        return flat
     }
 
     /// Puts the marker into a folder, unless one is there, and syncs it.

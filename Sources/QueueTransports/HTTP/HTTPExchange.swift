@@ -57,21 +57,10 @@ final class HTTPExchange {
     /// How often the network had changed when the session was made.
     private var network = 0
 
-    init(_ destination: Destination, _ kind: AnswerFacts.Kind) {
+    init(_ settings: ConnectionSettings, _ kind: AnswerFacts.Kind) {
         self.kind = kind
-        hidesPaths = destination.hidesPaths
-        var options = ConnectionOptions()
-        options.authorities = destination.settings["ca"]
-        options.certificate = destination.settings["cert"]
-        options.certificateKey = destination.settings["cert-key"]
-        options.proxy = destination.settings["proxy"]
-        func seconds(_ name: String) -> Double? {
-            destination.settings[name].flatMap { QueueAge($0) }.map { Double($0.milliseconds) / 1000 }
-        }
-        options.times.connect = seconds("connect-timeout") ?? options.times.connect
-        options.times.stall = seconds("stall-timeout") ?? options.times.stall
-        options.times.answer = seconds("answer-timeout") ?? options.times.answer
-        self.options = options
+        options = settings.options
+        hidesPaths = settings.hidesPaths
     }
 
     /// Fetched URLs may lead to another host each time.

@@ -1,11 +1,6 @@
 import CurlClient
 import QueueModel
 
-extension Destination {
-    /// Headers that the user gave.
-    var ownHeaders: [HTTPRequest.Header] { settings["header"].map(HeaderLines.parse)?.compactMap(\.self) ?? [] }
-}
-
 extension HTTPRequest {
     /// Adds headers of the user's; of Content-Type there is one.
     mutating func add(_ own: [Header]) {

@@ -4,25 +4,11 @@ import SystemPackage
 
 /// The bearer token of a destination, read once a run and once more for each time that the server refuses it.
 final class TokenSource: Sendable {
-    private enum Origin: Sendable {
-        case file(FilePath)
-        case command(String)
-    }
-
-    private let origin: Origin
+    private let origin: TokenSettings
     /// Held while it is read, so that transfers side by side read it once.
     private let token = Mutex<String?>(nil)
 
-    /// nil where the destination has none.
-    init?(_ destination: Destination) {
-        if let path = destination.settings["token-file"] {
-            origin = .file(FilePath(path))
-        } else if let command = destination.settings["token-command"] {
-            origin = .command(command)
-        } else {
-            return nil
-        }
-    }
+    init(_ origin: TokenSettings) { self.origin = origin }
 
     func current(_ control: SendControl) throws(SendTrouble) -> String { try after(nil, control) }
 
@@ -42,7 +28,7 @@ final class TokenSource: Sendable {
         return try result.get()
     }
 
-    private static func read(_ origin: Origin, _ control: SendControl) throws(SendTrouble) -> String {
+    private static func read(_ origin: TokenSettings, _ control: SendControl) throws(SendTrouble) -> String {
         switch origin {
         case .command(let command):
             do throws(SendTrouble) {

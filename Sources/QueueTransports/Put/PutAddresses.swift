@@ -43,7 +43,7 @@ final class PutAddresses {
         }
     }
 
-    private let destination: Destination
+    private let settings: PutSettings
     private let exchange: HTTPExchange
     private let tokens: TokenSource?
     private let warn: (String) -> Void
@@ -52,9 +52,9 @@ final class PutAddresses {
     private(set) var last: WebAddress?
 
     init(
-        _ destination: Destination, _ exchange: HTTPExchange, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void
+        _ settings: PutSettings, _ exchange: HTTPExchange, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void
     ) {
-        self.destination = destination
+        self.settings = settings
         self.exchange = exchange
         self.tokens = tokens
         self.warn = warn
@@ -64,35 +64,41 @@ final class PutAddresses {
     /// of the endpoint's own origin, or a command's that is not signed.
     func isOurs(_ place: Place) -> Bool {
         guard place.isFetched else { return true }
-        if let endpoint = destination.settings["url-endpoint"] {
-            return WebAddress(URLTemplate(endpoint).example)?.origin == place.address.origin
+        if case .endpoint(let endpoint) = settings.source {
+            return WebAddress(endpoint.example)?.origin == place.address.origin
         }
         return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
     }
 
     /// Something that can be connected to before there is a capture.
     var known: WebAddress? {
-        (destination.settings["url"] ?? destination.settings["url-endpoint"]).flatMap {
-            WebAddress(URLTemplate($0).example)
+        switch settings.source {
+        case .url(let template), .endpoint(let template): WebAddress(template.example)
+        case .command: nil
         }
     }
 
     func place(of job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
-        let place: Place
-        if let text = destination.settings["url"] {
-            guard let address = URLTemplate(text).address(of: job.capture) else {
-                return .failure(RefusedSend(local: "the URL of \(job.capture.id) cannot be used", control))
+        let result =
+            switch settings.source {
+            case .url(let template): named(template, job.capture, control)
+            case .command(let command): fetch(job.capture, command: command, control)
+            case .endpoint(let endpoint): fetch(job.capture, endpoint: endpoint, control)
             }
-            place = Place(address: address, headers: [], isFetched: false)
-        } else {
-            switch fetch(job, control) {
-            case .success(let found): place = found
-            case .failure(let refusal): return .failure(refusal)
-            }
+        if case .success(let place) = result {
+            warnOfShortLife(place)
+            last = place.address
         }
-        warnOfShortLife(place)
-        last = place.address
-        return .success(place)
+        return result
+    }
+
+    private func named(
+        _ template: URLTemplate, _ capture: CaptureRecord, _ control: SendControl
+    ) -> Result<Place, RefusedSend> {
+        guard let address = template.address(of: capture) else {
+            return .failure(RefusedSend(local: "the URL of \(capture.id) cannot be used", control))
+        }
+        return .success(Place(address: address, headers: [], isFetched: false))
     }
 
     private func warnOfShortLife(_ place: Place) {
@@ -107,23 +113,26 @@ final class PutAddresses {
         )
     }
 
-    private func fetch(_ job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
-        let capture = job.capture
-        if let command = destination.settings["url-command"] {
-            do throws(SendTrouble) {
-                let text = try SecretFile.firstLine(
-                    of: command,
-                    [
-                        "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
-                        "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
-                    ], control)
-                return place(text, [], from: "url-command", control)
-            } catch {
-                return .failure(RefusedSend(local: "url-command: \(error.message)", control))
-            }
+    private func fetch(
+        _ capture: CaptureRecord, command: String, _ control: SendControl
+    ) -> Result<Place, RefusedSend> {
+        do throws(SendTrouble) {
+            let text = try SecretFile.firstLine(
+                of: command,
+                [
+                    "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
+                    "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
+                ], control)
+            return place(text, [], from: "url-command", control)
+        } catch {
+            return .failure(RefusedSend(local: "url-command: \(error.message)", control))
         }
-        guard let address = destination.settings["url-endpoint"].flatMap({ URLTemplate($0).address(of: capture) })
-        else {
+    }
+
+    private func fetch(
+        _ capture: CaptureRecord, endpoint: URLTemplate, _ control: SendControl
+    ) -> Result<Place, RefusedSend> {
+        guard let address = endpoint.address(of: capture) else {
             return .failure(RefusedSend(local: "the url-endpoint cannot be used", control))
         }
         var request = HTTPRequest(.post, address)
@@ -134,7 +143,7 @@ final class PutAddresses {
                     "id": .string(capture.id), "sha256": .string(capture.sha256.description),
                     "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
                 ])))
-        let own = destination.ownHeaders
+        let own = settings.connection.headers
         let end: HTTPEnd
         do throws(SendTrouble) {
             end = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
@@ -157,12 +166,10 @@ final class PutAddresses {
         let lines = (json["headers"]?.members ?? []).compactMap { member in
             member.value.text.map { "\(member.name): \($0)" }
         }
-        let headers = lines.isEmpty ? [] : HeaderLines.parse(lines.joined(separator: "\n"))
-        guard headers.allSatisfy({ $0 != nil }) else {
+        guard let headers = lines.isEmpty ? [] : HeaderLines.parse(lines.joined(separator: "\n")) else {
             return .failure(RefusedSend(local: "url-endpoint: headers that cannot be sent", control))
         }
-        return place(
-            text, headers.compactMap(\.self).filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
+        return place(text, headers.filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
     }
 
     private func place(

@@ -32,7 +32,7 @@ extension PutTransport {
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
-        guard part == .bundle else { return "only the \(part.rawValue) was sent there" }
+        guard settings.part == .bundle else { return "only the \(settings.part.rawValue) was sent there" }
         guard case .success(let place) = addresses.place(of: job, control) else { return "there is no URL to ask" }
         let download = Download(target, limit: job.capture.byteCount)
         var request = HTTPRequest(.get, place.address)
@@ -42,7 +42,7 @@ extension PutTransport {
     }
 
     func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
-        guard let address = destination.settings["session-end-url"].flatMap(marker.address) else {
+        guard let address = settings.sessionEnd.flatMap(marker.address) else {
             return .failure(SendTrouble(message: "the session-end-url cannot be used"))
         }
         var request = HTTPRequest(.post, address)
@@ -79,7 +79,7 @@ extension PutTransport {
                 return found
             }
         }
-        guard destination.settings["url"] != nil else { return found }
+        guard case .url = settings.source else { return found }
         let end = head(PutAddresses.Place(address: address, headers: [], isFetched: false), control)
         found.judge(end, allowing: [403, 404, 405, 410, 501])
         return found

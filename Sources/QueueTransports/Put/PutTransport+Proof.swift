@@ -13,7 +13,7 @@ extension PutTransport {
         _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ answer: HTTPAnswer,
         _ control: SendControl
     ) -> SendOutcome {
-        if destination.settings["proof"] == "status" {
+        if settings.trustsStatus {
             return completed(job, place, answer.status, "status", answer["etag"])
         }
         var head = head(place, control)
@@ -54,7 +54,7 @@ extension PutTransport {
             Block(
                 .unproven,
                 "\(message), for \(UnprovenCaptures.most) captures in a row; if it never shows what it took: "
-                    + "capqueue dest set \(destination.name) --proof status"))
+                    + "capqueue dest set \(name) --proof status"))
     }
 
     /// The server says that something is there. The same bytes complete the delivery, others are a conflict.
@@ -120,11 +120,11 @@ extension PutTransport {
         let receipt = job.receipt(
             .put,
             [
-                "url": .string(destination.shown(place.address)), "part": .string(part.rawValue),
+                "url": .string(settings.connection.shown(place.address)), "part": .string(settings.part.rawValue),
                 "status": .integer(status), "confirmed_by": .string(proof),
                 "etag": etag.map { .string($0.cut(to: 200)) },
             ])
-        let isSecret = place.isSigned || destination.hidesPaths
+        let isSecret = place.isSigned || settings.connection.hidesPaths
         return .completed(receipt: receipt, remoteID: nil, remoteURL: isSecret ? nil : place.address.withoutQuery)
     }
 }

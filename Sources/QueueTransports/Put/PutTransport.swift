@@ -3,39 +3,34 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// What of a capture is put.
-enum PutPart: String {
-    case bundle, photo, body
-}
-
 /// PUT to a plain or presigned URL (Spec/queue.md section 12).
 final class PutTransport: UploadTransport {
-    let destination: Destination
+    let name: String
+    let settings: PutSettings
     let exchange: HTTPExchange
     let tokens: TokenSource?
     let addresses: PutAddresses
-    let part: PutPart
     let unproven: UnprovenCaptures
     /// A server that does not know `If-None-Match` is not asked again in this run.
     private var isConditionKnown = true
 
     init(
-        _ destination: Destination, _ tokens: TokenSource?, _ unproven: UnprovenCaptures,
+        _ name: String, _ settings: PutSettings, _ tokens: TokenSource?, _ unproven: UnprovenCaptures,
         _ warn: @escaping (String) -> Void
     ) {
-        self.destination = destination
+        self.name = name
+        self.settings = settings
         self.tokens = tokens
         self.unproven = unproven
-        exchange = HTTPExchange(destination, .put)
-        addresses = PutAddresses(destination, exchange, tokens, warn)
-        part = destination.settings["part"].flatMap(PutPart.init(rawValue:)) ?? .bundle
+        exchange = HTTPExchange(settings.connection, .put)
+        addresses = PutAddresses(settings, exchange, tokens, warn)
     }
 
     /// A URL of an older version, in which two captures can share a place.
     var absence: Block? {
-        guard let url = destination.settings["url"], !URLTemplate(url).tellsCapturesApart else { return nil }
-        let change = "change it with: capqueue dest set \(destination.name) --url URL"
-        return Block(.address, "\(DestinationSettings.urlWithoutHash); \(change)")
+        guard settings.sharesPlaces else { return nil }
+        let change = "change it with: capqueue dest set \(name) --url URL"
+        return Block(.address, "\(PutSettings.urlWithoutHash); \(change)")
     }
 
     func reach(_ control: SendControl) -> Block? {
@@ -134,7 +129,7 @@ final class PutTransport: UploadTransport {
         case .success(let source):
             do throws(BundleError) {
                 let made: SpooledPart
-                switch part {
+                switch settings.part {
                 case .bundle:
                     return .success(
                         Content(
@@ -163,7 +158,7 @@ final class PutTransport: UploadTransport {
     ) -> Result<HTTPEnd, RefusedSend> {
         // What is meant for the user's own server is not for whoever a fetched URL leads to.
         let isOurs = addresses.isOurs(place)
-        let own = isOurs ? destination.ownHeaders : []
+        let own = isOurs ? settings.connection.headers : []
         do throws(SendTrouble) {
             return .success(
                 try exchange.perform(

@@ -15,10 +15,10 @@ package struct S3Credentials {
     }
 
     /// - Throws: what to say where there are none.
-    static func find(_ destination: Destination) throws(SendTrouble) -> S3Credentials {
-        if let known = fromEnvironment(destination) { return try known.examined() }
+    static func find(_ settings: S3Settings) throws(SendTrouble) -> S3Credentials {
+        if let known = fromEnvironment(settings) { return try known.examined() }
         let path = usualFile
-        let profile = profile(destination)
+        let profile = profile(settings)
         let section = sections(path)[profile] ?? [:]
         guard let key = section["aws_access_key_id"], let secret = section["aws_secret_access_key"] else {
             throw SendTrouble(
@@ -28,8 +28,8 @@ package struct S3Credentials {
     }
 
     /// The file that they are read from; nil where the environment has them.
-    static func file(_ destination: Destination) -> FilePath? {
-        fromEnvironment(destination) == nil ? usualFile : nil
+    static func file(_ settings: S3Settings) -> FilePath? {
+        fromEnvironment(settings) == nil ? usualFile : nil
     }
 
     private static var usualFile: FilePath {
@@ -37,8 +37,8 @@ package struct S3Credentials {
             ?? ProcessEnvironment.home.appending(".aws/credentials")
     }
 
-    private static func fromEnvironment(_ destination: Destination) -> S3Credentials? {
-        guard destination.settings["profile"] == nil, let key = ProcessEnvironment.value("AWS_ACCESS_KEY_ID"),
+    private static func fromEnvironment(_ settings: S3Settings) -> S3Credentials? {
+        guard settings.profile == nil, let key = ProcessEnvironment.value("AWS_ACCESS_KEY_ID"),
             let secret = ProcessEnvironment.value("AWS_SECRET_ACCESS_KEY")
         else { return nil }
         return S3Credentials(key: key, secret: secret, session: ProcessEnvironment.value("AWS_SESSION_TOKEN"))
@@ -52,22 +52,22 @@ package struct S3Credentials {
         return self
     }
 
-    static func region(_ destination: Destination) -> String {
-        if let region = destination.settings["region"] ?? ProcessEnvironment.value("AWS_REGION")
+    static func region(_ settings: S3Settings) -> String {
+        if let region = settings.region ?? ProcessEnvironment.value("AWS_REGION")
             ?? ProcessEnvironment.value("AWS_DEFAULT_REGION")
         {
             return region
         }
         let path =
             ProcessEnvironment.path("AWS_CONFIG_FILE") ?? ProcessEnvironment.home.appending(".aws/config")
-        let profile = profile(destination)
+        let profile = profile(settings)
         let sections = sections(path)
         let section = sections[profile == "default" ? profile : "profile \(profile)"] ?? sections[profile]
         return section?["region"] ?? "us-east-1"
     }
 
-    private static func profile(_ destination: Destination) -> String {
-        destination.settings["profile"] ?? ProcessEnvironment.value("AWS_PROFILE") ?? "default"
+    private static func profile(_ settings: S3Settings) -> String {
+        settings.profile ?? ProcessEnvironment.value("AWS_PROFILE") ?? "default"
     }
 
     private static func sections(_ path: FilePath) -> [String: [String: String]] {

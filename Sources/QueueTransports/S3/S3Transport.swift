@@ -3,27 +3,18 @@ package import CaptureNative
 import CurlClient
 import QueueModel
 
-/// The checksum that a store is sent with the bytes.
-enum S3Checksum: String {
-    case sha256, md5, none
-}
-
 /// PUT to an S3-compatible store, under a key that is the hash (Spec/queue.md section 12).
 final class S3Transport: UploadTransport {
-    private let destination: Destination
+    private let name: String
+    private let settings: S3Settings
     private let exchange: HTTPExchange
     private let template: URLTemplate
-    private let checksum: S3Checksum
-    private let isConditional: Bool
 
-    init(_ destination: Destination) {
-        self.destination = destination
-        checksum = destination.settings["checksum"].flatMap(S3Checksum.init(rawValue:)) ?? .sha256
-        isConditional = destination.settings["condition"] != "no"
-        exchange = HTTPExchange(destination, .s3)
-        let url = destination.settings["url"] ?? ""
-        template = URLTemplate(
-            url.contains("{sha256}") ? url : (url.hasSuffix("/") ? url : url + "/") + "{sha256}.bundle")
+    init(_ name: String, _ settings: S3Settings) {
+        self.name = name
+        self.settings = settings
+        template = settings.object
+        exchange = HTTPExchange(settings.connection, .s3)
     }
 
     func reach(_ control: SendControl) -> Block? {
@@ -39,14 +30,14 @@ final class S3Transport: UploadTransport {
     private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
         -> HTTPEnd
     {
-        let credentials = try S3Credentials.find(destination)
+        let credentials = try S3Credentials.find(settings)
         var request = request
-        request.add(destination.ownHeaders)
+        request.add(settings.connection.headers)
         var round = 0
         while true {
             defer { round += 1 }
             let signer = SigV4(
-                credentials: credentials, region: S3Credentials.region(destination),
+                credentials: credentials, region: S3Credentials.region(settings),
                 now: WallClock.milliseconds + offset)
             let signed: HTTPRequest
             do throws(NativeError) {
@@ -91,7 +82,7 @@ final class S3Transport: UploadTransport {
     private func send(
         _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> SendOutcome {
-        if job.delivery.isInDoubt || !isConditional {
+        if job.delivery.isInDoubt || !settings.isConditional {
             switch try landed(job, handle, address, control) {
             case .absent: break
             // Rights to write alone. The key is the hash, so that nothing but the same bytes can be replaced.
@@ -126,8 +117,8 @@ final class S3Transport: UploadTransport {
         _ capture: CaptureRecord, _ handle: FileHandle
     ) throws(SendTrouble) -> [HTTPRequest.Header] {
         var headers = [HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle")]
-        if isConditional { headers.append(HTTPRequest.Header("If-None-Match", "*")) }
-        switch checksum {
+        if settings.isConditional { headers.append(HTTPRequest.Header("If-None-Match", "*")) }
+        switch settings.checksum {
         case .sha256:
             headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
         case .md5:
@@ -145,14 +136,14 @@ final class S3Transport: UploadTransport {
     /// the message names the setting that leaves the header out.
     private func unknownHeader(_ end: HTTPEnd) -> SendOutcome? {
         guard let answer = end.answer else { return nil }
-        let change = "capqueue dest set \(destination.name)"
+        let change = "capqueue dest set \(name)"
         let setting: String
         // A checksum that the store knows and finds wrong is another matter.
-        if checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
+        if settings.checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
             end.word != "BadDigest"
         {
             setting = "x-amz-checksum-sha256; leave it out with: \(change) --checksum md5"
-        } else if isConditional, end.isOfUnknownHeader("If-None-Match") {
+        } else if settings.isConditional, end.isOfUnknownHeader("If-None-Match") {
             setting = "If-None-Match; leave it out with: \(change) --no-condition"
         } else {
             return nil
@@ -172,7 +163,7 @@ final class S3Transport: UploadTransport {
     private func landed(
         _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> Landing {
-        let asking = checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
+        let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
         let end = try perform(.head, address, asking, control)
         guard let answer = end.answer else {
             if case .failed(let code, let message) = end.outcome {
@@ -190,14 +181,14 @@ final class S3Transport: UploadTransport {
             return try readBack(job, address, control)
         }
         guard length == job.capture.byteCount else {
-            return .outcome(.conflict(message: "\(destination.shown(address)) holds \(length) bytes, not ours"))
+            return .outcome(.conflict(message: "\(shown(address)) holds \(length) bytes, not ours"))
         }
         switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
         case .agrees:
             let proof = answer["x-amz-checksum-sha256"] == nil ? "etag" : "checksum"
             return .outcome(completed(job, address, proof, answer["etag"]))
         case .differs(let name):
-            return .outcome(.conflict(message: "\(destination.shown(address)) holds other bytes, by its \(name)"))
+            return .outcome(.conflict(message: "\(shown(address)) holds other bytes, by its \(name)"))
         case .untold: return try readBack(job, address, control)
         }
     }
@@ -214,19 +205,22 @@ final class S3Transport: UploadTransport {
         let end = try perform(.get, address, [], control, copy.take)
         switch copy.verdict(end) {
         case .same: return .outcome(completed(job, address, "bytes", end.answer?["etag"]))
-        case .different: return .outcome(.conflict(message: "\(destination.shown(address)) holds other bytes"))
+        case .different: return .outcome(.conflict(message: "\(shown(address)) holds other bytes"))
         case .unread(let text): return .outcome(.unclear(code: end.code, message: "reading back: \(text)"))
         }
     }
+
+    private func shown(_ address: WebAddress) -> String { settings.connection.shown(address) }
 
     private func completed(_ job: SendJob, _ address: WebAddress, _ proof: String, _ etag: String?) -> SendOutcome {
         let receipt = job.receipt(
             .s3,
             [
-                "url": .string(destination.shown(address)), "confirmed_by": .string(proof),
+                "url": .string(shown(address)), "confirmed_by": .string(proof),
                 "etag": etag.map { .string($0.cut(to: 200)) },
             ])
-        return .completed(receipt: receipt, remoteID: nil, remoteURL: destination.hidesPaths ? nil : address.text)
+        return .completed(
+            receipt: receipt, remoteID: nil, remoteURL: settings.connection.hidesPaths ? nil : address.text)
     }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
@@ -273,7 +267,7 @@ final class S3Transport: UploadTransport {
             case 404? where try bucketIsMissing(address, control):
                 found.block = Block(.endpoint, "\(address.origin) has no such bucket")
             case 200?, 404?:
-                found.findings.append("the credentials are taken, region \(S3Credentials.region(destination))")
+                found.findings.append("the credentials are taken, region \(S3Credentials.region(settings))")
             default: found.judge(end, allowing: [])
             }
         } catch {

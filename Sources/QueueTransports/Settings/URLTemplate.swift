@@ -3,9 +3,9 @@ import CurlClient
 import QueueModel
 
 /// A URL with `{sha256}`, `{id}` and `{session}` in it (Spec/queue.md section 12).
-package struct URLTemplate {
+package struct URLTemplate: Hashable, Sendable {
     private static let names = ["sha256", "id", "session"]
-    let text: String
+    package let text: String
 
     package init(_ text: String) { self.text = text }
 

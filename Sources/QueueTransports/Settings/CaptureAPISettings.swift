@@ -1,0 +1,61 @@
+import CaptureBundle
+import CaptureNative
+package import CurlClient
+import QueueModel
+package import SystemPackage
+
+/// A server of the capture API.
+package struct CaptureAPISettings: Hashable, Sendable {
+    /// Signs requests.
+    package struct Device: Hashable, Sendable {
+        /// The UUID that the server gave it.
+        package let id: String
+        /// nil for the usual place.
+        package let keyFile: FilePath?
+        package let passphraseFile: FilePath?
+    }
+
+    /// Where captures are posted.
+    package let endpoint: URLTemplate
+    /// Where the server is asked what has landed; nil for nowhere.
+    package let verify: WebAddress?
+    package let device: Device?
+    package let token: TokenSettings?
+    package let connection: ConnectionSettings
+
+    init(_ reader: inout SettingsReader) throws(SettingsFault) {
+        guard let url = try reader.url("url") else { throw SettingsFault("http needs --url") }
+        endpoint = Self.endpoint(url)
+        verify = try Self.verify(&reader, WebAddress(endpoint.example))
+        connection = try ConnectionSettings(&reader)
+        device = try Self.device(&reader)
+        token = try TokenSettings.read(&reader)
+    }
+
+    private static func device(_ reader: inout SettingsReader) throws(SettingsFault) -> Device? {
+        let id = try reader.value("device-id", "device-id is no UUID") { RequestSignature.isDeviceID($0) ? $0 : nil }
+        let (key, passphrase) = (try reader.file("key"), try reader.file("passphrase-file"))
+        if let id { return Device(id: id, keyFile: key, passphraseFile: passphrase) }
+        guard key == nil, passphrase == nil else {
+            throw SettingsFault("a key needs --device-id, the UUID that the server gave the device")
+        }
+        return nil
+    }
+
+    private static func endpoint(_ given: URLTemplate) -> URLTemplate {
+        guard let example = WebAddress(given.example), example.path == "/" || example.path.isEmpty, example.query == nil
+        else { return given }
+        return URLTemplate(given.text + (given.text.hasSuffix("/") ? "" : "/") + "api/v1/captures")
+    }
+
+    /// Unless it is given, the endpoint's with another last part.
+    private static func verify(
+        _ reader: inout SettingsReader, _ endpoint: WebAddress?
+    ) throws(SettingsFault) -> WebAddress? {
+        if reader.isNone("verify-url") { return nil }
+        if let given = try reader.url("verify-url") { return WebAddress(given.text) }
+        guard let endpoint, endpoint.path.contains("/") else { return nil }
+        let folder = endpoint.path.pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/")
+        return WebAddress(endpoint.origin.description + folder + "/verify-file")
+    }
+}

@@ -1,0 +1,37 @@
+import CaptureNative
+package import QueueModel
+
+/// How much is sent at a time, and how often it is tried.
+package struct PaceSettings: Hashable, Sendable {
+    /// Transfers at a time.
+    package var concurrency = 1
+    /// nil for as fast as it goes.
+    package var bytesPerSecond: Int?
+    package var retry = RetryPolicy.standard
+
+    init() {}
+
+    init(_ reader: inout SettingsReader) throws(SettingsFault) {
+        concurrency =
+            try reader.value("concurrency", "concurrency is 1 to 64") { text in
+                WholeNumber.parse(text).flatMap { (1...64).contains($0) ? $0 : nil }
+            } ?? 1
+        bytesPerSecond = try reader.value("bwlimit", "bwlimit is a size, such as 2MB") { text in
+            ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 }
+        }
+        let delays = try reader.value(
+            "retry", "retry is a list of seconds, such as 0,1,2,4,8,300x5: 1 to 100, each at most 604800"
+        ) { RetryPolicy(text: $0)?.delays }
+        let jitter = try reader.value("jitter", "jitter is 0% to 100%", Self.percentage)
+        let lifetime = try reader.value("lifetime", "lifetime is an age, such as 30d") { QueueAge($0)?.milliseconds }
+        retry = RetryPolicy(delays: delays ?? retry.delays, jitter: jitter ?? 0, lifetime: lifetime)
+    }
+
+    /// `20%`
+    private static func percentage(_ text: String) -> Int? {
+        guard text.hasSuffix("%"), let number = WholeNumber.parse(text.without(last: 1)), number <= 100 else {
+            return nil
+        }
+        return number
+    }
+}

@@ -1,0 +1,46 @@
+/// What of a capture is put.
+package enum PutPart: String, Sendable {
+    case bundle, photo, body
+}
+
+/// PUT to a plain URL, or to one that is fetched for each try.
+package struct PutSettings: Hashable, Sendable {
+    package enum Source: Hashable, Sendable {
+        case url(URLTemplate)
+        /// A shell command that prints the URL.
+        case command(String)
+        /// Answers a POST with the URL.
+        case endpoint(URLTemplate)
+    }
+
+    package let source: Source
+    package let part: PutPart
+    /// The server never shows what it took, so that its status is the proof.
+    package let trustsStatus: Bool
+    /// Told by POST when a session has landed.
+    package let sessionEnd: URLTemplate?
+    package let token: TokenSettings?
+    package let connection: ConnectionSettings
+
+    init(_ reader: inout SettingsReader) throws(SettingsFault) {
+        let sources = [
+            try reader.url("url").map(Source.url), try reader.text("url-command").map(Source.command),
+            try reader.url("url-endpoint").map(Source.endpoint),
+        ].compactMap(\.self)
+        guard let source = sources.first, sources.count == 1 else {
+            throw SettingsFault("put needs one of --url, --url-command and --url-endpoint")
+        }
+        self.source = source
+        sessionEnd = try reader.url("session-end-url")
+        connection = try ConnectionSettings(&reader)
+        trustsStatus = try reader.value("proof", "proof is status, or not set") { $0 == "status" ? true : nil } ?? false
+        part = try reader.value("part", "part is bundle, photo or body", PutPart.init(rawValue:)) ?? .bundle
+        token = try TokenSettings.read(&reader)
+    }
+
+    /// Whether several captures can have one URL. A destination of an older version may be so.
+    package var sharesPlaces: Bool { if case .url(let url) = source { !url.tellsCapturesApart } else { false } }
+
+    static let urlWithoutHash =
+        "the URL has no {sha256}: several captures can have one id, and the later would take the place of the earlier"
+}

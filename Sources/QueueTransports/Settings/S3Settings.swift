@@ -1,0 +1,39 @@
+import CurlClient
+import QueueModel
+
+/// The checksum that a store is sent with the bytes.
+package enum S3Checksum: String, Sendable {
+    case sha256, md5, none
+}
+
+/// A bucket of an S3-compatible store.
+package struct S3Settings: Hashable, Sendable {
+    /// Of the object: bucket, prefix and a key that has the hash in it.
+    package let object: URLTemplate
+    /// nil for what the environment and AWS's files say.
+    package let region: String?
+    package let profile: String?
+    package let checksum: S3Checksum
+    /// Whether `If-None-Match` is sent.
+    package let isConditional: Bool
+    package let connection: ConnectionSettings
+
+    init(_ reader: inout SettingsReader) throws(SettingsFault) {
+        guard let url = try reader.url("url") else {
+            throw SettingsFault("s3 needs --url, with the bucket: https://host/bucket")
+        }
+        if url.text.contains("?") { throw SettingsFault("url holds a query, which no object has") }
+        if (WebAddress(url.example)?.path.utf8.count ?? 0) < 2 {
+            throw SettingsFault("url names no bucket: expected https://host/bucket or https://host/bucket/prefix")
+        }
+        object =
+            url.tellsCapturesApart
+            ? url : URLTemplate(url.text + (url.text.hasSuffix("/") ? "" : "/") + "{sha256}.bundle")
+        region = try reader.text("region")
+        profile = try reader.text("profile")
+        checksum =
+            try reader.value("checksum", "checksum is sha256, md5 or none", S3Checksum.init(rawValue:)) ?? .sha256
+        isConditional = try reader.isOn("condition") ?? true
+        connection = try ConnectionSettings(&reader)
+    }
+}

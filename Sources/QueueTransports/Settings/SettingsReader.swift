@@ -1,0 +1,78 @@
+import CaptureNative
+import CurlClient
+import QueueModel
+import SystemPackage
+
+/// A setting that cannot be used, in words for people.
+package struct SettingsFault: Error, Hashable {
+    package let message: String
+    package let hints: [String]
+
+    init(_ message: String, hints: [String] = []) {
+        self.message = message
+        self.hints = hints
+    }
+}
+
+/// Reads settings out of their flat form, each by its name.
+struct SettingsReader {
+    private var rest: [String: String]
+
+    init(_ flat: [String: String]) { rest = flat }
+
+    /// Names of the settings that nobody has asked for.
+    var unread: [String] { rest.keys.sorted() }
+
+    /// Whether a setting is the word that stands for none of it.
+    mutating func isNone(_ name: String) -> Bool {
+        guard rest[name] == "none" else { return false }
+        rest[name] = nil
+        return true
+    }
+
+    mutating func text(_ name: String) throws(SettingsFault) -> String? {
+        guard let text = rest.removeValue(forKey: name) else { return nil }
+        if text.isEmpty { throw SettingsFault("\(name) is empty") }
+        return text
+    }
+
+    /// - Parameters:
+    ///   - expected: what to say of a value that cannot be parsed.
+    ///   - parse: nil for such a value.
+    mutating func value<Value>(
+        _ name: String, _ expected: String, _ parse: (String) -> Value?
+    ) throws(SettingsFault) -> Value? {
+        guard let text = try text(name) else { return nil }
+        guard let value = parse(text) else { throw SettingsFault(expected) }
+        return value
+    }
+
+    mutating func file(_ name: String) throws(SettingsFault) -> FilePath? { try text(name).map { FilePath($0) } }
+
+    mutating func isOn(_ name: String) throws(SettingsFault) -> Bool? {
+        try value(name, "\(name) is yes or no") { ["yes": true, "no": false][$0] }
+    }
+
+    /// In seconds.
+    mutating func time(_ name: String) throws(SettingsFault) -> Double? {
+        try value(name, "\(name) is an age of 1s or more") { text in
+            QueueAge(text).flatMap { $0.milliseconds < 1000 ? nil : Double($0.milliseconds) / 1000 }
+        }
+    }
+
+    mutating func url(_ name: String) throws(SettingsFault) -> URLTemplate? {
+        guard let template = try text(name).map(URLTemplate.init) else { return nil }
+        if let fault = Self.fault(of: template) { throw SettingsFault("\(name): \(fault)") }
+        return template
+    }
+
+    private static func fault(of template: URLTemplate) -> String? {
+        guard let address = WebAddress(template.example) else {
+            return CurlLibraryState.isThere
+                ? "expected an absolute URL of http or https" : "libcurl.so.4 is not on this machine"
+        }
+        if template.text.contains("#") { return "a fragment (#) is sent to nobody; leave it out" }
+        if address.hasUser { return "user and password do not belong in a URL, which is shown; use a token file" }
+        return template.unknown.map { "{\($0)} means nothing; there are {sha256}, {id} and {session}" }
+    }
+}

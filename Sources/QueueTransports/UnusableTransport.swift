@@ -1,0 +1,36 @@
+import CaptureNative
+import QueueModel
+
+/// A destination whose settings cannot be used: it is blocked, and the others go on.
+final class UnusableTransport: UploadTransport {
+    private let trouble: String
+    private let block: Block
+
+    init(_ destination: Destination, _ fault: SettingsFault) {
+        trouble = "its settings cannot be used: \(fault.message)"
+        // Of a folder nothing can be changed.
+        let change =
+            destination.kind == Destination.Kind.folder.rawValue
+            ? "add the folder under another name, then: capqueue dest retire \(destination.name) --to OTHER"
+            : "change them with: capqueue dest set \(destination.name)"
+        block = Block(.local, "\(trouble); \(change)")
+    }
+
+    var absence: Block? { block }
+
+    func reach(_ control: SendControl) -> Block? { block }
+
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome { .blocked(block) }
+
+    func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome { .blocked(block) }
+
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState { .unknown(trouble) }
+
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { trouble }
+
+    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
+        .failure(SendTrouble(message: trouble))
+    }
+
+    func test(_ control: SendControl) -> DestinationTest { DestinationTest(block: block) }
+}

@@ -1,0 +1,163 @@
+import CurlClient
+import QueueModel
+import QueueTransports
+import SystemPackage
+import Testing
+
+/// Settings are read out of their flat form, each into a value of its own kind.
+struct DestinationSettingsTests {
+    @Test func readsAFolder() throws {
+        let settings = try DestinationSettings(["path": "/mnt/nas", "marker": "a1", "bwlimit": "2MB"], .folder)
+        guard case .folder(let folder) = settings else {
+            Issue.record("\(settings)")
+            return
+        }
+        #expect(folder.path == "/mnt/nas")
+        #expect(folder.marker == "a1")
+        guard case .folder(let unmarked) = try DestinationSettings(["path": "/mnt/nas"], .folder) else { return }
+        #expect(unmarked.marker == nil)
+    }
+
+    @Test func readsAServerOfTheCaptureAPI() throws {
+        let id = "7e57ab1e-0000-4000-8000-000000000051"
+        let http = try http([
+            "url": "https://a.example/v2/{id}/in", "verify-url": "https://b.example/ask", "device-id": id,
+            "key": "/keys/device.key", "passphrase-file": "/keys/words", "token-file": "/keys/token",
+        ])
+        #expect(http.endpoint.text == "https://a.example/v2/{id}/in")
+        #expect(http.verify == WebAddress("https://b.example/ask"))
+        #expect(http.device?.id == id)
+        #expect(http.device?.keyFile == "/keys/device.key")
+        #expect(http.device?.passphraseFile == "/keys/words")
+        #expect(http.token == .file("/keys/token"))
+        let plain = try self.http(["url": "https://a.example/", "device-id": id, "token-command": "pass api"])
+        #expect(plain.endpoint.text == "https://a.example/api/v1/captures")
+        #expect(plain.verify == WebAddress("https://a.example/api/v1/verify-file"))
+        #expect(plain.device?.keyFile == nil)
+        #expect(plain.token == .command("pass api"))
+        let silent = try self.http(["url": "https://a.example", "verify-url": "none"])
+        #expect(silent.endpoint.text == "https://a.example/api/v1/captures")
+        #expect(silent.verify == nil)
+        #expect(silent.device == nil)
+        #expect(silent.token == nil)
+    }
+
+    @Test func readsAPlaceToPutTo() throws {
+        let put = try put([
+            "url": "https://a.example/{sha256}", "part": "photo", "proof": "status", "token-command": "pass web",
+            "session-end-url": "https://a.example/end/{session}",
+        ])
+        #expect(put.source == .url(URLTemplate("https://a.example/{sha256}")))
+        #expect(!put.sharesPlaces)
+        #expect(put.part == .photo)
+        #expect(put.trustsStatus)
+        #expect(put.token == .command("pass web"))
+        #expect(put.sessionEnd?.text == "https://a.example/end/{session}")
+        let command = try self.put(["url-command": "sign-url"])
+        #expect(command.source == .command("sign-url"))
+        #expect(command.part == .bundle)
+        #expect(!command.trustsStatus)
+        #expect(command.sessionEnd == nil)
+        let endpoint = try self.put(["url-endpoint": "https://a.example/sign", "part": "body"])
+        #expect(endpoint.source == .endpoint(URLTemplate("https://a.example/sign")))
+        #expect(endpoint.part == .body)
+        #expect(!endpoint.sharesPlaces)
+        // An older version took it: it is parsed, and blocked by its transport.
+        #expect(try self.put(["url": "https://a.example/{id}"]).sharesPlaces)
+    }
+
+    @Test func readsABucket() throws {
+        let s3 = try s3([
+            "url": "https://s3.example/roof", "region": "eu-1", "profile": "roof", "checksum": "md5", "condition": "no",
+        ])
+        #expect(s3.object.text == "https://s3.example/roof/{sha256}.bundle")
+        #expect(s3.region == "eu-1")
+        #expect(s3.profile == "roof")
+        #expect(s3.checksum == .md5)
+        #expect(!s3.isConditional)
+        let plain = try self.s3(["url": "https://s3.example/roof/{sha256}.cap"])
+        #expect(plain.object.text == "https://s3.example/roof/{sha256}.cap")
+        #expect(plain.region == nil)
+        #expect(plain.profile == nil)
+        #expect(plain.checksum == .sha256)
+        #expect(plain.isConditional)
+        #expect(try self.s3(["url": "https://s3.example/roof/", "checksum": "none"]).checksum == .none)
+    }
+
+    @Test func readsAConnection() throws {
+        let connection = try s3([
+            "url": "https://s3.example/roof", "ca": "/tls/ca", "cert": "/tls/cert", "cert-key": "/tls/key",
+            "proxy": "socks5h://proxy.example:1080", "connect-timeout": "5s", "stall-timeout": "2m",
+            "answer-timeout": "1h", "header": "X-Site: roof 7\nX-Two: b:c", "secret-path": "yes",
+        ]).connection
+        #expect(connection.options.authorities == "/tls/ca")
+        #expect(connection.options.certificate == "/tls/cert")
+        #expect(connection.options.certificateKey == "/tls/key")
+        #expect(connection.options.proxy == "socks5h://proxy.example:1080")
+        #expect(connection.options.times.connect == 5)
+        #expect(connection.options.times.stall == 120)
+        #expect(connection.options.times.answer == 3600)
+        #expect(connection.headers == [HTTPRequest.Header("X-Site", "roof 7"), HTTPRequest.Header("X-Two", "b:c")])
+        #expect(connection.hidesPaths)
+        let usual = try s3(["url": "https://s3.example/roof", "secret-path": "no"]).connection
+        #expect(usual.options == ConnectionOptions())
+        #expect(usual.headers == [])
+        #expect(!usual.hidesPaths)
+    }
+
+    @Test func readsThePace() {
+        let pace = destination(
+            "put",
+            [
+                "concurrency": "4", "bwlimit": "2MB", "retry": "0,5x2", "jitter": "20%", "lifetime": "30d",
+            ]
+        ).pace
+        #expect(pace.concurrency == 4)
+        #expect(pace.bytesPerSecond == 2_000_000)
+        #expect(pace.retry == RetryPolicy(delays: [0, 5, 5], jitter: 20, lifetime: 30 * 86_400_000))
+        let usual = destination("put", [:]).pace
+        #expect(usual.concurrency == 1)
+        #expect(usual.bytesPerSecond == nil)
+        #expect(usual.retry == .standard)
+        #expect(destination("put", ["jitter": "5%"]).pace.retry.delays == RetryPolicy.standard.delays)
+        // What cannot be read is blocked by the transport; the pace is the usual one.
+        #expect(destination("put", ["concurrency": "900"]).pace == usual)
+    }
+
+    @Test(arguments: ["http", "put", "s3", "folder", "carrier-pigeon"])
+    func blocksADestinationWhoseSettingsCannotBeRead(_ kind: String) throws {
+        let transport = TransportShares().make(destination(kind, ["path": "/mnt", "url": "https://a.example/#x"])) {
+            _ in
+        }
+        let test = transport.test(SendControl())
+        let block = try #require(transport.absence)
+        #expect(block.reason == .local)
+        #expect(block.needsUser)
+        #expect(block.message.hasPrefix("its settings cannot be used: "), "\(block.message)")
+        #expect(test.block == block)
+        #expect(transport.reach(SendControl()) == block)
+    }
+
+    private func destination(_ kind: String, _ settings: [String: String]) -> Destination {
+        Destination(
+            name: "it", kind: kind, settings: settings, isDefault: true, addedAt: 0, saved: .init(),
+            isPaused: false, isPausedAtOnce: false, lifts: 0, number: 1)
+    }
+
+    private func http(_ flat: [String: String]) throws -> CaptureAPISettings {
+        guard case .http(let settings) = try DestinationSettings(flat, .http) else { throw OtherKind() }
+        return settings
+    }
+
+    private func put(_ flat: [String: String]) throws -> PutSettings {
+        guard case .put(let settings) = try DestinationSettings(flat, .put) else { throw OtherKind() }
+        return settings
+    }
+
+    private func s3(_ flat: [String: String]) throws -> S3Settings {
+        guard case .s3(let settings) = try DestinationSettings(flat, .s3) else { throw OtherKind() }
+        return settings
+    }
+
+    private struct OtherKind: Error {}
+}

@@ -89,7 +89,7 @@ final class PutTransport: UploadTransport {
         request.headers =
             (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
             + place.headers
-        let own = addresses.isOurs(place) ? destination.ownHeaders : []
+        let own = addresses.isOurs(place) ? settings.connection.headers : []
         let isGiven = (place.headers + own).contains { $0.name.lowercased() == "if-none-match" }
         let isConditional = place.isFetched && isConditionKnown && !isGiven
         if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }

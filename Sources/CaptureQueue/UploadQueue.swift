@@ -79,7 +79,7 @@ extension QueueSettings {
             guard let name = Name(rawValue: try row.needText("name")) else { continue }
             let value = try row.needText("value")
             do throws(QueueError) { try set(name, value) } catch {
-                throw QueueError.corruptRecord("a setting that cannot be: \(error)")
+                throw QueueError.corruptRecord("a setting is not valid: \(error)")
             }
         }
     }

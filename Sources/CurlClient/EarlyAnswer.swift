@@ -1,6 +1,6 @@
 /// An answer of HTTP/1 in the bytes of a connection.
 enum EarlyAnswer {
-    /// - Returns: nil for what is no answer that says no.
+    /// - Returns: nil unless the bytes are an HTTP/1 answer with a status of 300 to 599.
     static func parse(_ bytes: [UInt8]) -> (status: Int, headers: [(name: String, value: String)], body: [UInt8])? {
         let mark = Array("\r\n\r\n".utf8)
         guard bytes.starts(with: Array("HTTP/1.".utf8)),

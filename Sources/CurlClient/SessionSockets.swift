@@ -4,7 +4,7 @@ import Glibc
 /// The sockets of a session: what of a request still waits in them, and what a server said before it reset one.
 ///
 /// libcurl 7.88 ends with the send that failed and does not read what came before the reset; the kernel still has it when the
-/// connection is closed. Only of use without TLS: under it these bytes are anybody's.
+/// connection is closed. Without TLS only: under TLS anyone could have written these bytes.
 final class SessionSockets {
     private var open: Set<Int32> = []
     private var isWanted = false
@@ -31,7 +31,7 @@ final class SessionSockets {
         open.remove(socket)
         defer { _ = Glibc.close(socket) }
         guard isWanted else { return }
-        // Of several connections the last one counts, be it silent.
+        // Of several connections the last one counts, even if it is silent.
         bytes = nil
         var buffer = [UInt8](repeating: 0, count: Self.limit)
         let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -40,7 +40,7 @@ final class SessionSockets {
 }
 
 enum SocketState {
-    /// Whether reading would give something at once, be it the end.
+    /// Whether reading would give something at once, even if that is only the end.
     static func hasInput(_ socket: Int32) -> Bool {
         var one = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&one, 1, 0) > 0

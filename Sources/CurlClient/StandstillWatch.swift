@@ -34,12 +34,14 @@ package struct StandstillWatch {
     package mutating func verdict(moved: Int, isDrained: Bool, at now: Double) -> String? {
         if isDrained, drainedAt == nil, waitsForAnswer { drainedAt = now }
         if let drainedAt {
-            return now - drainedAt > times.answer ? "no whole answer within \(Int(times.answer)) s" : nil
+            return now - drainedAt > times.answer
+                ? "no complete answer within \(Int(times.answer)) s (answer-timeout)" : nil
         }
         // What waits here can grow by more than was sent: by TLS, or by headers.
         mark.bytes = min(mark.bytes, moved)
         let least = max(1, Int(Self.least * times.stall / 60))
         if moved - mark.bytes >= least { mark = (moved, now) }
-        return now - mark.at > times.stall ? "fewer than \(least) bytes moved in \(Int(times.stall)) s" : nil
+        return now - mark.at > times.stall
+            ? "fewer than \(least) bytes moved in \(Int(times.stall)) s (stall-timeout)" : nil
     }
 }

@@ -84,7 +84,7 @@ extension QueueError {
 
     /// A value in the database that none of our versions writes.
     package static func corruptRecord(_ what: String) -> QueueError {
-        QueueError(.corruptRecord, "the database holds \(what)", hints: [salvageHint])
+        QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [salvageHint])
     }
 
     package static let salvageHint = "capqueue salvage builds the database anew from the spool"

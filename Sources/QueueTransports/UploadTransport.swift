@@ -8,8 +8,8 @@ package import SystemPackage
 ///
 /// The contract: `send` may be called again for the same delivery after any outcome but `completed`, and never makes the
 /// destination hold two of it where the destination can tell. It returns `completed` only with a receipt that names the
-/// bundle's hash, `blocked` and `parked` only where nothing came to an end, and never throws: what goes wrong is an outcome.
-/// It writes nothing to the queue.
+/// bundle's hash, `blocked` and `parked` only where the delivery is neither proven nor refused, and never throws: what
+/// goes wrong is an outcome. It writes nothing to the queue.
 package protocol UploadTransport: AnyObject {
     /// What can be known without asking anybody: the folder is not mounted. Looked at before anything is claimed.
     var absence: Block? { get }

@@ -19,7 +19,9 @@ struct StandstillWatchTests {
         for second in 31...90 {
             #expect(watch.verdict(moved: 1000 + (second - 30) * 16, isDrained: false, at: Double(second)) == nil)
         }
-        #expect(watch.verdict(moved: 1976, isDrained: false, at: 91) == "fewer than 1000 bytes moved in 60 s")
+        #expect(
+            watch.verdict(moved: 1976, isDrained: false, at: 91)
+                == "fewer than 1000 bytes moved in 60 s (stall-timeout)")
     }
 
     @Test func aShorterTimeAsksForLessInIt() {
@@ -29,7 +31,9 @@ struct StandstillWatchTests {
         for step in 1...100 {
             #expect(watch.verdict(moved: step * 50, isDrained: false, at: Double(step) * 3) == nil)
         }
-        #expect(watch.verdict(moved: 5049, isDrained: false, at: 303.5) == "fewer than 50 bytes moved in 3 s")
+        #expect(
+            watch.verdict(moved: 5049, isDrained: false, at: 303.5)
+                == "fewer than 50 bytes moved in 3 s (stall-timeout)")
     }
 
     @Test func whatIsHeldBackHereIsNoStandstill() {
@@ -46,7 +50,9 @@ struct StandstillWatchTests {
         }
         #expect(watch.verdict(moved: 60_001, isDrained: true, at: 3610) == nil)
         #expect(watch.verdict(moved: 60_001, isDrained: true, at: 3730) == nil)
-        #expect(watch.verdict(moved: 60_001, isDrained: true, at: 3731) == "no whole answer within 120 s")
+        #expect(
+            watch.verdict(moved: 60_001, isDrained: true, at: 3731)
+                == "no complete answer within 120 s (answer-timeout)")
     }
 
     @Test func anAnswerThatDripsHasTheTimeOfAnAnswer() {

@@ -9,7 +9,7 @@ struct FinishedFile: Sendable {
     let file: AtomicFile
     let existing: AtomicFile.Existing
 
-    /// - Parameter folder: the one that `place` is in.
+    /// - Parameter folder: the folder that contains `place`.
     init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
         guard let name = place.path?.name else {
             throw BundleError(.outputUnusable, "is not a name for a file", file: place.name)

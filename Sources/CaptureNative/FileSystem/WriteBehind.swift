@@ -10,7 +10,7 @@ package final class WriteBehind {
     private let channel: Channel
     private var filling: [UInt8]
 
-    /// nil when the system has no thread to give.
+    /// nil when the system cannot start a thread.
     package init?(_ handle: FileHandle, from offset: Int) {
         let channel = Channel(limit: Self.pieces)
         self.channel = channel

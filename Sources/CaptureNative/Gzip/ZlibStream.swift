@@ -9,8 +9,8 @@ struct ZlibStream: ~Copyable {
 
     /// - Parameters:
     ///   - call: zlib's name of `begin`, for errors.
-    ///   - begin: gives the stream what it needs.
-    ///   - end: takes that back.
+    ///   - begin: initialises the stream (inflateInit2, deflateInit2).
+    ///   - end: frees what `begin` allocated.
     init(
         _ call: String, begin: (UnsafeMutablePointer<z_stream>) -> Int32,
         end: @escaping (UnsafeMutablePointer<z_stream>) -> Int32
@@ -31,7 +31,8 @@ struct ZlibStream: ~Copyable {
         unsafe stream.deallocate()
     }
 
-    /// At the end of a block, and it was not the last one (zlib.h, inflate: 128 at an end, 64 in the last block).
+    /// Whether inflate stopped at the end of a block that is not the last (zlib.h, inflate: 128 at an end, 64 in the last
+    /// block).
     var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 0xc0 == 128 }
 
     /// One call of zlib.

@@ -27,7 +27,8 @@ enum OwnThread {
                 let isStarted = Thread.start { continuation.resume(with: Result { try body(cancellation) }) }
                 if !isStarted {
                     continuation.resume(
-                        throwing: QueueError(.inputOutput, "the system has no thread to give", of: "threads"))
+                        throwing: QueueError(
+                            .inputOutput, "cannot start a thread: the system's limit may be reached", of: "threads"))
                 }
             }
         } onCancel: {

@@ -1,8 +1,8 @@
 import CaptureBundle
 public import SystemPackage
 
-/// The calls that take long, for Swift concurrency. Each blocks a thread of its own and none of those that tasks share; what
-/// it promises is what the call without `async` promises.
+/// The calls that take long, for Swift concurrency. Each blocks a thread of its own and none of those that tasks share. Each
+/// gives the same guarantees as the call without `async`.
 extension UploadQueue {
     /// Pushes one bundle. Once it was begun it is finished, so a cancelled task never leaves it unknown whether it was stored.
     ///

@@ -23,15 +23,17 @@ extension BytesTag {
         switch (row["tag"] as DatabaseValue).storage {
         case .null: return nil
         case .blob(let data):
-            guard let tag = BytesTag(bytes: Array(data)) else { throw QueueError.corruptRecord("no tag in tag") }
+            guard let tag = BytesTag(bytes: Array(data)) else {
+                throw QueueError.corruptRecord("the value in tag is not a tag")
+            }
             self = tag
-        default: throw QueueError.corruptRecord("no tag in tag")
+        default: throw QueueError.corruptRecord("the value in tag is not a tag")
         }
     }
 }
 
 extension BodyHash {
-    /// nil where none was made yet, or of a body that is made in another way.
+    /// nil if none was made yet, or if the body was made in another form.
     init?(row: Row) throws {
         guard let form = try row.text("body_form") else { return nil }
         self.init(sha256: try row.digest("body_sha256"), form: form)

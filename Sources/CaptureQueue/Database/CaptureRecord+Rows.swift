@@ -11,7 +11,7 @@ extension CaptureRecord {
 
     init(row: Row) throws {
         guard let time = CaptureTime(milliseconds: try row.needInteger("captured_at")) else {
-            throw QueueError.corruptRecord("no time in captured_at")
+            throw QueueError.corruptRecord("captured_at is not a time")
         }
         self.init(
             sequence: try row.needInteger("seq"),
@@ -38,7 +38,7 @@ extension CaptureRecord {
 
     static func holding(_ row: Row) throws -> Holding {
         let text = try row.needText("holding")
-        guard let holding = Holding(rawValue: text) else { throw QueueError.corruptRecord("the holding \(text)") }
+        guard let holding = Holding(rawValue: text) else { throw QueueError.corruptRecord("unknown holding \(text)") }
         return holding
     }
 }

@@ -32,12 +32,12 @@ extension Row {
         // Larger ones are no times and no sizes, and sums with them would overflow.
         case .int64(let value) where value.magnitude < 1 << 56: Int(value)
         case .null: nil
-        default: throw QueueError.corruptRecord("no number in \(column)")
+        default: throw QueueError.corruptRecord("\(column) is not a number")
         }
     }
 
     func needInteger(_ column: String) throws -> Int {
-        guard let value = try integer(column) else { throw QueueError.corruptRecord("nothing in \(column)") }
+        guard let value = try integer(column) else { throw QueueError.corruptRecord("\(column) has no value") }
         return value
     }
 
@@ -45,25 +45,25 @@ extension Row {
         switch (self[column] as DatabaseValue).storage {
         case .string(let value): value
         case .null: nil
-        default: throw QueueError.corruptRecord("no text in \(column)")
+        default: throw QueueError.corruptRecord("\(column) is not text")
         }
     }
 
     func needText(_ column: String) throws -> String {
-        guard let value = try text(column) else { throw QueueError.corruptRecord("nothing in \(column)") }
+        guard let value = try text(column) else { throw QueueError.corruptRecord("\(column) has no value") }
         return value
     }
 
     func digest(_ column: String) throws -> Digest {
         guard case .blob(let data) = (self[column] as DatabaseValue).storage, data.count == 32 else {
-            throw QueueError.corruptRecord("no hash in \(column)")
+            throw QueueError.corruptRecord("\(column) is not a hash")
         }
         return Digest(bytes: Array(data))
     }
 
     func state(_ column: String) throws -> DeliveryState {
         let text = try needText(column)
-        guard let state = DeliveryState(rawValue: text) else { throw QueueError.corruptRecord("the state \(text)") }
+        guard let state = DeliveryState(rawValue: text) else { throw QueueError.corruptRecord("unknown state \(text)") }
         return state
     }
 }

@@ -11,7 +11,9 @@ extension Destination {
         try db.rows("SELECT * FROM destinations \(condition) ORDER BY id", arguments).map { row in
             let name = try row.needText("name")
             let value = try? JSONParser.parse(Array(try row.needText("settings").utf8), nesting: 2)
-            guard let members = value?.members else { throw QueueError.corruptRecord("no settings of \(name)") }
+            guard let members = value?.members else {
+                throw QueueError.corruptRecord("the settings of \(name) cannot be read")
+            }
             return Destination(
                 name: name, kind: try row.needText("kind"),
                 settings: Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) {

@@ -6,7 +6,7 @@ extension DestinationState.Saved {
         self.init(failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"))
         guard let word = try row.text("blocked_reason") else { return }
         guard let reason = Block.Reason(rawValue: word) else {
-            throw QueueError.corruptRecord("the reason \(word) of a block")
+            throw QueueError.corruptRecord("unknown block reason \(word)")
         }
         block = Block(
             reason, try row.text("blocked_message") ?? "", milliseconds: try row.integer("blocked_for"),
@@ -16,7 +16,7 @@ extension DestinationState.Saved {
     /// Numbers with commas between.
     private static func captures(_ row: Row, _ column: String) throws -> [Int] {
         try row.needText(column).pieces(by: ",").map { text in
-            guard let number = Int(text) else { throw QueueError.corruptRecord("no list of captures in \(column)") }
+            guard let number = Int(text) else { throw QueueError.corruptRecord("\(column) is not a list of captures") }
             return number
         }
     }
@@ -37,7 +37,7 @@ extension Database {
             ])
     }
 
-    /// The user lifts what blocks destinations; what was counted there counts no more.
+    /// The user lifts the blocks of destinations; failures and refusals are counted from 0 again.
     func unblock(_ condition: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try run(
             """

@@ -71,7 +71,7 @@ final class QueueStore: Sendable {
                 if freesReserve, Reserve(folder: folder).release() {
                     return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
                 }
-                // One that is half made, or gone again, cannot be read either.
+                // A database that is half made, or was removed meanwhile, cannot be read either.
                 guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
                 return QueueStore(folder, copy, readOnly: fullDisk(folder))
             }

@@ -20,7 +20,7 @@ extension UploadQueue {
             try turn.write { db in
                 let number = try db.destination(name)
                 guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [newName]) == nil else {
-                    throw QueueError(.destinationExists, "there is such a destination already", of: newName)
+                    throw QueueError(.destinationExists, "a destination has this name already", of: newName)
                 }
                 let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
                 let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
@@ -41,7 +41,8 @@ extension UploadQueue {
             let result = try turn.write { db in
                 let number = try db.destination(name)
                 guard other != name else {
-                    throw QueueError(.nameInvalid, "is the destination that is retired; expected another one", of: name)
+                    throw QueueError(
+                        .nameInvalid, "is the destination that is being retired; name another one to move to", of: name)
                 }
                 let target = try other.map { try db.activeDestination($0) }
                 try db.run("UPDATE destinations SET is_retired = 1, is_default = 0 WHERE id = ?", [number])

@@ -34,7 +34,7 @@ extension UploadQueue {
         try QueueName.require(name, "a destination")
         try store.read { db in
             if try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) != nil {
-                throw QueueError(.destinationExists, "there is such a destination already", of: name)
+                throw QueueError(.destinationExists, "a destination has this name already", of: name)
             }
         }
         var settings = try DestinationSettings.examined(settings, kind, of: name)
@@ -44,7 +44,7 @@ extension UploadQueue {
             try turn.write { db in
                 let isFirst = try db.defaultDestination() == nil
                 guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
-                    throw QueueError(.destinationExists, "there is such a destination already", of: name)
+                    throw QueueError(.destinationExists, "a destination has this name already", of: name)
                 }
                 try db.run(
                     "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
@@ -77,7 +77,7 @@ extension UploadQueue {
         }
     }
 
-    /// Makes a destination the one for captures that name none. What was pushed before stays where it is.
+    /// Makes a destination the one for captures that name none. Captures that were pushed before keep their destination.
     ///
     /// - Throws: `destination.unknown`, `destination.retired`.
     public func setDefaultDestination(_ name: String) throws {

@@ -20,7 +20,7 @@ struct AttemptResult {
 struct AttemptContext {
     var retry = RetryPolicy.standard
     var bytesSent: Int?
-    /// It is not earlier than this now.
+    /// The time of the outcome is not earlier than this.
     var floor = 0
     /// Whether the next delivery of the destination is claimed at once, and due before when.
     var claimsNext = false
@@ -35,7 +35,7 @@ extension UploadQueue {
     /// Writes down what came of a claim.
     ///
     /// - Returns: the state that the delivery is in now.
-    /// - Throws: `claim.lost` when the claim is no longer good: the lease was over, or the user decided otherwise. The
+    /// - Throws: `claim.lost` when the claim is no longer valid: its lease is over, or the user changed the delivery. The
     ///   attempt is recorded all the same.
     @discardableResult
     public func settle(_ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard) throws -> DeliveryState {
@@ -77,7 +77,9 @@ extension UploadQueue {
             }
         }
         guard let settled else {
-            throw QueueError(.claimLost, "somebody else decided on it meanwhile", of: claim.capture.id)
+            throw QueueError(
+                .claimLost, "the claim is no longer valid: its lease is over, or the user changed the delivery",
+                of: claim.capture.id)
         }
         return settled
     }

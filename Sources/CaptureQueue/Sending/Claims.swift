@@ -123,14 +123,14 @@ extension UploadQueue {
     private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
         let condition = "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?"
         guard let row = try db.row(condition, [number]) else {
-            throw QueueError.corruptRecord("an index without its row")
+            throw QueueError.corruptRecord("an index names a delivery that does not exist")
         }
         let delivery = try DeliveryRecord(row: row)
         guard let capture = try CaptureRecord.one(db, sequence: delivery.capture) else {
-            throw QueueError.corruptRecord("a delivery without its capture")
+            throw QueueError.corruptRecord("a delivery has no capture")
         }
         guard capture.holding.hasBytes else {
-            _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holding.rawValue)"))
+            _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holding.words)"))
             return nil
         }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
@@ -147,7 +147,7 @@ extension UploadQueue {
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
         guard let taken = try db.row(condition, [number]) else {
-            throw QueueError.corruptRecord("a claim without its row")
+            throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
         }
         return Claim(
             capture: capture, delivery: try DeliveryRecord(row: taken), destination: destination, token: token,

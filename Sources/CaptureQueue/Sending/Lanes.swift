@@ -37,7 +37,7 @@ final class Lanes: Sendable {
     /// Starts the threads.
     ///
     /// - Parameter makeWorker: called on each of them.
-    /// - Returns: false where the system has no thread to give.
+    /// - Returns: false where the system cannot start a thread.
     func start(
         makeWorker: @escaping @Sendable () throws -> DestinationWorker, fail: @escaping @Sendable (any Error) -> Void
     ) -> Bool {

@@ -153,7 +153,8 @@ final class RunWatch {
                 return DestinationWorker(queue, destination, transport, board)
             }, fail: { error in runner.fail(error) })
         if isStarted { return group }
-        runner.fail(QueueError(.inputOutput, "the system has no thread to give", of: destination.name))
+        runner.fail(
+            QueueError(.inputOutput, "cannot start a thread: the system's limit may be reached", of: destination.name))
         return nil
     }
 

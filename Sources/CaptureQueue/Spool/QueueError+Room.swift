@@ -11,6 +11,6 @@ extension QueueError {
 
     static let fullHints = [
         "free some space, with capqueue prune for example, and push again",
-        "--reference keeps the bundle where it is and stores its hash alone",
+        "or push with --reference: the queue then keeps only the path and the hash",
     ]
 }

@@ -32,7 +32,7 @@ extension UploadQueue {
                 .bytesAbsent,
                 record.holding == .removed || record.holding == .removing
                     ? "was uploaded or cancelled, and its bytes were let go"
-                    : "its bytes are \(record.holding.rawValue)",
+                    : "its bytes are \(record.holding.words)",
                 of: record.id)
         }
         do throws(BundleError) {

@@ -48,7 +48,7 @@ extension UploadQueue {
         let open = record.deliveries.filter { $0.state != .completed }
         if open.count == 1 { return open[0] }
         guard let first = open.first ?? record.deliveries.first else {
-            throw QueueError.corruptRecord("a capture without deliveries")
+            throw QueueError.corruptRecord("a capture has no deliveries")
         }
         if open.count > 1 {
             throw QueueError(

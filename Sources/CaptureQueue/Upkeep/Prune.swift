@@ -28,7 +28,7 @@ public struct PruneResult: Hashable, Sendable {
     public internal(set) var failures: [QueueError] = []
     /// Ids that name no capture, or one that is not cancelled.
     public internal(set) var refused: [QueueError] = []
-    /// How far the clock is from what was to be expected, in milliseconds, where that made captures stay.
+    /// By how many milliseconds the clock differs from the expected time, if captures were kept for that; nil otherwise.
     public internal(set) var clockDoubt: Int?
 }
 

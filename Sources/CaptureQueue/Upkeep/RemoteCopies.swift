@@ -54,8 +54,8 @@ extension UploadQueue {
         throw QueueError(
             .bytesAbsent,
             troubles.isEmpty
-                ? "its bytes are \(record.holding.rawValue), and no destination has them"
-                : "its bytes are \(record.holding.rawValue) here, and no destination gives them back: "
+                ? "its bytes are \(record.holding.words), and no destination has them"
+                : "its bytes are \(record.holding.words) here, and no destination gives them back: "
                     + troubles.joined(separator: "; "), of: record.id)
     }
 

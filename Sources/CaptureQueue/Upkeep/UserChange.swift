@@ -119,7 +119,7 @@ extension UploadQueue {
     private static func refusal(_ change: UserChange, _ record: CaptureRecord) -> QueueError {
         if change == .retry || change == .release, !record.holding.hasBytes, record.state != .completed {
             return QueueError(
-                .bytesAbsent, "its bytes are \(record.holding.rawValue)", of: record.id,
+                .bytesAbsent, "its bytes are \(record.holding.words)", of: record.id,
                 hints: ["push the bundle again"])
         }
         return QueueError(

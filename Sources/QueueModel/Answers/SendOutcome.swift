@@ -11,7 +11,8 @@ public enum SendOutcome: Hashable, Sendable {
     case conflict(message: String)
     /// Stopped before it came to an end; burns no attempt.
     case parked(cause: String, isInDoubt: Bool)
-    /// The destination is blocked for a while. Burns no attempt, unless others land there meanwhile.
+    /// The destination is blocked for a while. Burns no attempt, except `wait` and `full` while others land
+    /// there.
     case blocked(Block)
     /// Our own bytes are not what they were.
     case damaged(message: String)
@@ -63,7 +64,7 @@ extension SendOutcome {
     /// The first word of a code that says: not the server answered, but something before it.
     package static let edge = "edge"
 
-    /// No answer of the server itself: the connection failed, or something before the server answered in its place.
+    /// Whether the server itself did not answer: the connection failed, or a proxy or gateway answered in its place.
     package var isOutage: Bool {
         switch self {
         case .failed(let code, _), .unclear(let code, _):

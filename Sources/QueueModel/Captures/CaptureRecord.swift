@@ -6,6 +6,18 @@ public enum Holding: String, Sendable, CaseIterable {
 
     /// There are bytes to send.
     public var hasBytes: Bool { self == .spool || self == .reference }
+
+    /// For messages, after "its bytes are".
+    package var words: String {
+        switch self {
+        case .spool: "stored"
+        case .reference: "referenced"
+        case .removing: "being released"
+        case .removed: "released"
+        case .quarantined: "quarantined"
+        case .missing: "missing"
+        }
+    }
 }
 
 /// One capture that the queue knows. Times are Unix milliseconds.

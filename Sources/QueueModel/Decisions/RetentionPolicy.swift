@@ -2,7 +2,7 @@ package import CaptureBundle
 
 /// What may be deleted, and nothing else is: the one place that decides (Spec/queue.md section 8). Pure: the time is handed in.
 package struct RetentionPolicy: Sendable {
-    /// How long bytes are kept after the last delivery was completed, in milliseconds.
+    /// How long bytes are kept after the last delivery was completed and after they were stored, in milliseconds.
     package let retention: Int
     /// Whether the user asked for what was cancelled to go.
     package let includesCancelled: Bool
@@ -20,7 +20,7 @@ package struct RetentionPolicy: Sendable {
         package struct Delivery: Hashable, Sendable {
             package let state: DeliveryState
             package let hasReceipt: Bool
-            /// What the receipt says was sent is only a part of the bundle.
+            /// The receipt says that only a part of the bundle was sent.
             package let isOfPart: Bool
 
             package init(state: DeliveryState, hasReceipt: Bool, isOfPart: Bool = false) {

@@ -24,7 +24,7 @@ public struct Destination: Hashable, Sendable {
     package let saved: DestinationState.Saved
     /// The user stopped it.
     public let isPaused: Bool
-    /// And what was under way is given back.
+    /// The user stopped it, and transfers under way are given back.
     package let isPausedAtOnce: Bool
     /// It takes no further captures.
     public let isRetired: Bool

@@ -8,7 +8,7 @@ package struct DestinationState: Hashable, Sendable {
         case connect
         /// nil: until something happens.
         case wait(until: Int?)
-        /// By the user, or the run is ending.
+        /// The user paused it, or the run is ending.
         case paused
     }
 
@@ -18,7 +18,7 @@ package struct DestinationState: Hashable, Sendable {
         fileprivate let turn: Int
     }
 
-    /// A change that is worth a word.
+    /// A change to report.
     package enum Change: Hashable, Sendable {
         case blocked(Block)
         case ready
@@ -39,7 +39,7 @@ package struct DestinationState: Hashable, Sendable {
         }
     }
 
-    /// So many tries in a row, of so many captures at least, speak of the destination and not of a capture.
+    /// This many tries in a row, of at least this many captures, count against the destination and not a capture.
     private static let tries = 5
     private static let captures = 3
 
@@ -53,20 +53,20 @@ package struct DestinationState: Hashable, Sendable {
     private var lifts = 0
     private var turn = 0
     private var isOnTrial = false
-    /// What was last said, so that it is said once.
+    /// The last change that was reported, so that it is reported once.
     private var told: Change?
     private var isUnsaved = false
 
     package init() {}
 
-    private static func isRow(_ captures: [Int]) -> Bool {
+    private static func isStreak(_ captures: [Int]) -> Bool {
         captures.count == tries && Set(captures).count >= self.captures
     }
 
     private static func added(_ capture: Int, to captures: [Int]) -> [Int] { captures.suffix(tries - 1) + [capture] }
 
-    private var isFailing: Bool { Self.isRow(failures) }
-    private var isRefusing: Bool { Self.isRow(refusals) }
+    private var isFailing: Bool { Self.isStreak(failures) }
+    private var isRefusing: Bool { Self.isStreak(refusals) }
 
     // MARK: - Before a try
 
@@ -101,7 +101,7 @@ package struct DestinationState: Hashable, Sendable {
         isOnTrial = false
         switch outcome {
         case .completed, .accepted:
-            forgetRows()
+            forgetStreaks()
             return Verdict(change: unblock())
         case .rejected(_, let message): return refused(capture, message, at: now)
         case .conflict(let message), .failed(_, let message), .unclear(_, let message):
@@ -137,7 +137,9 @@ package struct DestinationState: Hashable, Sendable {
     }
 
     private static func refusing(_ message: String) -> Block {
-        Block(.refusing, "the destination refuses whatever it is sent; its last answer: \(message)")
+        Block(
+            .refusing,
+            "it refused the last uploads, whatever was sent; check its URL and settings; last answer: \(message)")
     }
 
     private mutating func refused(_ capture: Int, _ message: String, at now: Int) -> Verdict {
@@ -160,7 +162,9 @@ package struct DestinationState: Hashable, Sendable {
         return Verdict(change: change, isParked: wasFailing && isOutage)
     }
 
-    /// What came of connecting; nil where somebody is there.
+    /// Connecting ended.
+    ///
+    /// - Parameter trouble: what was in the way; nil if it worked.
     package mutating func connected(_ ticket: Ticket, _ trouble: Block?, at now: Int) -> Change? {
         guard ticket.turn == turn else { return nil }
         isOnTrial = false
@@ -189,7 +193,7 @@ package struct DestinationState: Hashable, Sendable {
 
     // MARK: - Blocks
 
-    private mutating func forgetRows() {
+    private mutating func forgetStreaks() {
         guard !failures.isEmpty || !refusals.isEmpty else { return }
         (failures, refusals) = ([], [])
         isUnsaved = true

@@ -153,7 +153,9 @@ final class HTTPExchange {
             wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched, redirect: redirect)
         var message = "\(request.address.origin) answered \(answer.status)\(words.detail)"
         if (300...399).contains(answer.status) {
-            message += target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" } ?? ", a redirect to nowhere"
+            message +=
+                target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
+                ?? ", a redirect without a usable Location"
         }
         let kind = AnswerClass.of(facts, kind: self.kind)
         // A page for people, or a gateway that has no server to ask.

@@ -29,7 +29,7 @@ final class ReadBack {
         return count <= byteCount && (try? hasher.update(piece)) != nil
     }
 
-    /// - Parameter end: of the request that gave the bytes.
+    /// - Parameter end: how the request that returned the bytes ended.
     func verdict(_ end: HTTPEnd) -> Verdict {
         if count > byteCount { return .different }
         guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }

@@ -27,18 +27,23 @@ extension PutTransport {
         case 200, 204:
             // Whoever answers anything with a page (a portal, a catch-all) has no length of ours to tell.
             guard let length = told["content-length"].flatMap({ Int($0) }) else {
-                return .unclear(code: "put.length", message: "\(end.message), and HEAD tells no length")
+                return .unclear(
+                    code: "put.length", message: "\(end.message), and its answer to HEAD has no Content-Length")
             }
             guard length == content.byteCount else {
                 return .unclear(
                     code: "put.length",
-                    message: "\(end.message), and holds \(length) bytes of \(content.byteCount)")
+                    message:
+                        "\(end.message), and HEAD says that it stores \(length) bytes; expected \(content.byteCount)")
             }
             switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
             case .agrees: return completed(job, place, answer.status, "digest", told["etag"])
             case .untold: return completed(job, place, answer.status, "head", told["etag"])
             case .differs(let name):
-                return .unclear(code: "put.digest", message: "\(end.message), and its \(name) is that of other bytes")
+                return .unclear(
+                    code: "put.digest",
+                    message:
+                        "\(end.message), and the \(name) in its answer to HEAD does not match the bytes that were sent")
             }
         case 404, 410: return notShown(job, end, told.status)
         // Nothing can be asked there.
@@ -69,7 +74,9 @@ extension PutTransport {
             }
         }
         guard let copy = try? ReadBack(byteCount: content.byteCount, sha256: content.sha256) else {
-            return .unclear(code: end.code, message: "\(end.message), and what is there cannot be hashed")
+            return .unclear(
+                code: end.code,
+                message: "\(end.message), and the object there could not be compared: SHA-256 is not available here")
         }
         var request = HTTPRequest(.get, place.address)
         request.sink = copy.take
@@ -85,7 +92,8 @@ extension PutTransport {
             // A folder that is missing, say (RFC 4918 section 9.7.1).
             return .unclear(code: end.code, message: "\(end.message), and GET finds nothing there")
         case .unread(let text):
-            return .unclear(code: end.code, message: "\(end.message), and what is there cannot be read: \(text)")
+            return .unclear(
+                code: end.code, message: "\(end.message), and the object there cannot be read back: \(text)")
         }
     }
 

@@ -113,8 +113,8 @@ final class PutTransport: UploadTransport {
             case .agrees: return completed(job, place, answer.status, "digest", answer["etag"])
             case .differs(let name):
                 return .unclear(
-                    code: "put.digest", message: "\(end.message), and its \(name) is that of other bytes than were sent"
-                )
+                    code: "put.digest",
+                    message: "\(end.message), and its \(name) does not match the bytes that were sent")
             case .untold: return confirmed(job, content, place, end, answer, control)
             }
         case .present:

@@ -9,7 +9,7 @@ final class UnprovenCaptures: Sendable {
         var isBlocked: Bool
     }
 
-    /// So many block the destination.
+    /// This many captures in a row block the destination.
     static let most = 3
     private let state: Mutex<State>
 

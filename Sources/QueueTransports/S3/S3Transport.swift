@@ -181,7 +181,9 @@ final class S3Transport: UploadTransport {
             return try readBack(job, address, control)
         }
         guard length == job.capture.byteCount else {
-            return .outcome(.conflict(message: "\(shown(address)) holds \(length) bytes, not ours"))
+            return .outcome(
+                .conflict(
+                    message: "\(shown(address)) holds \(length) bytes; expected \(job.capture.byteCount)"))
         }
         switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
         case .agrees:

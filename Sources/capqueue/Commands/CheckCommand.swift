@@ -28,7 +28,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Adopt stray files, and write missing sidecars anew.")
     var repair = false
 
-    @Flag(help: "Ask the destinations for what was uploaded and is still held here; what they lost is sent again.")
+    @Flag(help: "Ask the destinations for what was uploaded and is still stored here; what they lost is sent again.")
     var remote = false
 
     @Flag(help: "Change nothing, not even for damage.")

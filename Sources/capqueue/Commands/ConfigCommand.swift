@@ -7,9 +7,8 @@ struct ConfigCommand: ParsableCommand {
         commandName: "config",
         abstract: "Print or change the queue's settings.",
         discussion: """
-            retention: how long uploaded bytes are kept (7d). warn-at: the fill of the spool from which on push warns \
-            (500MB). limit: the fill that push does not go beyond (none). free-floor: what push leaves free on the disk \
-            (none).
+            retention: how long uploaded bytes are kept (7d). warn-at: push warns when the spool is larger (500MB). \
+            limit: push refuses to make it larger (none). free-floor: what push leaves free on the disk (none).
 
             Example:
               capqueue config

@@ -30,8 +30,9 @@ extension DestinationCommand {
             commandName: "retire",
             abstract: "Keep further captures from a destination.",
             discussion: """
-                What waits is still sent to it. With --to, what waits goes to another destination; a capture that the \
-                retired one may have received already stays. Where it was the default, the other one is, or the oldest.
+                Captures that wait are still sent to it. With --to they move to another destination, unless the retired \
+                one may have received them already. If it was the default, the --to destination becomes the default, \
+                or else the oldest one.
 
                 Example:
                   capqueue dest retire nas --to attic
@@ -40,7 +41,7 @@ extension DestinationCommand {
         @Argument(help: "Its name.")
         var name: String
 
-        @Option(help: ArgumentHelp("Send there what waits.", valueName: "name"))
+        @Option(help: ArgumentHelp("Move the captures that wait to this destination.", valueName: "name"))
         var to: String?
 
         @OptionGroup var queue: QueueOptions

@@ -58,7 +58,7 @@ struct DestinationCommand: ParsableCommand {
             abstract: "Change settings of a destination.",
             usage: "capqueue dest set NAME [options]",
             discussion: """
-                An empty value takes a setting away. What blocks the destination is lifted: it is tried at once.
+                An empty value takes a setting away. Also lifts a block on the destination, so it is tried at once.
 
                 Example:
                   capqueue dest set office --token-file /etc/capqueue/token --jitter ''
@@ -84,7 +84,7 @@ struct DestinationCommand: ParsableCommand {
             commandName: "test",
             abstract: "See whether a destination can be used; nothing is sent.",
             discussion: """
-                Exit codes: 0 it can, 15 not now (the network, say), 78 not so (credentials, URL, TLS).
+                Exit codes: 0 usable, 15 unreachable (the network, say), 78 misconfigured (credentials, URL, TLS).
 
                 Example:
                   capqueue dest test office
@@ -192,7 +192,7 @@ struct DestinationCommand: ParsableCommand {
             commandName: "default",
             abstract: "Print or set the destination for captures that name none.",
             discussion: """
-                What was pushed before stays where it is.
+                Captures that were pushed before keep their destination.
 
                 Example:
                   capqueue dest default nas

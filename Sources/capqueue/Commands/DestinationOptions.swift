@@ -6,7 +6,9 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("folder: the folder.", valueName: "dir"), completion: .directory)
     var path: String?
 
-    @Option(help: ArgumentHelp("Where to; may hold {sha256}, {id} and {session}.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "The URL; may hold {sha256}, {id} and {session}. put needs {sha256} in it.", valueName: "url"))
     var url: String?
 
     @Option(help: ArgumentHelp("put: a shell command that prints the URL of each.", valueName: "command"))
@@ -18,7 +20,10 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("put: what is put: bundle, photo or body.", valueName: "part"))
     var part: String?
 
-    @Option(help: ArgumentHelp("put: status, where the server never shows what it took.", valueName: "proof"))
+    @Option(
+        help: ArgumentHelp(
+            "put: give \"status\" if the server never lets an upload be read back; its 2xx then counts as proof.",
+            valueName: "proof"))
     var proof: String?
 
     @Option(help: ArgumentHelp("put: told by POST when a session has landed.", valueName: "url"))
@@ -48,10 +53,13 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("s3: of the AWS files.", valueName: "name"))
     var profile: String?
 
-    @Option(help: ArgumentHelp("s3: sent with the bytes: sha256, md5 or none.", valueName: "kind"))
+    @Option(
+        help: ArgumentHelp("s3: the checksum header to send: sha256 (default), md5 or none.", valueName: "kind"))
     var checksum: String?
 
-    @Flag(inversion: .prefixedNo, help: "s3: send If-None-Match, or ask first what is there.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "s3: send If-None-Match (default); --no-condition asks by HEAD first instead.")
     var condition: Bool?
 
     @Flag(inversion: .prefixedNo, help: "The path of the URL is a secret: show it nowhere.")

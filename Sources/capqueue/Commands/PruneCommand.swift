@@ -12,9 +12,10 @@ struct PruneCommand: ParsableCommand {
             capqueue prune --cancelled ID... [options]
             """,
         discussion: """
-            Deletes bundles whose every delivery was completed with a receipt more than 7 days ago (capqueue config \
-            retention), and never anything else. Rows, hashes and receipts stay. Prints the ids. A bundle of which only \
-            the photo was delivered stays.
+            Deletes bundles that every destination has, with a receipt, once 7 days have passed since the last upload \
+            and since the bytes were stored (capqueue config retention). Bundles of which only the photo was delivered \
+            stay, unless --accept-parts is given; cancelled ones go only with --cancelled. Rows, hashes and receipts \
+            stay. Prints the ids.
 
             Example:
               capqueue prune --dry-run
@@ -51,7 +52,7 @@ struct PruneCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
-        if !ids.isEmpty && !cancelled { throw ValidationError("ids go with --cancelled") }
+        if !ids.isEmpty && !cancelled { throw ValidationError("ids need --cancelled") }
         if !ids.isEmpty && (olderThan != nil || acceptParts) {
             throw ValidationError("with ids, give neither --older-than nor --accept-parts")
         }
@@ -80,7 +81,7 @@ struct PruneCommand: ParsableCommand {
         try output.flush()
         if let doubt = result.clockDoubt {
             diagnostic.warning(
-                "the clock is off by \(Moment.age(doubt)) from what was to be expected; nothing is deleted earlier for it"
+                "the clock differs by \(Moment.age(doubt)) from the expected time; nothing is deleted early because of that"
             )
             if !acceptClock { diagnostic.note("if the clock is right now: capqueue prune --accept-clock") }
         }

@@ -16,8 +16,8 @@ struct PushCommand: ParsableCommand {
             """,
         discussion: """
             Each bundle is verified, copied, and synced with all that names it; then its id is printed, one a line. A bad \
-            bundle answers as "capbundle verify" does, and the others are taken all the same. What the queue knows already \
-            gives the id that it has; its bytes are stored again if they were released.
+            bundle answers as "capbundle verify" does, and the others are taken all the same. For a capture that the queue \
+            knows already its id is printed; if its bytes were released, they are stored again.
 
             Example:
               capqueue push cap.bundle
@@ -33,7 +33,7 @@ struct PushCommand: ParsableCommand {
 
     @OptionGroup var push: PushOptionGroup
 
-    @Flag(help: "Send again what was delivered already: to --dest, or to all its destinations.")
+    @Flag(help: "Send delivered captures again: to --dest, or to all their destinations that are not retired.")
     var resend = false
 
     @Flag(help: "Remove each file once the queue holds its very bytes.")
@@ -121,7 +121,8 @@ struct PushOptionGroup: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Warn from this fill of the spool on.", discussion: "Default: capqueue config warn-at.", valueName: "size"))
+            "Warn when the spool is larger than this.", discussion: "Default: capqueue config warn-at.",
+            valueName: "size"))
     var warnAt: SizeArgument?
 
     @OptionGroup var trust: TrustOptions

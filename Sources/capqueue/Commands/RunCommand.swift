@@ -25,7 +25,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Try what is due now, once, and end; the default.")
     var once = false
 
-    @Flag(help: "End when nothing waits any more, but for what only you can change.")
+    @Flag(help: "Stop when everything is sent, ignoring captures that need a decision from you.")
     var untilEmpty = false
 
     @Flag(help: "Go on, as a service.")
@@ -125,7 +125,7 @@ struct PauseCommand: ParsableCommand {
         commandName: "pause",
         abstract: "Begin no further transfers until resume.",
         discussion: """
-            Holds for later runs, too. Transfers that are under way go on, unless --now is given.
+            Lasts until resume, for later runs too. Transfers that are under way go on, unless --now is given.
 
             Example:
               capqueue pause --now
@@ -146,7 +146,7 @@ struct PauseCommand: ParsableCommand {
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Go on sending, and try destinations that are blocked at once.",
+        abstract: "Resume sending, and try blocked destinations at once.",
         discussion: """
             Example:
               capqueue resume

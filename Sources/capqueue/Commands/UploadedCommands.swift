@@ -73,7 +73,7 @@ struct ExportCommand: ParsableCommand {
                 var relative = path
                 _ = relative.removePrefix(spool)
                 if record.holding == .reference && listFormat != .json {
-                    return diagnostic.note("\(record.id) is left out: it is held by reference, in \(path)")
+                    return diagnostic.note("\(record.id) is left out: its bytes are referenced, at \(path)")
                 }
                 switch listFormat {
                 case .paths: try target.line(relative.string)

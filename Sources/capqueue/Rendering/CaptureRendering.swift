@@ -25,7 +25,7 @@ extension CaptureRecord {
         table.add("state", state.rawValue)
         table.add("bytes", Quantity.bytes(byteCount))
         table.add("sha256", sha256.description)
-        table.add("held", holdingText(path))
+        table.add("stored", holdingText(path))
         table.add("captured", capturedAt.description)
         table.add("device", device.description)
         table.add("verdict", "\(verdict) when it was pushed")
@@ -39,10 +39,10 @@ extension CaptureRecord {
 
     private func holdingText(_ path: String?) -> String {
         switch holding {
-        case .spool: Visible.text(path ?? "in the spool")
-        case .reference: "by reference, the queue does not hold these bytes: \(Visible.text(path ?? ""))"
-        case .removing: "being let go"
-        case .removed: "let go\(removedAt.map { " on \(Moment.text($0))" } ?? "")"
+        case .spool: "in \(Visible.text(path ?? "the spool"))"
+        case .reference: "no; referenced at \(Visible.text(path ?? ""))"
+        case .removing: "being released"
+        case .removed: "released\(removedAt.map { " on \(Moment.text($0))" } ?? "")"
         case .quarantined: "damaged, set aside in the quarantine folder"
         case .missing: "missing; push the bundle again"
         }
@@ -72,8 +72,8 @@ extension DeliveryRecord {
         if let completedAt { table.add("completed", Moment.text(completedAt)) }
         if let receipt { table.add("receipt", Visible.text(Self.firstLine(receipt))) }
         if let errorMessage { table.add("error", Visible.text("\(errorMessage) [\(errorCode ?? "")]")) }
-        return ["to \(destination ?? (receipt == nil ? "the first destination that is added" : "no destination"))"]
-            + table.lines
+        let unnamed = receipt == nil ? "to the first destination that is added" : "uploaded by other means"
+        return [destination.map { "to \($0)" } ?? unnamed] + table.lines
     }
 
     private static func firstLine(_ text: String) -> String {

@@ -45,8 +45,8 @@ extension QueueStatus {
         if partsOnly.captures > 0 {
             facts.add(
                 "parts only",
-                "of \(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)), only the photo "
-                    + "was delivered; they stay, unless you give prune --accept-parts")
+                "\(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)): only the photo was "
+                    + "delivered; kept until prune --accept-parts")
         }
         let names = destinations.map { each in
             each.isDefault ? "\(each.name) (default)" : each.isRetired ? "\(each.name) (retired)" : each.name

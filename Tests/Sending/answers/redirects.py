@@ -184,7 +184,7 @@ def of_a_store(bench):
 
 
 def mended(bench):
-    """A destination that is held for a redirect goes on as soon as its URL is put right."""
+    """A destination that is blocked for a redirect goes on as soon as its URL is put right."""
     with fresh(bench) as server:
         rig = sent(bench, f"{server.url}/same/302/store/{{sha256}}.bundle", code=15)
         rig.run("dest", "set", "web", "--url", server.template()).must(0, about="dest set")
@@ -203,5 +203,5 @@ FAMILY = [
     ("from https to http: never", from_https_to_http),
     ("http: device headers stay with their origin", of_the_api),
     ("s3: signed requests stay with their origin", of_a_store),
-    ("a held destination goes on when its URL is put right", mended),
+    ("a blocked destination goes on when its URL is put right", mended),
 ]

@@ -37,7 +37,7 @@ def judge_held(rig, api, bundles, requests, about=""):
     expect(not api.stored and len(api.requests) <= requests, f"{about}: {len(api.requests)} requests")
     destination = rig.destination()
     expect(destination.blocked_until and destination.blocked_message, f"{about}: the destination is not held")
-    expect(destination.blocked_reason in ("credentials", "local"), f"{about}: held with {destination.blocked_reason}")
+    expect(destination.blocked_reason in ("credentials", "local"), f"{about}: blocked as {destination.blocked_reason}")
     expect(len(rows) == bundles, f"{about}: {len(rows)} deliveries")
 
 
@@ -218,7 +218,7 @@ FAMILY = [
     ("a token that was renewed in the meantime burns nothing", rotated),
     ("four transfers at once renew it once", single_flight),
     ("the command is run when a token is needed, and once", lazily),
-    ("401 for ever: held after one renewal, nothing burned", refused_for_ever),
+    ("401 for ever: blocked after one renewal, nothing burned", refused_for_ever),
     ("a command that fails sends nothing", command_fails),
     ("a command that hangs is ended", command_hangs),
     ("a token file that went away", file_goes_away),

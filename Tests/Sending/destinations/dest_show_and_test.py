@@ -40,7 +40,7 @@ def tested_http(bench):
 
 
 def tested_by_status(bench):
-    """`dest test`: what the server says decides: 0 usable, 15 not now, 78 not so."""
+    """`dest test`: what the server says decides: 0 usable, 15 unreachable, 78 misconfigured."""
     codes = {"put": {200: 0, 404: 0, 405: 0, 302: 78, 400: 78, 429: 15, 500: 15, 503: 15}, "http": {429: 15, 503: 15}}
 
     def judge(name, case):

@@ -230,7 +230,7 @@ def old_versions(bench):
 
 
 FAMILY = [
-    ("expired, another host, an unknown authority: held, nothing sent", untrusted),
+    ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),
     ("a handshake that breaks off", cut_in_the_handshake),
     ("--ca", own_authority),

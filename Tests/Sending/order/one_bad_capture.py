@@ -9,7 +9,7 @@ from scripted import Reply, Scripted, Shelf
 
 
 def poison(bench):
-    """One that always fails: all others arrive, no breaker opens, and it is given up after its own attempts."""
+    """One that always fails: all others arrive, nothing is blocked, and it is given up after its own attempts."""
     rig, bundles = bench.rig(), bench.stock[:20]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -19,7 +19,7 @@ def poison(bench):
         api.holds(*map(bench.photo, bundles[1:]))
         row = rig.delivery(bundles[0])
         expect((row.state, row.attempts) == ("permanently_failed", 10), f"is {row.state} after {row.attempts}")
-        expect(b'"failing"' not in result.out, "one bad capture opened the breaker")
+        expect(b'"failing"' not in result.out, "one bad capture blocked the destination")
 
 
 def lands_the_others(rig, bundles, is_resumed):
@@ -118,7 +118,7 @@ def retry_goes_to_the_back(bench):
 
 
 FAMILY = [
-    ("a capture that always fails blocks nobody and opens no breaker", poison),
+    ("a capture that always fails keeps nobody back and does not block the destination", poison),
     ("a status for one capture alone", refused_alone),
     ("--url-command that fails for one capture alone", no_url_for_one),
     ("403 for one capture of high priority", urgent_poison),

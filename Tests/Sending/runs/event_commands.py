@@ -149,7 +149,7 @@ def flood(bench):
 
 FAMILY = [
     ("what it is told, and how", told),
-    ("a held destination is told", held_is_told),
+    ("a blocked destination is told", held_is_told),
     ("a command that fails is a warning", fails),
     ("a command that floods", floods),
     ("a command that hangs is killed", hangs),

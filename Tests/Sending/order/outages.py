@@ -1,10 +1,10 @@
-"""The circuit breaker rests a broken server, after five failures of several captures."""
+"""A server that fails five times, with several captures, is blocked for a while."""
 from capture_api import Answer, CaptureAPI
 from checks import expect
 from rigs import wait_until
 
 
-def breaker(bench):
+def blocked(bench):
     """Five failures of several captures: nothing is sent for 15 s, then one; it arrives, and so does all else."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as api:
@@ -12,11 +12,11 @@ def breaker(bench):
         rig.http(api.url)
         rig.push(*bundles)
         with rig.start("run", "--until-empty", "--json") as running:
-            wait_until(lambda: running.saw("blocked", code="failing", destination="api"), "the breaker opens")
-            held = {line["name"]: line.get("blocked") for line in rig.status()["destinations"]}["api"]
-            expect(held and held["reason"] == "failing" and held["until"], f"status shows {held}")
+            wait_until(lambda: running.saw("blocked", code="failing", destination="api"), "the destination is blocked")
+            shown = {line["name"]: line.get("blocked") for line in rig.status()["destinations"]}["api"]
+            expect(shown and shown["reason"] == "failing" and shown["until"], f"status shows {shown}")
             count = len(api.seen())
-            expect(count == 5, f"{count} uploads before the breaker opened")
+            expect(count == 5, f"{count} uploads before the destination was blocked")
             api.always(None)
             running.end().must(0)
             expect(running.saw("ready", destination="api"), "no event says that it goes on")
@@ -25,8 +25,8 @@ def breaker(bench):
         api.holds(*map(bench.photo, bundles))
 
 
-def breaker_for_once(bench):
-    """A run that tries each once is done when the breaker opens: the rest was not tried, and burned nothing."""
+def blocked_for_once(bench):
+    """A run that tries each once is done when the destination is blocked: the rest is untried, and burned nothing."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
@@ -37,8 +37,8 @@ def breaker_for_once(bench):
         expect(attempts == [0, 0, 0, 1, 1, 1, 1, 1], f"attempts are {attempts}")
 
 
-def breaker_of_one(bench):
-    """The breaker of one destination is no other's."""
+def blocked_alone(bench):
+    """The outage of one destination does not block another."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as broken, CaptureAPI(bench.public) as good:
         broken.always(Answer(503))
@@ -50,7 +50,7 @@ def breaker_of_one(bench):
 
 
 FAMILY = [
-    ("the breaker: five failures, 15 seconds, one trial", breaker),
-    ("the breaker ends a run that tries once", breaker_for_once),
-    ("a breaker is of one destination", breaker_of_one),
+    ("an outage: five failures, 15 seconds, one trial", blocked),
+    ("an outage ends a run that tries once", blocked_for_once),
+    ("an outage of one destination blocks no other", blocked_alone),
 ]

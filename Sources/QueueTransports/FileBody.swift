@@ -18,7 +18,7 @@ final class FileBody: RequestBody {
     /// What stands in the file by those who made the pieces.
     private let known: [(offset: Int, bytes: [UInt8])]
     private let control: SendControl
-    private var comparison: BytesComparison?
+    private var comparison: ExpectedBytesCheck?
     private var scanner = BoundaryScanner()
     private var buffer: [UInt8] = []
     /// How many bytes of the body were lent.
@@ -66,7 +66,7 @@ final class FileBody: RequestBody {
         (isSent, isSpoilt, scanner) = (false, false, BoundaryScanner())
         control.began(bytes: byteCount)
         do throws(NativeError) {
-            comparison = try BytesComparison(expected)
+            comparison = try ExpectedBytesCheck(expected)
             try handle.seekToStart()
             return true
         } catch {

@@ -17,7 +17,7 @@ struct BytesTagTests {
     }
 
     private func agrees(_ bytes: [UInt8], _ expected: ExpectedBytes) throws -> Bool {
-        let comparison = try BytesComparison(expected)
+        let comparison = try ExpectedBytesCheck(expected)
         try comparison.update(bytes.span)
         return try comparison.agrees()
     }

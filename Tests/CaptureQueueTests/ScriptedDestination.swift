@@ -50,7 +50,7 @@ final class ScriptedDestination: UploadTransport {
 /// One worker, driven without threads.
 final class SimulatedRun {
     let destination: ScriptedDestination
-    let board: SharedRun
+    let sharedRun: SharedRun
     private let record: Destination
     private let manual: ManualClock
     private let worker: DestinationWorker
@@ -61,9 +61,9 @@ final class SimulatedRun {
         destination = ScriptedDestination(manual)
         record = try queue.destination(name)
         let log = log
-        board = SharedRun(clock: { manual.now }, onEvent: { log.add($0) })
-        _ = board.adopt(record)
-        worker = DestinationWorker(queue, record, destination, board)
+        sharedRun = SharedRun(clock: { manual.now }, onEvent: { log.add($0) })
+        _ = sharedRun.adopt(record)
+        worker = DestinationWorker(queue, record, destination, sharedRun)
     }
 
     var events: [QueueEvent] { log.all }

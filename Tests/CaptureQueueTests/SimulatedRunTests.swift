@@ -114,7 +114,7 @@ struct SimulatedRunTests {
         run.destination.isThere = { false }
         try run.pass(10 * Self.minute)
         run.destination.isThere = { true }
-        #expect(run.board.networkChanged().count == 1)
+        #expect(run.sharedRun.networkChanged().count == 1)
         try run.pass(1)
         #expect(try delivery(id).state == .completed)
     }

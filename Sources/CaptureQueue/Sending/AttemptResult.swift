@@ -111,7 +111,7 @@ extension UploadQueue {
                 return isOurs == nil ? nil : try CaptureRecord.one(db, sequence: claim.capture.sequence)
             }
             guard let record, record.holding.hasBytes else { return false }
-            guard case .wrong(let kind, _) = BytesCheck(folder, spool).judge(record, reads: true).fault else {
+            guard case .wrong(let kind, _) = StoredBytesCheck(folder, spool).judge(record, reads: true).fault else {
                 // The bytes are right by their SHA-256, so it is the tag that is wrong.
                 if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
                 return false

@@ -18,19 +18,19 @@ package final class DestinationWorker {
     private let queue: UploadQueue
     let destination: Destination
     private let transport: any UploadTransport
-    private let board: SharedRun
+    private let sharedRun: SharedRun
     private let retry: RetryPolicy
     /// Claimed together with the settling of the one before.
     private var next: Claim?
     private var lookedAround = 0.0
 
     package init(
-        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ board: SharedRun
+        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ sharedRun: SharedRun
     ) {
         self.queue = queue
         self.destination = destination
         self.transport = transport
-        self.board = board
+        self.sharedRun = sharedRun
         retry = destination.pace.retry
     }
 
@@ -38,8 +38,8 @@ package final class DestinationWorker {
     ///
     /// - Throws: where the queue itself cannot be read or written.
     package func step() throws -> Step {
-        let now = board.now
-        switch board.permission(destination) {
+        let now = sharedRun.now
+        switch sharedRun.permission(destination) {
         case .paused: return giveBack(.blocked(until: nil))
         case .wait(let until): return giveBack(.blocked(until: until))
         case .connect: return try connect(now)
@@ -49,22 +49,22 @@ package final class DestinationWorker {
         // Between transfers that follow one another at once, too, but not between each two.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
             lookedAround = MonotonicClock.seconds
-            let hasAsked = try board.alone(with: destination) { try poll(now) || tellSession(now) }
+            let hasAsked = try sharedRun.alone(with: destination) { try poll(now) || tellSession(now) }
             if hasAsked == true { return .worked }
             isOtherAsking = hasAsked == nil
         }
         if next == nil, let absence = transport.absence,
-            try queue.isSomethingDue(for: destination, dueBefore: board.dueBefore, at: now)
+            try queue.isSomethingDue(for: destination, dueBefore: sharedRun.dueBefore, at: now)
         {
-            guard let ticket = board.begin(destination) else { return .blocked(until: nil) }
-            try note(board.change(destination) { $0.connected(ticket, absence, at: now) })
-            return .blocked(until: board.standing(destination).block?.until)
+            guard let ticket = sharedRun.begin(destination) else { return .blocked(until: nil) }
+            try note(sharedRun.change(destination) { $0.connected(ticket, absence, at: now) })
+            return .blocked(until: sharedRun.standing(destination).block?.until)
         }
         guard let claim = try next ?? claim(now) else {
             // What another thread asks or tells stays due until that is over.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
-        guard let ticket = board.begin(destination) else {
+        guard let ticket = sharedRun.begin(destination) else {
             next = claim
             return giveBack(.blocked(until: nil))
         }
@@ -74,7 +74,7 @@ package final class DestinationWorker {
     }
 
     private func claim(_ now: Int) throws -> Claim? {
-        try queue.claim(for: destination, dueBefore: board.dueBefore, floor: now)
+        try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, floor: now)
     }
 
     /// What was claimed ahead is not kept while it cannot be sent.
@@ -90,42 +90,42 @@ package final class DestinationWorker {
     func end() { _ = giveBack(.waiting(until: nil)) }
 
     private func nextTime(after now: Int) throws -> Int? {
-        if board.isOnce { return nil }
+        if sharedRun.isOnce { return nil }
         return try [queue.nextDue(for: destination, after: now), queue.nextMarker(for: destination)].compactMap(\.self)
             .min()
     }
 
     private func connect(_ now: Int) throws -> Step {
-        guard let ticket = board.begin(destination) else { return .blocked(until: nil) }
-        let control = board.control(for: nil, destination)
-        defer { board.done(control) }
+        guard let ticket = sharedRun.begin(destination) else { return .blocked(until: nil) }
+        let control = sharedRun.control(for: nil, destination)
+        defer { sharedRun.done(control) }
         let trouble = transport.reach(control)
         if control.stopped != nil {
-            board.change(destination) { $0.abandoned(ticket) }
+            sharedRun.change(destination) { $0.abandoned(ticket) }
             return .blocked(until: nil)
         }
-        try note(board.change(destination) { $0.connected(ticket, trouble, at: board.now) })
-        return trouble == nil ? .worked : .blocked(until: board.standing(destination).block?.until)
+        try note(sharedRun.change(destination) { $0.connected(ticket, trouble, at: sharedRun.now) })
+        return trouble == nil ? .worked : .blocked(until: sharedRun.standing(destination).block?.until)
     }
 
     // MARK: - A delivery
 
     private func deliver(_ claim: Claim, _ ticket: DestinationState.Ticket, _ now: Int) throws {
-        let control = board.control(for: claim, destination)
-        defer { board.done(control) }
-        board.tell(Self.event(.attempt, claim.capture, destination, at: now, attempt: claim.attempt))
+        let control = sharedRun.control(for: claim, destination)
+        defer { sharedRun.done(control) }
+        sharedRun.tell(Self.event(.attempt, claim.capture, destination, at: now, attempt: claim.attempt))
         let started = MonotonicClock.seconds
         let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
-        let after = board.now
-        let verdict = board.change(destination) {
+        let after = sharedRun.now
+        let verdict = sharedRun.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
         var settling = AttemptContext(retry: retry, bytesSent: sent, floor: after)
-        (settling.claimsNext, settling.dueBefore) = (board.permission(destination) == .go, board.dueBefore)
+        (settling.claimsNext, settling.dueBefore) = (sharedRun.permission(destination) == .go, sharedRun.dueBefore)
         settling.verdict = verdict
-        settling.unsaved = { [board, destination] in board.change(destination) { $0.takeUnsaved() } }
+        settling.unsaved = { [sharedRun, destination] in sharedRun.change(destination) { $0.takeUnsaved() } }
         let settled: AttemptResult
         do {
             settled = try queue.settle(claim, outcome, settling)
@@ -133,12 +133,12 @@ package final class DestinationWorker {
             return tell(verdict.change)
         }
         next = settled.next
-        if claim.capture.session != nil { board.moved() }
+        if claim.capture.session != nil { sharedRun.moved() }
         tell(verdict.change)
         for capture in settled.takenBack {
             var event = Self.event(.pending, capture, destination, at: after)
             (event.state, event.message) = (.pending, "waits again: the destination refuses whatever it is sent")
-            board.tell(event)
+            sharedRun.tell(event)
         }
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
         var event = Self.event(name, claim.capture, destination, at: after, attempt: claim.attempt)
@@ -147,7 +147,7 @@ package final class DestinationWorker {
         event.until = settled.dueAt
         event.bytesSent = sent
         event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
-        board.tell(event)
+        sharedRun.tell(event)
     }
 
     private static func event(
@@ -164,7 +164,7 @@ package final class DestinationWorker {
 
     /// Writes down how the destination stands, and says what has changed.
     private func note(_ change: DestinationState.Change?) throws {
-        try queue.save(board.change(destination) { $0.takeUnsaved() }, of: destination)
+        try queue.save(sharedRun.change(destination) { $0.takeUnsaved() }, of: destination)
         tell(change)
     }
 
@@ -172,14 +172,14 @@ package final class DestinationWorker {
         switch change {
         case .blocked(let block):
             var event = QueueEvent(
-                block.reason == .offline ? .offline : .blocked, at: board.now, destination: destination.name,
+                block.reason == .offline ? .offline : .blocked, at: sharedRun.now, destination: destination.name,
                 message: block.message)
             event.code = block.reason.rawValue
             event.until = block.until
-            board.tell(event)
+            sharedRun.tell(event)
         case .ready:
-            board.tell(QueueEvent(.ready, at: board.now, destination: destination.name))
-            board.moved()
+            sharedRun.tell(QueueEvent(.ready, at: sharedRun.now, destination: destination.name))
+            sharedRun.moved()
         case nil: break
         }
     }
@@ -188,25 +188,25 @@ package final class DestinationWorker {
 
     private func poll(_ now: Int) throws -> Bool {
         guard let (capture, delivery) = try queue.duePoll(for: destination, at: now),
-            let ticket = board.begin(destination)
+            let ticket = sharedRun.begin(destination)
         else { return false }
-        let control = board.control(for: nil, destination)
-        defer { board.done(control) }
+        let control = sharedRun.control(for: nil, destination)
+        defer { sharedRun.done(control) }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
-        let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: board.now)
+        let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: sharedRun.now)
         if case .blocked(let block) = outcome {
-            try note(board.change(destination) { $0.connected(ticket, block, at: board.now) })
+            try note(sharedRun.change(destination) { $0.connected(ticket, block, at: sharedRun.now) })
         } else {
-            board.change(destination) { $0.abandoned(ticket) }
+            sharedRun.change(destination) { $0.abandoned(ticket) }
         }
         if let state, state != .processing {
             var event = Self.event(
-                QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, destination, at: board.now)
+                QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, destination, at: sharedRun.now)
             event.describe(outcome)
             event.state = state
-            board.tell(event)
+            sharedRun.tell(event)
         }
         // In a single pass each is asked once; it is due later now.
         return true
@@ -214,21 +214,21 @@ package final class DestinationWorker {
 
     private func tellSession(_ now: Int) throws -> Bool {
         guard let marker = try queue.claimSessionEnd(for: destination, at: now) else { return false }
-        let control = board.control(for: nil, destination)
-        defer { board.done(control) }
+        let control = sharedRun.control(for: nil, destination)
+        defer { sharedRun.done(control) }
         let result = transport.tell(marker, control)
-        try queue.settle(marker, result, retry: retry, floor: board.now)
+        try queue.settle(marker, result, retry: retry, floor: sharedRun.now)
         switch result {
         case .success(let answer):
-            var event = QueueEvent(.session, at: board.now, destination: destination.name, message: answer)
+            var event = QueueEvent(.session, at: sharedRun.now, destination: destination.name, message: answer)
             event.session = marker.session
-            board.tell(event)
+            sharedRun.tell(event)
         case .failure(let trouble):
             var event = QueueEvent(
-                .warning, at: board.now, destination: destination.name,
+                .warning, at: sharedRun.now, destination: destination.name,
                 message: "the end of session \(marker.session) was not taken: \(trouble.message)")
             event.session = marker.session
-            board.tell(event)
+            sharedRun.tell(event)
         }
         return true
     }

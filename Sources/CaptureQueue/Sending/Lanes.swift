@@ -19,17 +19,17 @@ final class Lanes: Sendable {
     }
 
     let destination: Destination
-    private let board: SharedRun
+    private let sharedRun: SharedRun
     private let shared: Mutex<Shared>
     private let signal = Signal()
     private let onChange: @Sendable () -> Void
 
     /// - Parameter onChange: called whenever one of the threads begins to work, or has nothing to do.
     init(
-        _ destination: Destination, _ board: SharedRun, onChange: @escaping @Sendable () -> Void
+        _ destination: Destination, _ sharedRun: SharedRun, onChange: @escaping @Sendable () -> Void
     ) {
         self.destination = destination
-        self.board = board
+        self.sharedRun = sharedRun
         self.onChange = onChange
         shared = Mutex(Shared(states: Array(repeating: .working, count: destination.pace.concurrency)))
     }
@@ -72,7 +72,7 @@ final class Lanes: Sendable {
     private func wait(_ state: State, _ until: Int?, _ number: Int, _ wakes: Int) {
         put(state, number)
         // Looked at anew once a minute, for whatever was changed without the bell.
-        let left = until.map { min(max(0, $0 - board.now), 60_000) } ?? 60_000
+        let left = until.map { min(max(0, $0 - sharedRun.now), 60_000) } ?? 60_000
         _ = signal.wait(milliseconds: left) { () -> Bool? in
             shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
         }

@@ -13,7 +13,7 @@ import Synchronization
 public final class QueueRunner: Sendable {
     private struct State {
         var stop = StopRequest.none
-        var board: SharedRun?
+        var sharedRun: SharedRun?
         var bell: Doorbell?
         var result = RunResult()
         /// Deliveries that failed for good in this run, and were not taken back.
@@ -45,7 +45,7 @@ public final class QueueRunner: Sendable {
     }
 
     /// What is being sent.
-    public var transfers: [TransferProgress] { state.withLock(\.board)?.transfers ?? [] }
+    public var transfers: [TransferProgress] { state.withLock(\.sharedRun)?.transfers ?? [] }
 
     /// Runs until its mode says that it is done, or it is stopped.
     ///
@@ -70,28 +70,28 @@ public final class QueueRunner: Sendable {
         try queue.recoverSessionEnds()
         try queue.clampRetries()
         let start = try queue.store.write { try queue.clock.stamp($0) }
-        let board = SharedRun(
+        let sharedRun = SharedRun(
             clock: clock(from: start), dueBefore: options.mode == .once ? start : nil,
             bytesPerSecond: options.bytesPerSecond, onEvent: count, onMove: { bell.ring() })
         state.withLock { state in
             state.bell = bell
-            state.board = board
+            state.sharedRun = sharedRun
         }
-        defer { state.withLock { $0.board = nil } }
-        board.tell(QueueEvent(.started, at: start))
-        try RunWatch(queue, options, board, bell, self).run()
-        return try finish(board)
+        defer { state.withLock { $0.sharedRun = nil } }
+        sharedRun.tell(QueueEvent(.started, at: start))
+        try RunWatch(queue, options, sharedRun, bell, self).run()
+        return try finish(sharedRun)
     }
 
-    private func finish(_ board: SharedRun) throws -> RunResult {
+    private func finish(_ sharedRun: SharedRun) throws -> RunResult {
         let (result, fault) = state.withLock { state in
             state.result.failed = state.failed.count
             return (state.result, state.fault)
         }
-        var event = QueueEvent(.ended, at: board.now)
+        var event = QueueEvent(.ended, at: sharedRun.now)
         event.completedCount = result.completed
         event.failedCount = result.failed
-        board.tell(event)
+        sharedRun.tell(event)
         if let fault { throw fault }
         return result
     }

@@ -13,10 +13,10 @@ struct RunProgressFile {
 
     init(_ folder: QueueFolder) { self.folder = folder }
 
-    mutating func write(_ board: SharedRun) {
+    mutating func write(_ sharedRun: SharedRun) {
         let now = MonotonicClock.seconds
         if let writtenAt, now - writtenAt < 1 { return }
-        let transfers = board.transfers.map { transfer in
+        let transfers = sharedRun.transfers.map { transfer in
             JSONValue.members([
                 "id": .string(transfer.id), "destination": .string(transfer.destination),
                 "sent": .integer(transfer.sent), "bytes": .integer(transfer.bytes),

@@ -7,7 +7,7 @@ import QueueTransports
 final class RunWatch {
     private let queue: UploadQueue
     private let options: RunOptions
-    private let board: SharedRun
+    private let sharedRun: SharedRun
     private let bell: Doorbell
     private let runner: QueueRunner
     private let network = NetworkChanges()
@@ -27,10 +27,10 @@ final class RunWatch {
     /// How long the network has to be quiet, in seconds (Spec/queue.md section 13).
     private static let quiet = 0.3
 
-    init(_ queue: UploadQueue, _ options: RunOptions, _ board: SharedRun, _ bell: Doorbell, _ runner: QueueRunner) {
+    init(_ queue: UploadQueue, _ options: RunOptions, _ sharedRun: SharedRun, _ bell: Doorbell, _ runner: QueueRunner) {
         self.queue = queue
         self.options = options
-        self.board = board
+        self.sharedRun = sharedRun
         self.bell = bell
         self.runner = runner
         progress = RunProgressFile(queue.folder)
@@ -41,13 +41,13 @@ final class RunWatch {
         try refresh()
         while runner.stopRequest == .none, !runner.isFailed, !isOver, try !isDone() {
             try tellQuota()
-            progress.write(board)
+            progress.write(sharedRun)
             let rang = wait()
             seeToNetwork()
             if rang { try refresh() }
             if MonotonicClock.seconds - renewedAt > 120 {
                 renewedAt = MonotonicClock.seconds
-                try queue.renewLeases(board.claims)
+                try queue.renewLeases(sharedRun.claims)
             }
         }
     }
@@ -78,19 +78,19 @@ final class RunWatch {
     private func seeToNetwork() {
         guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
         networkAt = nil
-        for number in board.networkChanged() { groups[number]?.wake() }
+        for number in sharedRun.networkChanged() { groups[number]?.wake() }
     }
 
     // MARK: - What users changed
 
     private func refresh() throws {
         let paused = try queue.pausedWord()
-        if board.isPaused != (paused != nil) {
-            board.isPaused = paused != nil
-            board.tell(QueueEvent(paused == nil ? .resumed : .paused, at: board.now))
+        if sharedRun.isPaused != (paused != nil) {
+            sharedRun.isPaused = paused != nil
+            sharedRun.tell(QueueEvent(paused == nil ? .resumed : .paused, at: sharedRun.now))
             for group in groups.values { group.wake() }
         }
-        if paused == "now" { board.stopTransfers("paused by the user") }
+        if paused == "now" { sharedRun.stopTransfers("paused by the user") }
         let destinations = try queue.destinations().filter {
             options.destination == nil || $0.name == options.destination
         }
@@ -110,47 +110,48 @@ final class RunWatch {
         }
         try stopLost()
         // What was pushed may be due, or wait no longer for another thread.
-        if try queue.hasChangedSince(&version) || board.takeMoved() {
+        if try queue.hasChangedSince(&version) || sharedRun.takeMoved() {
             for group in groups.values { group.wake() }
         }
     }
 
     private func stopLost() throws {
-        let claims = board.claims
+        let claims = sharedRun.claims
         guard !claims.isEmpty else { return }
         let lost = try Set(queue.lost(claims).map(\.delivery.number))
         guard !lost.isEmpty else { return }
-        board.stopTransfers("the user decided otherwise") { claim, _ in
+        sharedRun.stopTransfers("the user decided otherwise") { claim, _ in
             claim.map { lost.contains($0.delivery.number) } ?? false
         }
     }
 
     private func adopt(_ destination: Destination, _ group: Lanes) throws {
-        let wasPaused = board.standing(destination).isPaused
-        let change = board.adopt(destination)
-        if change == .ready { board.tell(QueueEvent(.ready, at: board.now, destination: destination.name)) }
-        try queue.save(board.change(destination) { $0.takeUnsaved() }, of: destination)
+        let wasPaused = sharedRun.standing(destination).isPaused
+        let change = sharedRun.adopt(destination)
+        if change == .ready { sharedRun.tell(QueueEvent(.ready, at: sharedRun.now, destination: destination.name)) }
+        try queue.save(sharedRun.change(destination) { $0.takeUnsaved() }, of: destination)
         if change != nil || wasPaused != destination.isPaused { group.wake() }
         guard wasPaused != destination.isPaused else { return }
-        board.tell(
-            QueueEvent(destination.isPaused ? .paused : .resumed, at: board.now, destination: destination.name))
+        sharedRun.tell(
+            QueueEvent(destination.isPaused ? .paused : .resumed, at: sharedRun.now, destination: destination.name))
         if destination.isPausedAtOnce {
-            board.stopTransfers("paused by the user") { _, name in name == destination.name }
+            sharedRun.stopTransfers("paused by the user") { _, name in name == destination.name }
         }
     }
 
     private func start(_ destination: Destination) -> Lanes? {
-        let (queue, board, shares, bell, runner) = (queue, board, shares, bell, runner)
-        if board.adopt(destination) == .ready {
-            board.tell(QueueEvent(.ready, at: board.now, destination: destination.name))
+        let (queue, sharedRun, shares, bell, runner) = (queue, sharedRun, shares, bell, runner)
+        if sharedRun.adopt(destination) == .ready {
+            sharedRun.tell(QueueEvent(.ready, at: sharedRun.now, destination: destination.name))
         }
-        let group = Lanes(destination, board) { bell.ring() }
+        let group = Lanes(destination, sharedRun) { bell.ring() }
         let isStarted = group.start(
             makeWorker: {
                 let transport = shares.make(destination) { text in
-                    board.tell(QueueEvent(.warning, at: board.now, destination: destination.name, message: text))
+                    sharedRun.tell(
+                        QueueEvent(.warning, at: sharedRun.now, destination: destination.name, message: text))
                 }
-                return DestinationWorker(queue, destination, transport, board)
+                return DestinationWorker(queue, destination, transport, sharedRun)
             }, fail: { error in runner.fail(error) })
         if isStarted { return group }
         runner.fail(
@@ -164,11 +165,11 @@ final class RunWatch {
         quotaAt = MonotonicClock.seconds
         let status = try queue.status()
         guard status.isOverMark else { return }
-        var event = QueueEvent(.quota, at: board.now)
+        var event = QueueEvent(.quota, at: sharedRun.now)
         event.bytes = status.usedBytes
         event.message =
             "the spool holds \(status.usedBytes) bytes, above the mark of \(ByteSize.text(status.settings.warnAt))"
-        board.tell(event)
+        sharedRun.tell(event)
     }
 
     // MARK: - The end
@@ -177,13 +178,13 @@ final class RunWatch {
         if options.mode == .watch { return false }
         let isIdle = groups.values.allSatisfy { group in group.states.allSatisfy { $0 != .working } }
         guard isIdle, leaving.allSatisfy(\.isOver) else { return false }
-        if board.isPaused { return true }
+        if sharedRun.isPaused { return true }
         var isToldAll = true
         for group in groups.values where !group.isOver {
-            let standing = board.standing(group.destination)
+            let standing = sharedRun.standing(group.destination)
             guard !standing.isPaused, standing.block == nil else { continue }
             // A session that has just become due is told to all, whoever was the last.
-            if try queue.isMarkerDue(for: group.destination, at: board.now) {
+            if try queue.isMarkerDue(for: group.destination, at: sharedRun.now) {
                 isToldAll = false
                 group.wake()
             }
@@ -194,7 +195,7 @@ final class RunWatch {
     }
 
     private func hasNothingToWaitFor(_ group: Lanes) throws -> Bool {
-        let standing = board.standing(group.destination)
+        let standing = sharedRun.standing(group.destination)
         if group.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
         let isWaiting = group.states.allSatisfy { state in if case .waiting = state { true } else { false } }
         guard isWaiting, try !queue.hasWork(for: group.destination) else { return false }
@@ -203,17 +204,17 @@ final class RunWatch {
 
     /// Nothing new is begun; what is under way has its grace.
     private func end() {
-        board.isStopping = true
+        sharedRun.isStopping = true
         let all = Array(groups.values) + leaving
         for group in all { group.end() }
         let deadline = MonotonicClock.seconds + (runner.isFailed ? 0 : Double(options.grace) / 1000)
         var isStopped = false
         while all.contains(where: { !$0.isOver }) {
             if !isStopped, runner.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
-                board.stopTransfers("the run was stopped")
+                sharedRun.stopTransfers("the run was stopped")
                 isStopped = true
             }
-            progress.write(board)
+            progress.write(sharedRun)
             _ = FileHandle.wait(for: [bell.handle], milliseconds: 100)
             bell.drain()
         }

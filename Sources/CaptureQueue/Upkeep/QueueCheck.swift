@@ -135,8 +135,8 @@ struct QueueCheck {
             let spool = queue.spool
             try OrderedWork.run(
                 threads: options.readShare > 0 ? Thread.processors : 1, next: { work.withLock { $0.next() } },
-                work: { pair in (pair.0, BytesCheck(folder, spool).judge(pair.0, reads: pair.1)) },
-                deliver: { (item: (CaptureRecord, BytesCheck.Verdict)) throws(any Error) -> Bool in
+                work: { pair in (pair.0, StoredBytesCheck(folder, spool).judge(pair.0, reads: pair.1)) },
+                deliver: { (item: (CaptureRecord, StoredBytesCheck.Verdict)) throws(any Error) -> Bool in
                     try take(item.0, item.1, deliver)
                     return true
                 })
@@ -144,7 +144,7 @@ struct QueueCheck {
     }
 
     private mutating func take(
-        _ record: CaptureRecord, _ verdict: BytesCheck.Verdict, _ deliver: (CheckFinding) throws -> Void
+        _ record: CaptureRecord, _ verdict: StoredBytesCheck.Verdict, _ deliver: (CheckFinding) throws -> Void
     ) throws {
         result.captures += 1
         result.bytesRead += verdict.bytesRead
@@ -198,7 +198,7 @@ struct QueueCheck {
             let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
             guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
             // A push may have brought the bytes back before it was our turn.
-            let fault = BytesCheck(queue.folder, queue.spool).judge(now, reads: options.readShare > 0).fault
+            let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: options.readShare > 0).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
             return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
         }

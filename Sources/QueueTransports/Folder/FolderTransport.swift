@@ -183,7 +183,7 @@ package final class FolderTransport: UploadTransport {
     private func copy(
         _ source: FileHandle, to target: FileHandle?, _ expected: ExpectedBytes, _ control: SendControl? = nil
     ) throws(NativeError) -> Bool? {
-        let comparison = try BytesComparison(expected)
+        let comparison = try ExpectedBytesCheck(expected)
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var sum = 0
         while true {

@@ -5,7 +5,7 @@ import QueueTransports
 import SystemPackage
 
 /// Looks at the bytes of one capture.
-struct BytesCheck: Sendable {
+struct StoredBytesCheck: Sendable {
     enum Fault: Sendable {
         case wrong(CheckFinding.Kind, String)
         /// The disk does not give them; nothing is known of them then.

@@ -3,7 +3,7 @@ package import CaptureNative
 package import QueueModel
 
 /// Reads over the bytes of a file and says whether they are the expected ones.
-package final class BytesComparison {
+package final class ExpectedBytesCheck {
     private enum Work {
         case sha256(SHA256Hasher, Digest)
         case tag(Poly1305, BytesTag)

@@ -1,4 +1,3 @@
-import CaptureBundle
 import GRDB
 import QueueModel
 
@@ -11,27 +10,6 @@ public struct RetiredDestination: Hashable, Sendable {
 }
 
 extension UploadQueue {
-    /// Gives a destination another name. Sidecars that have the old one still mean it.
-    ///
-    /// - Throws: `destination.unknown`, `destination.exists`, `name.invalid`.
-    public func renameDestination(_ name: String, to newName: String) throws {
-        try QueueName.require(newName, "a destination")
-        try store.turn { turn in
-            try turn.write { db in
-                let number = try db.destination(name)
-                guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [newName]) == nil else {
-                    throw QueueError(.destinationExists, "a destination has this name already", of: newName)
-                }
-                let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
-                let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
-                try db.run(
-                    "UPDATE destinations SET name = ?, former_names = ? WHERE id = ?",
-                    [newName, names.joined(separator: " "), number])
-            }
-            try SettingsCopy(self).write()
-        }
-    }
-
     /// Keeps further captures from a destination. What waits is still sent there, or moved to another one, unless the
     /// retired one may have it already.
     ///

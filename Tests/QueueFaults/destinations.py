@@ -153,7 +153,7 @@ def moved(bench):
     rig.run("dest", "retire", "a", "--to", "nowhere").must(78, about="retire to what is not there")
     expect(default(rig) == "a", "a retire that was refused changed something")
     said = rig.run("dest", "retire", "a", "--to", "b").must(0, about="retire --to").text
-    expect("4 waiting captures moved" in said and "1 capture still to be sent to a" in said, f"it says {said!r}")
+    expect("3 waiting captures moved" in said and "1 capture still to be sent to a" in said, f"it says {said!r}")
     wanted = [(waits, {"b": "pending"}), (held, {"b": "held"}), (doubt, {"a": "pending"}),
               (both, {"a": "cancelled", "b": "pending"}), (cancelled, {"a": "cancelled", "b": "held"}),
               (done, {"a": "completed"})]
@@ -162,6 +162,71 @@ def moved(bench):
     rig.run("run").must(0, 15, about="run")
     expect(sorted(path.stem for path in (rig.out / "b").glob("*.bundle")) == sorted([waits.id, both.id]), "b has others")
     clean(rig)
+
+
+def former_names(bench):
+    """A name that a destination has or had is taken by no other one, so a sidecar means one destination."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    for name in ("a", "b"):
+        folder(rig, name)
+    rig.push(bundle)
+    rig.run("dest", "rename", "a", "attic").must(0, about="rename")
+    for words in (("rename", "b", "a"), ("add", "a", "--kind", "folder", "--path", rig.out / "b")):
+        said = rig.run("dest", *words).must(64, about=f"dest {words[0]} to a former name").text
+        expect("attic had this name before" in said and "choose another name" in said, f"dest {words[0]} says {said!r}")
+    rig.run("dest", "rename", "attic", "a").must(0, about="rename back")
+    rig.run("dest", "rename", "a", "attic").must(0, about="rename there again")
+    rig.run("salvage", "--force", "--release").must(0, about="salvage")
+    expect(goes(rig, bundle) == {"attic": "pending"}, f"after a salvage it goes to {goes(rig, bundle)}")
+
+
+def named_twice(bench):
+    """A sidecar whose names came to mean the same destination (an earlier build allowed it) breaks nothing."""
+    rig, stray = bench.rig(), bench.stock[1]
+    for name in ("a", "b"):
+        folder(rig, name)
+    rig.push(*bench.stock[:2], options=("--dest", "a", "--dest", "b"))
+    with rig.database() as database:
+        database.execute("UPDATE destinations SET name = 'c', former_names = 'a b' WHERE name = 'b'")
+        database.execute("UPDATE destinations SET name = 'd' WHERE name = 'a'")
+    rig.run("config", "retention", "8d").must(0, about="config, which writes the copy of the settings")
+    rig.run("salvage", "--force").must(0, about="salvage")
+    expect(goes(rig, bench.stock[0]) == {"c": "held"}, f"after a salvage it goes to {goes(rig, bench.stock[0])}")
+    with rig.database() as database:
+        database.execute("PRAGMA foreign_keys = ON")
+        database.execute("DELETE FROM transitions WHERE delivery IN (SELECT id FROM deliveries WHERE capture = "
+                         "(SELECT seq FROM captures WHERE id = ?))", (stray.id,))
+        database.execute("DELETE FROM deliveries WHERE capture = (SELECT seq FROM captures WHERE id = ?)", (stray.id,))
+        database.execute("DELETE FROM captures WHERE id = ?", (stray.id,))
+    rig.run("check", "--repair").must(0, about="check --repair")
+    expect(goes(rig, stray) == {"c": "pending"}, f"after check --repair it goes to {goes(rig, stray)}")
+
+
+def never_revived(bench):
+    """A push of what was cancelled at a retired destination goes to the one that is named, or the default one."""
+    rig = bench.rig()
+    for name in ("a", "b", "c"):
+        folder(rig, name)
+    plain, named, last = bench.stock[:3]
+    rig.push(plain, named, last)
+    rig.run("cancel", plain.id, named.id, last.id).must(0, about="cancel")
+    rig.run("dest", "retire", "a").must(0, about="retire")
+    said = rig.push(plain).text
+    expect("goes to b" in said, f"push says {said!r}")
+    rig.push(plain)
+    rig.push(named, options=("--dest", "c"))
+    expect(goes(rig, plain) == {"a": "cancelled", "b": "pending"}, f"it goes to {goes(rig, plain)}")
+    expect(goes(rig, named) == {"a": "cancelled", "c": "pending"}, f"the named one goes to {goes(rig, named)}")
+    rig.run("run").must(0, about="run")
+    expect(not list((rig.out / "a").glob("*.bundle")), "the retired destination gets it")
+    for name in ("b", "c"):
+        rig.run("dest", "retire", name).must(0, about="retire")
+    rig.push(last)
+    said = rig.run("run").must(15, about="run without a destination").text
+    expect("are retired" in said and "dest add" in said, f"run says {said!r}")
+    folder(rig, "e")
+    rig.run("run").must(0, about="run with a new one")
+    expect(goes(rig, last) == {"a": "cancelled", "e": "completed"}, f"it goes to {goes(rig, last)}")
 
 
 def pruned_by_name(bench):
@@ -192,5 +257,8 @@ TESTS = [
     ("dest rename: captures follow, and salvage knows the former name of the sidecars", renamed),
     ("dest retire: no further captures, and what waits is still sent", retired),
     ("dest retire --to moves what waits, unless it is in doubt", moved),
+    ("a name that a destination has or had is given to no other one", former_names),
+    ("a sidecar that names one destination twice breaks neither salvage nor check --repair", named_twice),
+    ("a push revives nothing at a retired destination", never_revived),
     ("prune --cancelled ID lets go these and no others", pruned_by_name),
 ]

@@ -133,6 +133,27 @@ def of_another_hash(bench):
     expect(out == first.data, "get gives other bytes than were delivered")
 
 
+def of_a_text(bench):
+    """A receipt that is text means the hash that it names, whichever copy is held since."""
+    first = bench.packed("text 1", PHOTO[:-2] + b"texts" * 400 + PHOTO[-2:])
+    second = bench.packed("text 2", PHOTO[:-2] + b"texts" * 400 + PHOTO[-2:])
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    rig = bench.rig()
+    disk = rig.out / "disk"
+    disk.mkdir()
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    shutil.copy(first.path, disk / f"{first.id}.bundle")
+    released(bench, rig, first)
+    rig.run("push", second.path).must(0, about="push of another copy")
+    found = rig.run("check", "--remote").must(0, about="check --remote")
+    expect(b"lost" not in found.out, f"check --remote says {found.out!r}")
+    holds_delivered(rig, second)
+    rig.aged(second, days=8)
+    expect(ids(rig.run("prune").must(0)) == [first.id], "the second copy is not let go")
+    out = rig.run("get", first.id, "-o", "-").must(0, about="get from the destination").out
+    expect(out == first.data, "get gives other bytes than were delivered")
+
+
 TESTS = [
     ("what was released and is pushed again is stored again, and not sent again", is_held),
     ("what is stored again is kept for its retention", for_its_retention),
@@ -141,4 +162,5 @@ TESTS = [
     ("adopt skips what was released", swept),
     ("push --resend sends again what was delivered", sent_again),
     ("a copy of another hash is held, and destinations are asked for the hash of their receipt", of_another_hash),
+    ("a receipt that is text means the hash that it names", of_a_text),
 ]

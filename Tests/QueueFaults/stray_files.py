@@ -139,6 +139,20 @@ def adopted_at_once(bench):
     expect(len(clean(rig)) == 10, "not each bundle once")
 
 
+def nothing_adopted(bench):
+    """Only where all that is there is held is there nothing new."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    place = rig.out / "old"
+    place.mkdir()
+    (place / "cut.bundle").write_bytes(bundle.data[:-700])
+    said = rig.run("adopt", place).must(1, 2, about="adopt of a bundle that is cut").text
+    expect("cut.bundle" in said and "nothing new" not in said, f"adopt says {said!r}")
+    (place / "cut.bundle").write_bytes(bundle.data)
+    rig.push(bundle)
+    said = rig.run("adopt", place).must(0, about="adopt of what is held").text
+    expect("nothing new" in said, f"adopt says {said!r}")
+
+
 TESTS = [
     ("a whole bundle that no row names: 15, and --repair takes it in", bundles),
     ("a push uses a stray, and replaces one that is not whole", used_by_a_push),
@@ -146,5 +160,6 @@ TESTS = [
     ("what a kill left in incoming/ goes with the next check", left_in_incoming),
     ("check beside a push takes nothing away from it", check_beside_a_push),
     ("adopt: each bundle once, links are not followed", adopted),
+    ("adopt says that nothing is new only where nothing was refused", nothing_adopted),
     ("two adopts at once: each bundle once", adopted_at_once),
 ]

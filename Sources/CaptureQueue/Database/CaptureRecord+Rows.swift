@@ -99,7 +99,10 @@ extension CaptureRecord {
 
     /// As it was when this delivery was completed: a copy that is pushed later may have another hash.
     func delivered(by delivery: DeliveryRecord) -> CaptureRecord {
-        guard let receipt = delivery.receipt, let sent = Receipt.sha256(in: receipt) else { return self }
+        guard let receipt = delivery.receipt,
+            let sent = Receipt.sha256(in: receipt)
+                ?? (Receipt.names(sha256, receipt) ? nil : Receipt.onlyHash(in: receipt))
+        else { return self }
         var record = self
         record.sha256 = sent
         record.byteCount = Receipt.byteCount(in: receipt) ?? byteCount

@@ -64,6 +64,32 @@ extension Database {
         try run("UPDATE deliveries SET destination = ? WHERE destination IS NULL AND state <> 'completed'", [id])
     }
 
+    /// A name that another destination had once stays its own: sidecars that have it mean that one.
+    ///
+    /// - Parameter number: the destination that is to have it; nil for a new one.
+    /// - Throws: `destination.exists`.
+    func requireFree(destination name: String, for number: Int? = nil) throws {
+        guard try integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
+            throw QueueError(.destinationExists, "a destination has this name already", of: name)
+        }
+        let owner = try row(
+            """
+            SELECT name FROM destinations WHERE id <> ? AND instr(' ' || former_names || ' ', ' ' || ? || ' ')
+            """, [number ?? 0, name])
+        guard let owner = try owner?.needText("name") else { return }
+        throw QueueError(
+            .destinationExists, "\(owner) had this name before", of: name,
+            hints: ["bundles in the queue that name it mean \(owner); choose another name"])
+    }
+
+    /// The destinations that a sidecar means, each once.
+    func destinations(of sidecar: Sidecar?) throws -> [Int] {
+        try (sidecar?.destinations ?? []).reduce(into: []) { numbers, name in
+            guard let number = try destination(nowOrOnce: name), !numbers.contains(number) else { return }
+            numbers.append(number)
+        }
+    }
+
     /// The number of the destination that has this name, or had it once.
     func destination(nowOrOnce name: String) throws -> Int? {
         try integer("SELECT id FROM destinations WHERE name = ?", [name])

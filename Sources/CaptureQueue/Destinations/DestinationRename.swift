@@ -11,9 +11,7 @@ extension UploadQueue {
         try store.turn { turn in
             try turn.write { db in
                 let number = try db.destination(name)
-                guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [newName]) == nil else {
-                    throw QueueError(.destinationExists, "a destination has this name already", of: newName)
-                }
+                try db.requireFree(destination: newName, for: number)
                 let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
                 let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
                 try db.run(

@@ -32,20 +32,14 @@ extension UploadQueue {
     /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
     public func addDestination(_ name: String, kind: Destination.Kind, _ settings: [String: String]) throws {
         try QueueName.require(name, "a destination")
-        try store.read { db in
-            if try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) != nil {
-                throw QueueError(.destinationExists, "a destination has this name already", of: name)
-            }
-        }
+        try store.read { try $0.requireFree(destination: name) }
         var settings = try DestinationSettings.examined(settings, kind, of: name)
         if kind == .folder { settings = try FolderTransport.marked(settings, queue: folder.path) }
         let text = Destination.settingsText(settings)
         try store.turn { turn in
             try turn.write { db in
                 let isFirst = try db.defaultDestination() == nil
-                guard try db.integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
-                    throw QueueError(.destinationExists, "a destination has this name already", of: name)
-                }
+                try db.requireFree(destination: name)
                 try db.run(
                     "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
                     [name, kind.rawValue, text, isFirst ? 1 : 0, try clock.stamp(db)])

@@ -49,8 +49,7 @@ extension UploadQueue {
                 let delivery = try DeliveryRecord(row: row)
                 after = delivery.number
                 if let target, delivery.isMovable {
-                    try move(delivery, to: target, named: name, at: now, db)
-                    result.moved += 1
+                    if try move(delivery, to: target, named: name, at: now, db) { result.moved += 1 }
                 } else {
                     result.kept += 1
                 }
@@ -61,9 +60,11 @@ extension UploadQueue {
 
     /// Where the capture goes to the other destination already, that delivery stands for both; one that was cancelled there is
     /// held, so that the user decides.
+    ///
+    /// - Returns: false where the capture goes there already.
     private func move(
         _ delivery: DeliveryRecord, to target: Int, named name: String, at now: Int, _ db: Database
-    ) throws {
+    ) throws -> Bool {
         let cause = "moved to \(name)"
         let known = try db.row(
             "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?",
@@ -72,12 +73,12 @@ extension UploadQueue {
             let there = try DeliveryRecord(row: known)
             _ = try db.apply(.cancel, to: delivery, at: now, .init(cause: "\(cause), where it goes already"))
             guard there.state == .cancelled, try db.apply(.push, to: there, at: now, .init(cause: cause)) else {
-                return
+                return false
             }
             let revived = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [there.number])
             if let revived { _ = try db.apply(.hold, to: DeliveryRecord(row: revived), at: now, .init(cause: cause)) }
-            return
+            return true
         }
         try db.run("UPDATE deliveries SET destination = ?, tried_at = NULL WHERE id = ?", [target, delivery.number])
         if delivery.state == .failed {
@@ -88,6 +89,7 @@ extension UploadQueue {
             try db.record(
                 delivery.number, from: delivery.state, to: delivery.state, .push, cause: cause, at: now)
         }
+        return true
     }
 }
 

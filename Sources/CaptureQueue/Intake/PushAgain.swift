@@ -13,9 +13,13 @@ extension PushWriter {
             try takeBytes(arrival, record)
             outcome = [.removed, .removing, .reference].contains(record.holding) ? .stored : .restored
         }
-        let revived = Set(record.revived(by: options).map(\.number))
+        let retired = try db.rows("SELECT name FROM destinations WHERE is_retired = 1").map { try $0.needText("name") }
+        let revived = Set(record.revived(by: options, retired: retired).map(\.number))
         if options.resends { try resend(record, &notes) }
         try addDeliveries(record, &notes)
+        if record.state == .cancelled && revived.isEmpty && options.destinations.isEmpty {
+            try addDefault(record, &notes)
+        }
         for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
             if delivery.state == .quarantined && needsBytes {
                 // The time that the first push named still holds.
@@ -104,13 +108,25 @@ extension PushWriter {
             notes.append("it goes to \(name), too")
         }
     }
+
+    /// A capture that was cancelled at retired destinations alone goes to the default one.
+    private func addDefault(_ record: CaptureRecord, _ notes: inout [String]) throws {
+        let number = try destinations.first ?? db.defaultDestination()
+        let name = try number.flatMap { try db.text("SELECT name FROM destinations WHERE id = ?", [$0]) }
+        guard !record.deliveries.contains(where: { $0.destination == name }) else { return }
+        try db.addDelivery(
+            ofCapture: record.sequence, to: number, priority: options.priority, due: due, at: now,
+            cause: "pushed again")
+        notes.append("it was cancelled and " + (name.map { "goes to \($0)" } ?? "waits for a destination"))
+    }
 }
 
 extension CaptureRecord {
     /// Deliveries that were cancelled and are wanted again by a push: those that it names, or all where nothing else is left.
-    fileprivate func revived(by options: PushOptions) -> [DeliveryRecord] {
+    /// Never one at a retired destination, which takes no further captures.
+    fileprivate func revived(by options: PushOptions, retired: [String]) -> [DeliveryRecord] {
         deliveries.filter { delivery in
-            guard delivery.state == .cancelled else { return false }
+            guard delivery.state == .cancelled, delivery.destination.map(retired.contains) != true else { return false }
             return state == .cancelled || delivery.destination.map(options.destinations.contains) ?? false
         }
     }

@@ -201,9 +201,7 @@ struct Salvage {
         let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
         // A name that cannot be is no reason to leave the bundle out.
         let session = sidecar?.session.flatMap { try? db.session($0, reopens: true, at: now) }
-        let destinations = try (sidecar?.destinations ?? []).compactMap {
-            try db.destination(nowOrOnce: $0)
-        }
+        let destinations = try db.destinations(of: sidecar)
         let notBefore = sidecar?.notBefore?.milliseconds
         try db.insertCapture(
             CaptureRow(

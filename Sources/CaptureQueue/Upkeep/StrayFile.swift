@@ -39,9 +39,7 @@ struct StrayFile {
                     return try giveBack(known, facts, at: now, db)
                 }
                 let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
-                let destinations = try (sidecar?.destinations ?? []).compactMap {
-                    try db.destination(nowOrOnce: $0)
-                }
+                let destinations = try db.destinations(of: sidecar)
                 let notBefore = sidecar?.notBefore?.milliseconds
                 try db.insertCapture(
                     CaptureRow(

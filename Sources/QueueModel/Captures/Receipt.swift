@@ -15,6 +15,12 @@ package enum Receipt {
         member("sha256", of: text)?.text.flatMap(Digest.init(hex:))
     }
 
+    /// The SHA-256 that a text of any form names; nil where it names several, or none.
+    package static func onlyHash(in text: String) -> Digest? {
+        let found = Set(hexWords(text).compactMap { Digest(hex: String(decoding: $0, as: UTF8.self)) })
+        return found.count == 1 ? found.first : nil
+    }
+
     /// How many bytes that bundle had.
     package static func byteCount(in text: String) -> Int? { member("bytes", of: text)?.integer }
 
@@ -25,6 +31,10 @@ package enum Receipt {
 
     /// Whether the text names the bundle: its SHA-256 stands in it as 64 hex digits of their own.
     package static func names(_ sha256: Digest, _ text: String) -> Bool {
-        text.lowercased().utf8.split { Hex.digit($0) == nil }.contains { $0.elementsEqual(sha256.description.utf8) }
+        hexWords(text).contains { $0.elementsEqual(sha256.description.utf8) }
+    }
+
+    private static func hexWords(_ text: String) -> [[UInt8]] {
+        text.lowercased().utf8.split { Hex.digit($0) == nil }.map { Array($0) }
     }
 }

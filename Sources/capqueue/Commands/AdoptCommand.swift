@@ -49,8 +49,11 @@ struct AdoptCommand: ParsableCommand {
                 try telling.say(file, result)
             }
         }
-        diagnostic.note(
-            count == 0 ? "nothing new in \(path)" : "took in \(Quantity.count(count, "bundle")) from \(path)")
+        if count > 0 {
+            diagnostic.note("took in \(Quantity.count(count, "bundle")) from \(path)")
+        } else if telling.worst == .success {
+            diagnostic.note("nothing new in \(path)")
+        }
         if telling.worst != .success { throw telling.worst }
     }
 }

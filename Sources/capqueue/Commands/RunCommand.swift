@@ -109,6 +109,8 @@ struct RunCommand: ParsableCommand {
         let known = try queue.destinations()
         if known.isEmpty {
             diagnostic.note("there is no destination; add one with: capqueue dest add NAME --kind KIND ...")
+        } else if known.allSatisfy(\.isRetired) {
+            diagnostic.note("all destinations are retired; add one with: capqueue dest add NAME --kind KIND ...")
         } else if !known.contains(where: \.isDefault) {
             diagnostic.note(
                 "no destination is the default, so captures that name none wait: capqueue dest default NAME")

@@ -77,16 +77,19 @@ package struct SendJob {
     private let begun = MonotonicClock.seconds
     /// The bundle's file: in the spool, or the user's own.
     private let file: FilePath
+    /// The hash of the bytes in that file; after a push of another copy it is not that of the capture that was delivered.
+    let held: Digest
     private let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
     private let keepBody: @Sendable (BodyHash) -> Void
 
     /// - Parameters:
     ///   - file: where the bundle's bytes are.
+    ///   - held: the hash of the bytes there; nil for that of the capture.
     ///   - isAnother: whether what a destination has under this id may be another capture with the same photo.
     ///   - keepBody: has the queue keep the hash of the upload body. Where that cannot be written, the next try makes it again.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
-        isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
+        held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
         keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }
     ) {
         self.capture = capture
@@ -94,6 +97,7 @@ package struct SendJob {
         self.token = token
         self.now = now
         self.file = file
+        self.held = held ?? capture.sha256
         self.isAnother = isAnother
         self.keepBody = keepBody
     }
@@ -118,6 +122,17 @@ package struct SendJob {
             return .failure(.unreadable(error.text))
         }
     }
+
+    var holdsWhatWasSent: Bool { held == capture.sha256 }
+
+    /// The bytes that were delivered, where they are still here.
+    func openSent() -> FileHandle? {
+        guard holdsWhatWasSent, case .success(let source) = open() else { return nil }
+        return source.handle
+    }
+
+    /// How many bytes were delivered; nil where nothing tells.
+    var sentByteCount: Int? { holdsWhatWasSent ? capture.byteCount : delivery.receipt.flatMap(Receipt.byteCount) }
 
     /// A receipt: what is told, and what every receipt has.
     package func receipt(_ kind: Destination.Kind, _ members: KeyValuePairs<String, JSONValue?>) -> String {

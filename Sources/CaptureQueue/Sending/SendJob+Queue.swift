@@ -1,3 +1,4 @@
+import CaptureBundle
 import Foundation
 import GRDB
 import QueueModel
@@ -6,12 +7,17 @@ import SystemPackage
 
 extension SendJob {
     /// What is to be sent of a queue.
-    init(_ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, _ queue: UploadQueue) {
+    ///
+    /// - Parameter held: the hash of the bytes that the queue has; nil for that of the capture.
+    init(
+        _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, held: Digest? = nil,
+        _ queue: UploadQueue
+    ) {
         let file =
             capture.holding == .reference
-            ? FilePath(capture.reference ?? "") : queue.folder.bundlePath(capture.sha256)
+            ? FilePath(capture.reference ?? "") : queue.folder.bundlePath(held ?? capture.sha256)
         self.init(
-            capture, delivery, token: token, now: now, file: file,
+            capture, delivery, token: token, now: now, file: file, held: held,
             isAnother: { remoteID, photo in
                 // Where that cannot be read, it is sent once more rather than never.
                 (try? queue.mayBeAnother(remoteID, of: capture, photo: photo)) ?? true

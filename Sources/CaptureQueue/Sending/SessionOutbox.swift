@@ -91,8 +91,8 @@ extension UploadQueue {
     private static func body(_ row: Row, _ session: Int, _ destination: Int, _ db: Database) throws -> [UInt8] {
         let members = try db.rows(
             """
-            SELECT captures.id AS id, captures.sha256 AS sha256 FROM captures JOIN deliveries
-                ON deliveries.capture = captures.seq
+            SELECT captures.id AS id, captures.sha256 AS sha256, deliveries.receipt AS receipt FROM captures
+                JOIN deliveries ON deliveries.capture = captures.seq
             WHERE captures.session = ? AND deliveries.destination = ? AND deliveries.state = 'completed'
             ORDER BY captures.seq
             """, [session, destination])
@@ -103,10 +103,9 @@ extension UploadQueue {
                 "incomplete": .bool(try row.needInteger("incomplete") == 1),
                 "captures": .array(
                     try members.map { member in
-                        .members([
-                            "id": .string(try member.needText("id")),
-                            "sha256": .string(try member.digest("sha256").description),
-                        ])
+                        // The queue may hold another copy of the capture by now.
+                        let sent = try member.text("receipt").flatMap(Receipt.sha256) ?? member.digest("sha256")
+                        return .members(["id": .string(try member.needText("id")), "sha256": .string(sent.description)])
                     }),
             ]))
     }

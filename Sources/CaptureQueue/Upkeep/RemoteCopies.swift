@@ -80,7 +80,8 @@ extension UploadQueue {
                     let transport = try transports[name] ?? shares.make(destination(name)) { _ in }
                     transports[name] = transport
                     count += 1
-                    let job = SendJob(record.delivered(by: delivery), delivery, token: [], now: 0, self)
+                    let job = SendJob(
+                        record.delivered(by: delivery), delivery, token: [], now: 0, held: record.sha256, self)
                     try settle(transport.confirm(job, SendControl()), record, delivery, name, isDryRun, deliver)
                 }
             }

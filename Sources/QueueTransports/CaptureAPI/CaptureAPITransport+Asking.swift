@@ -20,7 +20,7 @@ extension CaptureAPITransport {
         guard let verify = settings.verify else { return .unknown("the destination has no verify URL") }
         // Without a photo there is nothing to ask for.
         guard case .success(let source) = job.open(),
-            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name),
+            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.held, name: source.name),
             let form = try? FormFile(photo, control)
         else { return .unknown("there is no photo to ask for") }
         var request = HTTPRequest(.post, verify)

@@ -13,10 +13,11 @@ enum RemoteDigest {
     }
 
     /// - Parameters:
-    ///   - handle: of the file that was sent; read again only where the server tells nothing but an MD5.
+    ///   - handle: of the file that was sent; read again only where the server tells nothing but an MD5, which
+    ///     proves nothing where it is nil.
     ///   - isOfPut: the answer is that to the PUT itself, whose own content is another one.
     static func compare(
-        _ answer: HTTPAnswer, _ handle: FileHandle, sha256: Digest, isOfPut: Bool = false
+        _ answer: HTTPAnswer, _ handle: FileHandle?, sha256: Digest, isOfPut: Bool = false
     ) -> Verdict {
         let expected = Base64.encode(sha256.bytes)
         for name in ["Repr-Digest", "Content-Digest"] {
@@ -32,9 +33,9 @@ enum RemoteDigest {
             return told == expected ? .agrees : .differs("x-amz-checksum-sha256")
         }
         // An ETag that looks like an MD5 need not be one (Nextcloud's, or that of an encrypted object): it only proves.
-        guard let told = answer["etag"].flatMap(md5), let ours = try? MD5.hash(handle), told == Hex.encode(ours) else {
-            return .untold
-        }
+        guard let told = answer["etag"].flatMap(md5), let handle, let ours = try? MD5.hash(handle),
+            told == Hex.encode(ours)
+        else { return .untold }
         return .agrees
     }
 

@@ -6,7 +6,6 @@ import QueueModel
 /// What is asked of, and told to, a `put` destination beside the transfers.
 extension PutTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard case .success(let content) = open(job) else { return .unknown("the bytes cannot be read") }
         guard case .success(let place) = addresses.place(of: job, control) else {
             return .unknown("there is no URL to ask")
         }
@@ -20,15 +19,27 @@ extension PutTransport {
             }
             return .lost("\(place.address.origin) answers \(answer.status)")
         case 200:
-            if let length = answer["content-length"].flatMap({ Int($0) }), length != content.byteCount {
-                return .lost("\(place.address.origin) holds \(length) bytes of \(content.byteCount)")
+            guard let sent = sent(job) else { return .unknown("the bytes cannot be read") }
+            if let length = answer["content-length"].flatMap({ Int($0) }), let byteCount = sent.byteCount,
+                length != byteCount
+            {
+                return .lost("\(place.address.origin) holds \(length) bytes of \(byteCount)")
             }
-            if case .differs(let name) = RemoteDigest.compare(answer, content.handle, sha256: content.sha256) {
+            if case .differs(let name) = RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) {
                 return .lost("\(place.address.origin) holds other bytes, by its \(name)")
             }
             return .there
         default: return .unknown(end.message)
         }
+    }
+
+    /// What is known of the bytes that were delivered. The photo is the same in every copy of a capture; the body is not.
+    private func sent(_ job: SendJob) -> (handle: FileHandle?, byteCount: Int?, sha256: Digest)? {
+        if settings.part == .bundle { return (job.openSent(), job.sentByteCount, job.capture.sha256) }
+        guard job.holdsWhatWasSent || settings.part == .photo, case .success(let content) = open(job) else {
+            return nil
+        }
+        return (content.handle, content.byteCount, content.sha256)
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {

@@ -136,7 +136,7 @@ final class PutTransport: UploadTransport {
                             handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
                             expected: job.capture.expectedBytes, contentType: "application/vnd.capture-bundle"))
                 case .photo:
-                    made = try SpooledPart.photo(of: source.handle, sha256: job.capture.sha256, name: source.name)
+                    made = try SpooledPart.photo(of: source.handle, sha256: job.held, name: source.name)
                 case .body:
                     made = try SpooledPart.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
                 }

@@ -161,7 +161,7 @@ final class S3Transport: UploadTransport {
 
     /// Reads back what the store has under the key: size, and checksum, MD5 or the bytes themselves.
     private func landed(
-        _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
+        _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> Landing {
         let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
         let end = try perform(.head, address, asking, control)
@@ -180,10 +180,8 @@ final class S3Transport: UploadTransport {
         guard let length = answer["content-length"].flatMap({ Int($0) }) else {
             return try readBack(job, address, control)
         }
-        guard length == job.capture.byteCount else {
-            return .outcome(
-                .conflict(
-                    message: "\(shown(address)) holds \(length) bytes; expected \(job.capture.byteCount)"))
+        if let expected = job.sentByteCount, length != expected {
+            return .outcome(.conflict(message: "\(shown(address)) holds \(length) bytes; expected \(expected)"))
         }
         switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
         case .agrees:
@@ -200,7 +198,7 @@ final class S3Transport: UploadTransport {
     ) throws(SendTrouble) -> Landing {
         let copy: ReadBack
         do throws(NativeError) {
-            copy = try ReadBack(byteCount: job.capture.byteCount, sha256: job.capture.sha256)
+            copy = try ReadBack(byteCount: job.sentByteCount ?? .max, sha256: job.capture.sha256)
         } catch {
             throw SendTrouble(message: "\(error.call): \(error.text)")
         }
@@ -226,11 +224,9 @@ final class S3Transport: UploadTransport {
     }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard let address = template.address(of: job.capture), case .success(let source) = job.open() else {
-            return .unknown("the bytes cannot be read")
-        }
+        guard let address = template.address(of: job.capture) else { return .unknown("the URL cannot be used") }
         do throws(SendTrouble) {
-            switch try landed(job, source.handle, address, control) {
+            switch try landed(job, job.openSent(), address, control) {
             case .absent: return .lost("\(address.origin) does not have the object")
             case .outcome(.completed): return .there
             case .outcome(.conflict(let message)): return .lost(message)

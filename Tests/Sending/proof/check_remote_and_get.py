@@ -4,7 +4,9 @@ import json
 from capture_api import Answer, CaptureAPI
 from checks import every, expect
 from nginx import fresh
+from bench import PHOTO
 from rigs import AT_ONCE, findings
+from s3_places import Place
 from scripted import Reply, Scripted
 
 
@@ -160,6 +162,71 @@ def remote_put(bench):
         expect(rig.states() == {"completed"} and len(server.seen("PUT")) == 2, "they are sent again")
 
 
+def copies(bench, name):
+    """Two copies of one capture, packed at two times: the same id and photo, other assertions and so other hashes."""
+    photo = PHOTO[:-2] + name.encode() * 400 + PHOTO[-2:]
+    first, second = (bench.packed(f"{name}-{number}", photo) for number in (1, 2))
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    return first, second
+
+
+def second_copy_held(rig, first, second):
+    """The first was delivered and let go; the queue holds the second."""
+    rig.send(code=0)
+    pruned(rig, first)
+    rig.run("push", second.path).must(0, about="push of another copy")
+    expect(rig.spool_file(second).exists() and not rig.spool_file(first).exists(), "the second copy is not held")
+
+
+def judged(rig, lose):
+    """What was delivered is there, then it is not."""
+    found = rig.run("check", "--remote", "--json").must(0, about="check --remote of what is there")
+    expect(not findings(found), f"of what is there it finds {findings(found)}")
+    lose()
+    found = findings(rig.run("check", "--remote", "--dry-run", "--json"))
+    expect([line["kind"] for line in found] == ["lost"], f"of what is lost it finds {found}")
+
+
+def copy_at_put(bench):
+    """put: the queue holds another copy by now, and asks for the one that was delivered."""
+    first, second = copies(bench, "copyput")
+    for part in ("bundle", "photo"):
+        with fresh(bench) as server:
+            rig = bench.rig()
+            rig.dest("web", "put", "--url", server.template(), "--part", part)
+            rig.push(first)
+            path = server.path(f"store/{first.sha256}.bundle")
+            if part == "photo":
+                rig.send(code=0)
+                rig.aged(first, days=8)
+                rig.run("prune", "--accept-parts").must(0, about="prune")
+                rig.run("push", second.path).must(0, about="push of another copy")
+            else:
+                second_copy_held(rig, first, second)
+            judged(rig, lambda: path.write_bytes(path.read_bytes()[:-512]))
+
+
+def copy_at_s3(bench):
+    """s3: the same, by checksum and by reading back."""
+    for options in ((), ("--checksum", "md5")):
+        first, second = copies(bench, "copys3" + "".join(options)[-3:])
+        place = Place(bench)
+        rig = place.rig(first, options=options)
+        second_copy_held(rig, first, second)
+        judged(rig, lambda: place.client.put(place.key(first), first.data[:-1] + b"x"))
+
+
+def copy_at_http(bench):
+    """http: the service is asked by the photo, which is the same in both."""
+    first, second = copies(bench, "copyhttp")
+    with CaptureAPI(bench.public) as api:
+        rig = bench.rig()
+        rig.http(api.url)
+        rig.push(first)
+        second_copy_held(rig, first, second)
+        judged(rig, api.forget)
+
+
 FAMILY = [
     ("get of what was pruned brings it back", fetched),
     ("get refuses what the server has instead", fetched_wrong),
@@ -168,4 +235,7 @@ FAMILY = [
     ("check --remote where the server cannot be asked", unconfirmed),
     ("check --remote of http", remote_http),
     ("check --remote of put, and how findings are counted", remote_put),
+    ("check --remote of put asks for the copy that was delivered", copy_at_put),
+    ("check --remote of s3 asks for the copy that was delivered", copy_at_s3),
+    ("check --remote of http where another copy is held", copy_at_http),
 ]

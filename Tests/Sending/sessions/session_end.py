@@ -3,6 +3,7 @@ import json
 import threading
 import time
 
+from bench import PHOTO
 from checks import every, expect
 from rigs import AT_ONCE, findings, wait_until
 from scripted import Reply, Scripted, Shelf
@@ -243,6 +244,24 @@ def end_not_taken(bench):
         expect(len(server.ends) == count, "it is told again")
 
 
+def names_what_was_sent(bench):
+    """The end names the hash that the destination got, though the queue holds another copy of the capture by now."""
+    photo = PHOTO[:-2] + b"ended" * 400 + PHOTO[-2:]
+    first, second = (bench.packed(f"ended-{number}", photo) for number in (1, 2))
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=[first])
+        rig.send("--until-empty", code=0)
+        rig.aged(first, days=8)
+        rig.run("prune").must(0, about="prune")
+        rig.run("push", second.path).must(0, about="push of another copy")
+        expect(rig.spool_file(second).exists(), "the second copy is not held")
+        end(rig)
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 1, f"told {len(server.ends)} times")
+        told(server.ends[0], [first])
+
+
 FAMILY = [
     ("told once, after the last member, and recorded", once),
     ("members in their order, then the end", in_order),
@@ -256,4 +275,5 @@ FAMILY = [
     ("run --watch", watched),
     ("a session's end refused beside one that is not due", ends_refused),
     ("a session's end that is not taken", end_not_taken),
+    ("a session's end names what was sent", names_what_was_sent),
 ]

@@ -3,7 +3,9 @@ import QueueModel
 
 extension DestinationState.Saved {
     init(row: Row) throws {
-        self.init(failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"))
+        self.init(
+            failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"),
+            unproven: try Self.captures(row, "unproven"))
         guard let word = try row.text("blocked_reason") else { return }
         guard let reason = Block.Reason(rawValue: word) else {
             throw QueueError.corruptRecord("unknown block reason \(word)")
@@ -28,21 +30,22 @@ extension Database {
         try run(
             """
             UPDATE destinations SET blocked_reason = ?, blocked_message = ?, blocked_for = ?, blocked_until = ?,
-                failures = ?, refusals = ? WHERE id = ?
+                failures = ?, refusals = ?, unproven = ? WHERE id = ?
             """,
             [
                 block?.reason.rawValue, block?.message, block?.milliseconds, block?.until,
                 saved.failures.map(String.init).joined(separator: ","),
-                saved.refusals.map(String.init).joined(separator: ","), number,
+                saved.refusals.map(String.init).joined(separator: ","),
+                saved.unproven.map(String.init).joined(separator: ","), number,
             ])
     }
 
-    /// The user lifts the blocks of destinations; failures and refusals are counted from 0 again.
+    /// The user lifts the blocks of destinations; what failed in a row is counted from 0 again.
     func unblock(_ condition: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try run(
             """
             UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_for = NULL,
-                blocked_until = NULL, failures = '', refusals = '', lifts = lifts + 1 WHERE \(condition)
+                blocked_until = NULL, failures = '', refusals = '', unproven = '', lifts = lifts + 1 WHERE \(condition)
             """, arguments)
     }
 }

@@ -113,7 +113,7 @@ package final class DestinationWorker {
     private func deliver(_ claim: Claim, _ ticket: DestinationState.Ticket, _ now: Int) throws {
         let control = sharedRun.control(for: claim, destination)
         defer { sharedRun.done(control) }
-        sharedRun.tell(Self.event(.attempt, claim.capture, destination, at: now, attempt: claim.attempt))
+        sharedRun.tell(event(.attempt, claim.capture, at: now, attempt: claim.attempt))
         let started = MonotonicClock.seconds
         let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
@@ -136,12 +136,12 @@ package final class DestinationWorker {
         if claim.capture.session != nil { sharedRun.moved() }
         tell(verdict.change)
         for capture in settled.takenBack {
-            var event = Self.event(.pending, capture, destination, at: after)
+            var event = self.event(.pending, capture, at: after)
             (event.state, event.message) = (.pending, "waits again: the destination refuses whatever it is sent")
             sharedRun.tell(event)
         }
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
-        var event = Self.event(name, claim.capture, destination, at: after, attempt: claim.attempt)
+        var event = self.event(name, claim.capture, at: after, attempt: claim.attempt)
         event.describe(outcome)
         event.state = settled.state
         event.until = settled.dueAt
@@ -150,10 +150,10 @@ package final class DestinationWorker {
         sharedRun.tell(event)
     }
 
-    private static func event(
-        _ name: QueueEvent.Name, _ capture: CaptureRecord, _ destination: Destination, at now: Int, attempt: Int? = nil
+    private func event(
+        _ name: QueueEvent.Name, _ capture: CaptureRecord, at now: Int, attempt: Int? = nil
     ) -> QueueEvent {
-        var event = QueueEvent(name, at: now, destination: destination.name)
+        var event = QueueEvent(name, at: now, destination: sharedRun.name(destination))
         event.id = capture.id
         event.sha256 = capture.sha256
         event.bytes = capture.byteCount
@@ -172,13 +172,14 @@ package final class DestinationWorker {
         switch change {
         case .blocked(let block):
             var event = QueueEvent(
-                block.reason == .offline ? .offline : .blocked, at: sharedRun.now, destination: destination.name,
+                block.reason == .offline ? .offline : .blocked, at: sharedRun.now,
+                destination: sharedRun.name(destination),
                 message: block.message)
             event.code = block.reason.rawValue
             event.until = block.until
             sharedRun.tell(event)
         case .ready:
-            sharedRun.tell(QueueEvent(.ready, at: sharedRun.now, destination: destination.name))
+            sharedRun.tell(QueueEvent(.ready, at: sharedRun.now, destination: sharedRun.name(destination)))
             sharedRun.moved()
         case nil: break
         }
@@ -202,8 +203,8 @@ package final class DestinationWorker {
             sharedRun.change(destination) { $0.abandoned(ticket) }
         }
         if let state, state != .processing {
-            var event = Self.event(
-                QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, destination, at: sharedRun.now)
+            var event = self.event(
+                QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, at: sharedRun.now)
             event.describe(outcome)
             event.state = state
             sharedRun.tell(event)
@@ -220,12 +221,13 @@ package final class DestinationWorker {
         try queue.settle(marker, result, retry: retry, floor: sharedRun.now)
         switch result {
         case .success(let answer):
-            var event = QueueEvent(.session, at: sharedRun.now, destination: destination.name, message: answer)
+            var event = QueueEvent(
+                .session, at: sharedRun.now, destination: sharedRun.name(destination), message: answer)
             event.session = marker.session
             sharedRun.tell(event)
         case .failure(let trouble):
             var event = QueueEvent(
-                .warning, at: sharedRun.now, destination: destination.name,
+                .warning, at: sharedRun.now, destination: sharedRun.name(destination),
                 message: "the end of session \(marker.session) was not taken: \(trouble.message)")
             event.session = marker.session
             sharedRun.tell(event)

@@ -92,7 +92,8 @@ final class RunWatch {
         }
         if paused == "now" { sharedRun.stopTransfers("paused by the user") }
         let destinations = try queue.destinations().filter {
-            options.destination == nil || $0.name == options.destination
+            // One that is renamed meanwhile stays.
+            options.destination == nil || $0.name == options.destination || groups[$0.number] != nil
         }
         for (number, group) in groups where !destinations.contains(where: group.isStill) {
             // Gone, or with other settings: what is under way ends by the old ones.
@@ -135,7 +136,7 @@ final class RunWatch {
         sharedRun.tell(
             QueueEvent(destination.isPaused ? .paused : .resumed, at: sharedRun.now, destination: destination.name))
         if destination.isPausedAtOnce {
-            sharedRun.stopTransfers("paused by the user") { _, name in name == destination.name }
+            sharedRun.stopTransfers("paused by the user") { _, number in number == destination.number }
         }
     }
 

@@ -20,7 +20,8 @@ package final class SharedRun: Sendable {
     private struct Active {
         let control: SendControl
         let claim: Claim?
-        let destination: String
+        /// Its number.
+        let destination: Int
         let started: Double
     }
 
@@ -28,6 +29,8 @@ package final class SharedRun: Sendable {
         var active: [ObjectIdentifier: Active] = [:]
         var run = RunState()
         var throttles: [String: Throttle] = [:]
+        /// By number of the destination: the user may rename it meanwhile.
+        var names: [Int: String] = [:]
         var networkChanges = 0
         var hasMoved = false
         /// Numbers of the destinations that `alone` works with.
@@ -86,6 +89,11 @@ package final class SharedRun: Sendable {
         state.withLock { $0.run[destination.number] }
     }
 
+    /// The name that it has now.
+    func name(_ destination: Destination) -> String {
+        state.withLock { $0.names[destination.number] } ?? destination.name
+    }
+
     /// Changes how a destination stands.
     func change<Result>(_ destination: Destination, _ change: (inout DestinationState) -> Result) -> Result {
         state.withLock { change(&$0.run[destination.number]) }
@@ -96,6 +104,7 @@ package final class SharedRun: Sendable {
     /// - Returns: whether the user lifted what blocked it.
     package func adopt(_ destination: Destination) -> DestinationState.Change? {
         state.withLock { state in
+            state.names[destination.number] = destination.name
             guard state.run.knows(destination.number) else {
                 state.run[destination.number] = DestinationState(
                     destination.saved, lifts: destination.lifts, isPaused: destination.isPaused, at: now)
@@ -145,14 +154,14 @@ package final class SharedRun: Sendable {
         state.withLock { state in
             var throttles = [wholeThrottle].compactMap(\.self)
             if let limit = destination.pace.bytesPerSecond {
-                let key = "\(destination.name) \(limit)"
+                let key = "\(destination.number) \(limit)"
                 let shared = state.throttles[key] ?? Throttle(bytesPerSecond: limit)
                 state.throttles[key] = shared
                 throttles.append(shared)
             }
             let control = SendControl(throttles, network: state.networkChanges)
             state.active[ObjectIdentifier(control)] = Active(
-                control: control, claim: claim, destination: destination.name, started: MonotonicClock.seconds)
+                control: control, claim: claim, destination: destination.number, started: MonotonicClock.seconds)
             return control
         }
     }
@@ -162,7 +171,7 @@ package final class SharedRun: Sendable {
     }
 
     /// Ends what is under way: all of it, or what `chosen` says.
-    func stopTransfers(_ cause: String, where chosen: (Claim?, String) -> Bool = { _, _ in true }) {
+    func stopTransfers(_ cause: String, where chosen: (Claim?, Int) -> Bool = { _, _ in true }) {
         state.withLock { state in
             for active in state.active.values where chosen(active.claim, active.destination) {
                 active.control.stop(cause)
@@ -178,7 +187,7 @@ package final class SharedRun: Sendable {
                 active.claim.map { claim in
                     let progress = active.control.progress
                     return TransferProgress(
-                        id: claim.capture.id, destination: active.destination, sent: progress.sent,
+                        id: claim.capture.id, destination: state.names[active.destination] ?? "", sent: progress.sent,
                         bytes: progress.whole, started: active.started)
                 }
             }

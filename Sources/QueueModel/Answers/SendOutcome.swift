@@ -40,8 +40,6 @@ extension SendOutcome {
         case .unclear: true
         case .parked(_, let isInDoubt): isInDoubt ? true : nil
         case .completed, .accepted, .rejected, .conflict: false
-        // The server took it, and may have kept it.
-        case .blocked(let block) where block.reason == .unproven: true
         case .failed, .blocked, .damaged: nil
         }
     }
@@ -63,6 +61,11 @@ extension SendOutcome {
 
     /// The first word of a code that says: not the server answered, but something before it.
     package static let edge = "edge"
+
+    /// The code of a try that the server took, and does not show.
+    package static let unproven = "put.unproven"
+
+    package var isUnproven: Bool { code == Self.unproven }
 
     /// Whether the server itself did not answer: the connection failed, or a proxy or gateway answered in its place.
     package var isOutage: Bool {

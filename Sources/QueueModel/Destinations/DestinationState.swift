@@ -49,6 +49,8 @@ package struct DestinationState: Hashable, Sendable {
     package private(set) var failures: [Int] = []
     /// Captures of the last tries that were refused for good, without one that landed between them; at most 5.
     package private(set) var refusals: [Int] = []
+    /// Captures that it took and does not show, without one that landed between them; at most 3.
+    package private(set) var unproven: [Int] = []
     /// How often the user has lifted blocks.
     private var lifts = 0
     private var turn = 0
@@ -67,6 +69,7 @@ package struct DestinationState: Hashable, Sendable {
 
     private var isFailing: Bool { Self.isStreak(failures) }
     private var isRefusing: Bool { Self.isStreak(refusals) }
+    private var isUnproven: Bool { unproven.count == Self.captures }
 
     // MARK: - Before a try
 
@@ -110,6 +113,10 @@ package struct DestinationState: Hashable, Sendable {
                 failures = []
                 return Verdict(change: unblock())
             }
+            if outcome.isUnproven, isUnproven(with: capture) {
+                let block = Block(.unproven, "\(Self.captures) captures in a row: \(message)")
+                return Verdict(change: put(block, at: now), isParked: true)
+            }
             return failed(capture, message, isOutage: outcome.isOutage, at: now)
         case .blocked(let found): return Verdict(change: put(found, at: now), isParked: isRefusing)
         case .parked, .damaged: return Verdict()
@@ -120,7 +127,7 @@ package struct DestinationState: Hashable, Sendable {
         switch outcome {
         case .completed, .accepted, .parked, .damaged: false
         case .rejected, .conflict, .blocked: isRefusing
-        case .failed, .unclear: isRefusing || isFailing && outcome.isOutage
+        case .failed, .unclear: isRefusing || isFailing && outcome.isOutage || isUnproven && outcome.isUnproven
         }
     }
 
@@ -162,6 +169,15 @@ package struct DestinationState: Hashable, Sendable {
         return Verdict(change: change, isParked: wasFailing && isOutage)
     }
 
+    /// One more that it took and does not show.
+    private mutating func isUnproven(with capture: Int) -> Bool {
+        if !isUnproven, !unproven.contains(capture) {
+            unproven.append(capture)
+            isUnsaved = true
+        }
+        return isUnproven
+    }
+
     /// Connecting ended.
     ///
     /// - Parameter trouble: what was in the way; nil if it worked.
@@ -194,8 +210,8 @@ package struct DestinationState: Hashable, Sendable {
     // MARK: - Blocks
 
     private mutating func forgetStreaks() {
-        guard !failures.isEmpty || !refusals.isEmpty else { return }
-        (failures, refusals) = ([], [])
+        guard !failures.isEmpty || !refusals.isEmpty || !unproven.isEmpty else { return }
+        (failures, refusals, unproven) = ([], [], [])
         isUnsaved = true
     }
 
@@ -224,11 +240,13 @@ extension DestinationState {
         package var block: Block?
         package var failures: [Int] = []
         package var refusals: [Int] = []
+        package var unproven: [Int] = []
 
-        package init(block: Block? = nil, failures: [Int] = [], refusals: [Int] = []) {
+        package init(block: Block? = nil, failures: [Int] = [], refusals: [Int] = [], unproven: [Int] = []) {
             self.block = block
             self.failures = failures
             self.refusals = refusals
+            self.unproven = unproven
         }
     }
 
@@ -238,7 +256,7 @@ extension DestinationState {
     package init(_ saved: Saved, lifts: Int = 0, isPaused: Bool = false, at now: Int) {
         self.lifts = lifts
         self.isPaused = isPaused
-        (failures, refusals) = (saved.failures, saved.refusals)
+        (failures, refusals, unproven) = (saved.failures, saved.refusals, saved.unproven)
         block = saved.block.map { block in
             guard block.reason.outlivesRun else { return block.lasting(until: now) }
             // Further ahead than it lasts: the clock was set back, and nobody waits for that.
@@ -251,7 +269,7 @@ extension DestinationState {
     package mutating func takeUnsaved() -> Saved? {
         guard isUnsaved else { return nil }
         isUnsaved = false
-        return Saved(block: block, failures: failures, refusals: refusals)
+        return Saved(block: block, failures: failures, refusals: refusals, unproven: unproven)
     }
 
     /// What the database says now: the user may have paused, resumed, or lifted what blocks it.
@@ -259,7 +277,8 @@ extension DestinationState {
         self.isPaused = isPaused
         guard lifts != self.lifts else { return nil }
         self.lifts = lifts
-        (failures, refusals, isOnTrial, isUnsaved) = ([], [], false, true)
+        (failures, refusals, unproven) = ([], [], [])
+        (isOnTrial, isUnsaved) = (false, true)
         turn += 1
         return unblock()
     }

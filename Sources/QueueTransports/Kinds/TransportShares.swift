@@ -7,7 +7,6 @@ package final class TransportShares: Sendable {
     private struct Shares {
         var servers: [Destination: CaptureAPIShared] = [:]
         var tokens: [Destination: TokenSource] = [:]
-        var unproven: [Destination: UnprovenCaptures] = [:]
         /// Secret files that were warned of already.
         var warned: Set<[UInt8]> = []
     }
@@ -43,13 +42,12 @@ package final class TransportShares: Sendable {
             }
             return CaptureAPITransport(http, shared)
         case .put(let put):
-            let (tokens, unproven) = shares.withLock { shares in
+            let tokens = shares.withLock { shares in
                 let tokens = shares.tokens[destination] ?? put.token.map { TokenSource($0) }
-                let unproven = shares.unproven[destination] ?? UnprovenCaptures(destination)
-                (shares.tokens[destination], shares.unproven[destination]) = (tokens, unproven)
-                return (tokens, unproven)
+                shares.tokens[destination] = tokens
+                return tokens
             }
-            return PutTransport(destination.name, put, tokens, unproven, warn)
+            return PutTransport(destination.name, put, tokens, warn)
         case .s3(let s3): return S3Transport(destination.name, s3)
         }
     }

@@ -45,21 +45,18 @@ extension PutTransport {
                     message:
                         "\(end.message), and the \(name) in its answer to HEAD does not match the bytes that were sent")
             }
-        case 404, 410: return notShown(job, end, told.status)
+        case 404, 410: return notShown(end, told.status)
         // Nothing can be asked there.
         case 401, 403, 405, 501: return completed(job, place, answer.status, "status", answer["etag"])
         default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
         }
     }
 
-    private func notShown(_ job: SendJob, _ end: HTTPEnd, _ status: Int) -> SendOutcome {
-        let message = "\(end.message) to PUT and \(status) to HEAD, as if it had not kept the bytes"
-        guard unproven.add(job.capture.sequence) else { return .unclear(code: "put.unproven", message: message) }
-        return .blocked(
-            Block(
-                .unproven,
-                "\(message), for \(UnprovenCaptures.most) captures in a row; if it never shows what it took: "
-                    + "capqueue dest set \(name) --proof status"))
+    private func notShown(_ end: HTTPEnd, _ status: Int) -> SendOutcome {
+        .unclear(
+            code: SendOutcome.unproven,
+            message: "\(end.message) to PUT and \(status) to HEAD, as if it had not kept the bytes; "
+                + "if it never shows what it took: capqueue dest set \(name) --proof status")
     }
 
     /// The server says that something is there. The same bytes complete the delivery, others are a conflict.
@@ -124,7 +121,6 @@ extension PutTransport {
     func completed(
         _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
     ) -> SendOutcome {
-        unproven.clear()
         let receipt = job.receipt(
             .put,
             [

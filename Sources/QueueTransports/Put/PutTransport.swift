@@ -10,18 +10,13 @@ final class PutTransport: UploadTransport {
     let exchange: HTTPExchange
     let tokens: TokenSource?
     let addresses: PutAddresses
-    let unproven: UnprovenCaptures
     /// A server that does not know `If-None-Match` is not asked again in this run.
     private var isConditionKnown = true
 
-    init(
-        _ name: String, _ settings: PutSettings, _ tokens: TokenSource?, _ unproven: UnprovenCaptures,
-        _ warn: @escaping (String) -> Void
-    ) {
+    init(_ name: String, _ settings: PutSettings, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
         self.name = name
         self.settings = settings
         self.tokens = tokens
-        self.unproven = unproven
         exchange = HTTPExchange(settings.connection, .put)
         addresses = PutAddresses(settings, exchange, tokens, warn)
     }

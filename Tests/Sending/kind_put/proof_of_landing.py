@@ -94,6 +94,22 @@ def three_in_a_row(bench):
         expect(rig.receipt(bundle)["confirmed_by"] == "status", f"the receipt is {rig.receipt(bundle)}")
 
 
+def across_runs(bench):
+    """Three calls of `run --once`, each with one capture that is not shown, block the destination, as cron would have it."""
+    bundles = bench.stock[:3]
+    with Scripted(Forgetful()) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", "0,600")
+        found = []
+        for bundle in bundles:
+            rig.push(bundle)
+            rig.send("--once", code=15)
+            found.append(rig.destination("web").blocked_reason)
+    expect(found == [None, None, "unproven"], f"after each run it is blocked as {found}")
+    row = rig.delivery(bundles[2])
+    expect((row.state, row.attempts, bool(row.in_doubt)) == ("pending", 0, True), f"is {row.state}, {row.attempts}")
+
+
 def a_proof_between(bench):
     """Captures that are proven between those that are not: nothing is blocked."""
     bundles = bench.stock[:5]
@@ -154,6 +170,7 @@ FAMILY = [
     ("a server that does not show what it took proves nothing", not_shown),
     ("three captures in a row that are not shown block the destination, and the message names the setting",
      three_in_a_row),
+    ("captures that are not shown are counted across runs", across_runs),
     ("captures that are shown between those that are not keep the destination open", a_proof_between),
     ("a run that is stopped between two looks ends at once", stopped),
     ("--proof status takes the status as the proof", by_status),

@@ -42,6 +42,21 @@ def paused_now(is_half, bench):
         scene.ends_well()
 
 
+def paused_after_rename(bench):
+    """A run follows `dest rename`: by its new name a destination is shown, told of and stopped at once."""
+    with Scene(bench, words=("run", "--watch", "--dest", "api", "--json")) as scene:
+        scene.rig.run("dest", "rename", "api", "office").must(0, about="dest rename")
+        scene.rig.run("pause", "--now", "--dest", "office").must(0, about="pause --now")
+        wait_until(lambda: scene.states() == ["pending"] * 3, "all are given back")
+        expect(scene.running.saw("paused", destination="office"), "the run does not tell of the new name")
+        wait_until(lambda: scene.running.saw("pending", destination="office"), "the capture is told of by the new name")
+        scene.rig.run("resume", "--dest", "office").must(0, about="resume")
+        scene.gate.set()
+        wait_until(lambda: scene.running.saw("completed", destination="office"), "the run goes on")
+        wait_until(lambda: set(scene.states()) == {"completed"}, "all are there")
+        scene.running.stop()
+
+
 def paused_destination(bench):
     """`pause --dest`: one destination stands still, the other does not."""
     rig = bench.rig()
@@ -98,6 +113,7 @@ FAMILY = [
     ("pause --now of what is sent whole", functools.partial(paused_now, False)),
     ("pause --now of what is half sent", functools.partial(paused_now, True)),
     ("pause --dest", paused_destination),
+    ("pause --now --dest after dest rename", paused_after_rename),
     *((f"{command} while it is sent, {'half' if is_half else 'whole'}",
        functools.partial(stopped_by_user, command, state, is_half))
       for command, state in (("hold", "held"), ("cancel", "cancelled")) for is_half in (True, False)),

@@ -13,6 +13,7 @@ extension V3 {
         ALTER TABLE destinations ADD COLUMN blocked_for INTEGER;
         ALTER TABLE destinations ADD COLUMN failures TEXT NOT NULL DEFAULT '';
         ALTER TABLE destinations ADD COLUMN refusals TEXT NOT NULL DEFAULT '';
+        ALTER TABLE destinations ADD COLUMN unproven TEXT NOT NULL DEFAULT '';
         ALTER TABLE destinations ADD COLUMN lifts INTEGER NOT NULL DEFAULT 0;
         """
 

@@ -24,7 +24,7 @@ def is_held(bench):
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
     released(bench, rig, bundle)
     said = rig.push(bundle)
-    expect("uploaded already" in said.text and "--resend" in said.text, f"push says {said.text!r}")
+    expect("stored again" in said.text and "--resend" in said.text, f"push says {said.text!r}")
     told = json.loads(rig.run("push", "--json", bundle.path).must(0, about="push --json").out)
     expect(told["outcome"] == "held-already", f"a third push is told {told['outcome']}")
     row = holds_delivered(rig, bundle)

@@ -142,6 +142,13 @@ struct DestinationStateTests {
         #expect(next?.isParked == false)
     }
 
+    @Test func takesBackARefusalThatItsOwnTransferWritesDownLater() {
+        var state = after(Self.refused, of: [1, 2, 3, 4])
+        #expect(!state.takesBack(1))
+        `try`(Self.refused, 5, &state)
+        #expect(state.takesBack(1) && state.takesBack(4) && !state.takesBack(9))
+    }
+
     @Test func obeysRefusalsOfFewCapturesAndThoseBetweenWhichOthersLand() {
         #expect(after(Self.refused, of: [1, 2, 1, 2, 1, 2]).block == nil)
         var state = DestinationState()

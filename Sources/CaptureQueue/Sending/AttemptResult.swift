@@ -27,6 +27,8 @@ struct AttemptContext {
     var dueBefore: Int?
     /// What the try says of the destination.
     var verdict = DestinationState.Verdict()
+    /// Whether a refusal counts for nothing by now. Asked when it is written down: lanes write in any order.
+    var isTakenBack: @Sendable () -> Bool = { false }
     /// How the destination stands now, where that has to be written down.
     var unsaved: @Sendable () -> DestinationState.Saved? = { nil }
 }
@@ -56,7 +58,7 @@ extension UploadQueue {
             let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, of: claim, at: now) }
             guard let row else { return nil }
             let delivery = try DeliveryRecord(row: row)
-            let isParked = settling.verdict.isParked
+            let isParked = settling.verdict.isParked || outcome.isRefusal && settling.isTakenBack()
             let (event, change) =
                 isParked
                 ? Self.parking(outcome, delivery, at: now)

@@ -126,6 +126,9 @@ package final class DestinationWorker {
         (settling.claimsNext, settling.dueBefore) = (sharedRun.permission(destination) == .go, sharedRun.dueBefore)
         settling.verdict = verdict
         settling.unsaved = { [sharedRun, destination] in sharedRun.change(destination) { $0.takeUnsaved() } }
+        settling.isTakenBack = { [sharedRun, destination] in
+            sharedRun.change(destination) { $0.takesBack(claim.capture.sequence) }
+        }
         let settled: AttemptResult
         do {
             settled = try queue.settle(claim, outcome, settling)

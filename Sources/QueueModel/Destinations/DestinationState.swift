@@ -71,6 +71,10 @@ package struct DestinationState: Hashable, Sendable {
     private var isRefusing: Bool { Self.isStreak(refusals) }
     private var isUnproven: Bool { unproven.count == Self.captures }
 
+    /// Whether the refusal of a capture counts for nothing by now: others were refused after it, and the destination is blocked
+    /// for that. Its own lane may write it down later than the lane that took the others back.
+    package func takesBack(_ capture: Int) -> Bool { isRefusing && refusals.contains(capture) }
+
     // MARK: - Before a try
 
     package func permission(at now: Int) -> Permission {

@@ -56,6 +56,9 @@ extension SendOutcome {
         }
     }
 
+    /// The server refused it for good.
+    package var isRefusal: Bool { if case .rejected = self { true } else { false } }
+
     /// The code of a failure.
     public var code: String? { words.code }
 

@@ -85,7 +85,7 @@ public struct PackingRun: Sendable {
     /// - Parameters:
     ///   - threads: how many captures are packed at a time; nil for as many as there are processors.
     ///   - stopsAtFailure: whether the first capture that cannot be packed ends the run; those after it are not there then.
-    ///   - deliver: gets what came of each capture, in their order, on this thread.
+    ///   - deliver: gets the result for each capture, in their order, on this thread.
     /// - Throws: those of `DeviceKeyFile`, before anything is packed, and `output.unusable` when the folder cannot be made.
     ///   What is wrong with one capture is its result.
     public func pack(
@@ -186,7 +186,7 @@ private struct CommitGroup {
 
     mutating func add(_ written: Result<Written, BundleError>) { waiting.append(written) }
 
-    /// What came of each, with its place in the run; where the run stops, only up to the first failure.
+    /// The result for each, with its place in the run; where the run stops, only up to the first failure.
     mutating func commit() -> [(Int, Result<Packer.Packed, BundleError>)] {
         guard !isStopped else { return [] }
         let files = waiting.compactMap { try? $0.get().file }

@@ -9,7 +9,7 @@ import CaptureNative
 /// guard received.isKept else { … }
 /// ```
 public struct BundleReceiver: Sendable {
-    /// What came of a body.
+    /// The result of receiving a body.
     public struct Received: Sendable {
         /// That of the bundle, with the faults of the body.
         public let report: VerificationReport

@@ -2,7 +2,7 @@ import CaptureNative
 public import SystemPackage
 
 extension Verifier {
-    /// What came of one of many bundles.
+    /// The result for one of many bundles.
     public struct Outcome: Sendable {
         public let file: String
         /// A bundle with faults is a success here; a failure is a file that cannot be read.

@@ -77,7 +77,7 @@ package final class FileLock: Sendable {
     }
 }
 
-/// What came of waiting, between the thread that waits and the one that wants to know.
+/// The result of waiting, handed from the thread that waits to the one that asked.
 private final class LinePlace: Sendable {
     private struct State {
         var outcome: Result<Void, NativeError>?

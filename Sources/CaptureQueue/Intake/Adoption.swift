@@ -13,7 +13,7 @@ extension UploadQueue {
     ///
     /// - Parameters:
     ///   - packing: how raw captures are packed on the way; nil leaves them alone.
-    ///   - deliver: gets what came of each that was not held.
+    ///   - deliver: gets the result for each bundle that was not stored yet.
     /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
     public func adopt(
         _ path: FilePath, options: PushOptions = PushOptions(),

@@ -15,7 +15,7 @@ struct PushGroup {
 
     init(_ intake: Intake) { self.intake = intake }
 
-    /// - Returns: what came of each, in their order. A failure that is nobody's own is everybody's.
+    /// - Returns: a result for each, in their order. If the transaction fails, all of them fail.
     func commit(_ arrivals: [Result<Arrival, any Error>]) -> [Result<Pushed, any Error>] {
         guard arrivals.contains(where: { (try? $0.get()) != nil }) else {
             return arrivals.map { $0.flatMap { _ in .failure(QueueError(.corruptRecord, "no arrival")) } }

@@ -27,7 +27,7 @@ public struct PushOptions: Sendable {
     public init() {}
 }
 
-/// What came of a push.
+/// The result of a push.
 public struct Pushed: Sendable {
     public enum Outcome: String, Sendable {
         case stored

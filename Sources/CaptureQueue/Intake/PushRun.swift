@@ -28,7 +28,7 @@ extension UploadQueue {
     /// - Parameters:
     ///   - threads: how many are read at a time; nil for twice as many as there are processors, since they wait for the disk.
     ///   - next: the next bundle, nil after the last; called by one thread at a time.
-    ///   - deliver: gets what came of each, in the order of the bundles, on this thread.
+    ///   - deliver: gets the result for each, in the order of the bundles, on this thread.
     /// - Throws: `destination.unknown`, `session.ended`, `name.invalid`, before anything is read; what `deliver` throws. What is
     ///   wrong with one bundle is its result.
     public func push(

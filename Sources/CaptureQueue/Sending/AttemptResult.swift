@@ -5,7 +5,7 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// What came of a claim, once it is on the disk.
+/// The result of an attempt, once it is on the disk.
 struct AttemptResult {
     let state: DeliveryState
     /// When the next try is due, if one is.
@@ -34,10 +34,10 @@ struct AttemptContext {
 }
 
 extension UploadQueue {
-    /// Writes down what came of a claim.
+    /// Stores the result of an attempt.
     ///
     /// - Returns: the state that the delivery is in now.
-    /// - Throws: `claim.lost` when the claim is no longer valid: its lease is over, or the user changed the delivery. The
+    /// - Throws: `claim.lost` when the claim has expired, or the user changed the delivery. The
     ///   attempt is recorded all the same.
     @discardableResult
     public func settle(_ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard) throws -> DeliveryState {
@@ -80,7 +80,7 @@ extension UploadQueue {
         }
         guard let settled else {
             throw QueueError(
-                .claimLost, "the claim is no longer valid: its lease is over, or the user changed the delivery",
+                .claimLost, "the claim has expired, or the user changed the delivery",
                 of: claim.capture.id)
         }
         return settled
@@ -104,7 +104,7 @@ extension UploadQueue {
 
     /// Bytes that are not what they were are nobody's any more: all deliveries of the capture wait for them to come back.
     ///
-    /// - Returns: false when the claim is no longer good, or the bytes are well after all.
+    /// - Returns: false when the claim has expired, or the bytes have the right hash.
     private func setAside(_ claim: Claim, _ outcome: SendOutcome, _ message: String) throws -> Bool {
         try store.turn { turn in
             let record = try store.read { db -> CaptureRecord? in

@@ -6,7 +6,7 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// A delivery that this process may send, until the lease is over. What came of it is written only with this claim.
+/// A delivery that this process may send, until the lease is over. Only the holder of the claim can store its result.
 public struct Claim: Hashable, Sendable {
     public let capture: CaptureRecord
     public let delivery: DeliveryRecord

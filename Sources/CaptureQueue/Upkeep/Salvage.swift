@@ -91,7 +91,7 @@ struct Salvage {
         var holding: Holding { hasBundle ? .spool : .reference }
     }
 
-    /// What came of looking at it.
+    /// What was found in the spool for a hash.
     private enum Look: Sendable {
         case sound(CaptureFacts)
         /// Its sidecar is all that is left.

@@ -1,4 +1,4 @@
-/// What came of a try to send (Spec/upload.md section 4).
+/// How an attempt to send ended (Spec/upload.md section 4).
 public enum SendOutcome: Hashable, Sendable {
     case completed(receipt: String, remoteID: String?, remoteURL: String?)
     /// The server has it and has not decided.

@@ -14,7 +14,7 @@ extension HTTPExchange {
 }
 
 extension DestinationTest {
-    /// - Parameter fine: statuses that only say that there is no such thing yet.
+    /// - Parameter fine: statuses that say only that nothing is stored under the URL yet, such as 404.
     mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
         let status = end.answer?.status ?? 0
         let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials

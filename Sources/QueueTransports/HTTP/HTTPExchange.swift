@@ -24,7 +24,7 @@ struct HTTPEnd {
         ["TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED"].contains(word ?? "")
     }
 
-    /// The server says that there is no such thing.
+    /// The server answered that nothing is stored under the URL.
     var isOfAbsence: Bool { answer?.status == 404 || answer?.status == 410 }
 
     /// Whether the server does not know a header of the request: 501, or a 400 that names it.

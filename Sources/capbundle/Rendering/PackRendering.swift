@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// What came of packing a capture, as JSON (Spec/command-line.md section 3).
+/// The result of packing a capture, as JSON (Spec/command-line.md section 3).
 enum PackRendering {
     static func json(
         _ raw: String, _ packed: Packer.Packed, output: String?, isDryRun: Bool = false, body: JSONValue? = nil

@@ -146,7 +146,7 @@ struct PushOptionGroup: ParsableArguments {
     }
 }
 
-/// Says what came of each bundle.
+/// Prints the result for each bundle.
 final class PushTelling {
     private let isQuiet: Bool
     private let isJSON: Bool

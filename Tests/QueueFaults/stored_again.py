@@ -109,15 +109,45 @@ def sent_again(bench):
     holds_delivered(rig, bundle)
 
 
-def of_another_hash(bench):
-    """Packed again it has another assertion: the copy is held under its own hash, the destination is asked for the first."""
-    first = bench.packed("again 1", PHOTO[:-2] + b"again" * 400 + PHOTO[-2:])
-    second = bench.packed("again 2", PHOTO[:-2] + b"again" * 400 + PHOTO[-2:])
-    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
-    rig = bench.rig()
+def two_packings(bench, mark):
+    """One capture, packed twice: each has an assertion of its own, so the hashes differ."""
+    photo = PHOTO[:-2] + mark.encode() * 400 + PHOTO[-2:]
+    first, second = bench.packed(f"{mark} 1", photo), bench.packed(f"{mark} 2", photo)
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are not copies of one capture")
+    return first, second
+
+
+def with_disk(rig):
+    """The folder of a destination that the queue now has."""
     disk = rig.out / "disk"
     disk.mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    return disk
+
+
+def refused_the_second_time(bench):
+    """Sent again as another copy it meets the first one in the folder: a conflict, and the first receipt stays."""
+    first, second = two_packings(bench, "twice")
+    rig = bench.rig()
+    disk = with_disk(rig)
+    rig.push(first)
+    rig.run("run").must(0, about="run")
+    receipt, = rig.query("SELECT receipt FROM deliveries")
+    rig.aged(first, days=8)
+    expect(ids(rig.run("prune").must(0)) == [first.id], "it is not let go")
+    rig.run("push", "--resend", second.path).must(0, about="push --resend of another copy")
+    rig.run("run").must(14, about="run")
+    expect((disk / f"{first.id}.bundle").read_bytes() == first.data, "the copy in the folder was replaced")
+    expect(rig.query("SELECT receipt FROM deliveries") == [receipt], "the receipt of the first delivery is gone")
+    expect(rig.rows()[first.id]["state"] == "conflict", "the second copy counts as delivered")
+    expect(ids(rig.run("prune", "--older-than", "0s").must(0)) == [], "the second copy is let go, and is nowhere else")
+
+
+def of_another_hash(bench):
+    """Packed again it has another assertion: the copy is held under its own hash, the destination is asked for the first."""
+    first, second = two_packings(bench, "again")
+    rig = bench.rig()
+    disk = with_disk(rig)
     rig.push(first)
     rig.run("run").must(0, about="run")
     rig.aged(first, days=8)
@@ -135,13 +165,9 @@ def of_another_hash(bench):
 
 def of_a_text(bench):
     """A receipt that is text means the hash that it names, whichever copy is held since."""
-    first = bench.packed("text 1", PHOTO[:-2] + b"texts" * 400 + PHOTO[-2:])
-    second = bench.packed("text 2", PHOTO[:-2] + b"texts" * 400 + PHOTO[-2:])
-    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    first, second = two_packings(bench, "texts")
     rig = bench.rig()
-    disk = rig.out / "disk"
-    disk.mkdir()
-    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    disk = with_disk(rig)
     shutil.copy(first.path, disk / f"{first.id}.bundle")
     released(bench, rig, first)
     rig.run("push", second.path).must(0, about="push of another copy")
@@ -161,6 +187,7 @@ TESTS = [
     ("push --move of what was released leaves its bytes in the spool", moved),
     ("adopt skips what was released", swept),
     ("push --resend sends again what was delivered", sent_again),
+    ("a receipt stays when what is sent again is refused", refused_the_second_time),
     ("a copy of another hash is held, and destinations are asked for the hash of their receipt", of_another_hash),
     ("a receipt that is text means the hash that it names", of_a_text),
 ]

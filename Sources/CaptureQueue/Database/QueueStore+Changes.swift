@@ -37,13 +37,17 @@ extension Database {
         _ event: DeliveryEvent, to delivery: DeliveryRecord, at now: Int, _ change: DeliveryChange = DeliveryChange()
     ) throws -> Bool {
         guard let next = DeliveryStateMachine.next(delivery.state, event) else { return false }
-        try update(delivery, to: next, change)
+        // What was delivered stays delivered: a receipt goes only where another takes its place, or the server lost the bytes.
+        let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
+        try update(delivery, to: next, receipt, change)
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
         if next != delivery.state { try refreshState(ofCapture: delivery.capture) }
         return true
     }
 
-    private func update(_ delivery: DeliveryRecord, to next: DeliveryState, _ change: DeliveryChange) throws {
+    private func update(
+        _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange
+    ) throws {
         try run(
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
@@ -53,8 +57,8 @@ extension Database {
             [
                 next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
                 change.claim.map { Data($0.token) }, change.claim?.owner, change.claim?.until,
-                change.completion?.at, change.completion?.receipt,
-                change.completion.flatMap { Receipt.part(in: $0.receipt) }, change.remoteID ?? delivery.remoteID,
+                change.completion?.at, receipt, receipt.flatMap { Receipt.part(in: $0) },
+                change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
                 change.isInDoubt ?? delivery.isInDoubt ? 1 : 0, change.polls ?? delivery.polls,
                 change.idempotencyKey.applied(to: delivery.idempotencyKey), change.triedAt, delivery.number,

@@ -5,11 +5,11 @@ extension QueueClock {
     /// Reads the clocks against what the database remembers.
     func read(_ db: Database) throws -> Reading {
         guard let row = try db.row("SELECT * FROM clock") else { return read(Memory(lastSeen: 0)) }
-        var anchor: Memory.Anchor?
+        var anchor: Times?
         if let boot = try row.text("boot"), let wall = try row.integer("anchor_wall"),
             let sinceBoot = try row.integer("anchor_boot")
         {
-            anchor = .init(boot: boot, wall: wall, sinceBoot: sinceBoot)
+            anchor = Times(wall: wall, boot: boot, sinceBoot: sinceBoot)
         }
         return read(Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor))
     }

@@ -21,22 +21,11 @@ public struct QueueClock: Sendable {
 
     /// What the queue remembers of time.
     package struct Memory: Hashable, Sendable {
-        package struct Anchor: Hashable, Sendable {
-            package let boot: String
-            package let wall: Int
-            package let sinceBoot: Int
-
-            package init(boot: String, wall: Int, sinceBoot: Int) {
-                self.boot = boot
-                self.wall = wall
-                self.sinceBoot = sinceBoot
-            }
-        }
-
         package var lastSeen: Int
-        package var anchor: Anchor?
+        /// What the clocks said when the wall clock was first trusted in this start of the machine.
+        package var anchor: Times?
 
-        package init(lastSeen: Int, anchor: Anchor? = nil) {
+        package init(lastSeen: Int, anchor: Times? = nil) {
             self.lastSeen = lastSeen
             self.anchor = anchor
         }
@@ -75,17 +64,13 @@ public struct QueueClock: Sendable {
     /// The wall clock as it is, for a user who says that it is right.
     package func accept() -> Memory {
         let now = times()
-        return Memory(
-            lastSeen: now.wall,
-            anchor: now.boot.isEmpty ? nil : .init(boot: now.boot, wall: now.wall, sinceBoot: now.sinceBoot))
+        return Memory(lastSeen: now.wall, anchor: now.boot.isEmpty ? nil : now)
     }
 
     package static func judge(_ now: Times, _ memory: Memory) -> Reading {
         var memory = memory
         if memory.anchor?.boot != now.boot || now.boot.isEmpty {
-            memory.anchor =
-                now.wall >= memory.lastSeen && !now.boot.isEmpty
-                ? .init(boot: now.boot, wall: now.wall, sinceBoot: now.sinceBoot) : nil
+            memory.anchor = now.wall >= memory.lastSeen && !now.boot.isEmpty ? now : nil
         }
         let expected = memory.anchor.map { $0.wall + now.sinceBoot - $0.sinceBoot } ?? now.wall
         let believed = min(now.wall, expected)

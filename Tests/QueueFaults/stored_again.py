@@ -143,6 +143,20 @@ def refused_the_second_time(bench):
     expect(ids(rig.run("prune", "--older-than", "0s").must(0)) == [], "the second copy is let go, and is nowhere else")
 
 
+def amid_a_deletion(bench):
+    """A prune was killed before it deleted the first copy: the copy that is pushed then leaves nothing of it behind."""
+    first, second = two_packings(bench, "amid")
+    rig = bench.rig()
+    rig.push(first)
+    rig.uploaded(first, days=8)
+    with rig.database() as database:
+        database.execute("UPDATE captures SET holding = 'removing'")
+    rig.run("push", second.path).must(0, about="push of another copy")
+    expect(not rig.spool_file(first).exists(), "the first copy stays, and no row names it")
+    expect(rig.spool_file(second).read_bytes() == second.data, "the second copy is not stored")
+    rig.run("check").must(0, about="check")
+
+
 def of_another_hash(bench):
     """Packed again it has another assertion: the copy is held under its own hash, the destination is asked for the first."""
     first, second = two_packings(bench, "again")
@@ -188,6 +202,7 @@ TESTS = [
     ("adopt skips what was released", swept),
     ("push --resend sends again what was delivered", sent_again),
     ("a receipt stays when what is sent again is refused", refused_the_second_time),
+    ("a copy that is pushed amid a deletion takes its place", amid_a_deletion),
     ("a copy of another hash is held, and destinations are asked for the hash of their receipt", of_another_hash),
     ("a receipt that is text means the hash that it names", of_a_text),
 ]

@@ -51,7 +51,7 @@ struct PushGroup {
                 }
                 return try writer.finish(results)
             }
-            removeOldSidecars(plans)
+            removeOldFiles(plans)
             return results
         } catch let error as QueueError {
             takeBack(given, after: error)
@@ -172,18 +172,22 @@ struct PushGroup {
         return false
     }
 
-    /// Of captures whose bytes have another hash now; what stays of them is reported by check.
-    private func removeOldSidecars(_ plans: [Plan]) {
+    /// Of captures whose bytes have another hash now: sidecars, and bundles whose deletion was decided and cut short. What
+    /// stays is reported by check.
+    private func removeOldFiles(_ plans: [Plan]) {
         for case .arrived(let arrival, let record?, needsBytes: true) in plans
         where record.sha256 != arrival.facts.sha256 {
             let rows = try? queue.store.read {
                 try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ?", [record.sha256.data])
             }
             let hasBundle = FileStatus.exists(queue.folder.bundlePath(record.sha256))
-            guard let rows,
-                let permit = RetentionPolicy.permitForSidecar(record.sha256, rows: rows, hasBundle: hasBundle)
-            else { continue }
-            try? queue.spool.remove(permit)
+            guard let rows else { continue }
+            let toFinish = RetentionPolicy.permitToFinish(
+                record.sha256, record.holding, isReference: record.reference != nil)
+            let permit =
+                rows == 0 && toFinish != nil
+                ? toFinish : RetentionPolicy.permitForSidecar(record.sha256, rows: rows, hasBundle: hasBundle)
+            if let permit { try? queue.spool.remove(permit) }
         }
     }
 

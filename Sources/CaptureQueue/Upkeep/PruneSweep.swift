@@ -187,7 +187,6 @@ struct PruneSweep {
 
     /// Deletes again what an earlier run had decided on and may not have finished.
     mutating func finishEarlier() throws {
-        let policy = RetentionPolicy(retention: .max, includesCancelled: false)
         var after = 0
         while true {
             let permits = try queue.store.turn { _ in
@@ -198,7 +197,7 @@ struct PruneSweep {
                         WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 2000
                         """, [after]
                     ).map { row in
-                        let permit = policy.permitToFinish(
+                        let permit = RetentionPolicy.permitToFinish(
                             try row.digest("sha256"), try CaptureRecord.holding(row),
                             isReference: try row.text("reference") != nil)
                         return (try row.needInteger("seq"), permit)

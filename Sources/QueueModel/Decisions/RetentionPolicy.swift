@@ -66,7 +66,7 @@ package struct RetentionPolicy: Sendable {
     }
 
     /// For a deletion that was decided and committed before, and cut short.
-    package func permitToFinish(_ sha256: Digest, _ holding: Holding, isReference: Bool) -> RemovalPermit? {
+    package static func permitToFinish(_ sha256: Digest, _ holding: Holding, isReference: Bool) -> RemovalPermit? {
         holding == .removing ? RemovalPermit(sha256: sha256, includesBundle: !isReference) : nil
     }
 

@@ -64,7 +64,7 @@ extension UploadQueue {
                 ? Self.parking(outcome, delivery, at: now)
                 : Self.change(
                     for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
-                    claim.capture, at: now, settling.retry)
+                    since: try db.lifetimeStart(delivery, claim.capture, settling.retry), at: now, settling.retry)
             guard try db.apply(event, to: delivery, at: now, change) else { return nil }
             let after = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
@@ -139,11 +139,11 @@ extension UploadQueue {
             ])
     }
 
+    /// - Parameter start: when the lifetime of the delivery began.
     static func change(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, _ capture: CaptureRecord, at now: Int,
-        _ retry: RetryPolicy
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, since start: Int, at now: Int, _ retry: RetryPolicy
     ) -> (DeliveryEvent, Database.DeliveryChange) {
-        var (event, change) = plainChange(for: outcome, delivery, capture, at: now, retry)
+        var (event, change) = plainChange(for: outcome, delivery, since: start, at: now, retry)
         change.isInDoubt = outcome.leavesDoubt
         change.triedAt = now
         if case .rejected = outcome { change.idempotencyKey = .forgotten }
@@ -165,8 +165,7 @@ extension UploadQueue {
     }
 
     private static func plainChange(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, _ capture: CaptureRecord, at now: Int,
-        _ retry: RetryPolicy
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, since start: Int, at now: Int, _ retry: RetryPolicy
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         switch outcome {
         case .completed(let receipt, let id, let url):
@@ -179,7 +178,7 @@ extension UploadQueue {
                 let cause = "attempt \(delivery.attempts) of \(retry.delays.count)"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
-            if retry.isOver(pushedAt: capture.pushedAt, endedAt: now) {
+            if retry.isOver(since: start, endedAt: now) {
                 let cause = "its lifetime is over"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
@@ -217,6 +216,14 @@ extension Database {
             WHERE this.id = ? AND (this.session IS NULL OR other.session IS NOT this.session) LIMIT 1
             """
         return try integer(sql, [delivery.number]) != nil
+    }
+
+    /// When the lifetime of a delivery began: with the push, or when the user last asked for it to be sent again.
+    func lifetimeStart(_ delivery: DeliveryRecord, _ capture: CaptureRecord, _ retry: RetryPolicy) throws -> Int {
+        guard retry.lifetime != nil else { return capture.pushedAt }
+        let asked = try integer(
+            "SELECT max(at) FROM transitions WHERE delivery = ? AND event IN ('retry', 'resend')", [delivery.number])
+        return max(capture.pushedAt, asked ?? 0)
     }
 
     /// A capture that was refused for good waits again.

@@ -40,7 +40,8 @@ extension UploadQueue {
                     "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now + delay, polls, delivery.number])
                 return .processing
             default:
-                var (event, change) = Self.change(for: outcome, delivery, capture, at: now, retry)
+                var (event, change) = Self.change(
+                    for: outcome, delivery, since: try db.lifetimeStart(delivery, capture, retry), at: now, retry)
                 // What the server has lost it must not take for the same again.
                 if case .unclear = outcome { change.idempotencyKey = .forgotten }
                 guard try db.apply(event, to: delivery, at: now, change) else { return nil }

@@ -4,7 +4,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public let delays: [Int]
     /// Up to so many percent of a delay are added to it by chance: 0 to 100.
     public let jitter: Int
-    /// A failed try that ends later than so many milliseconds after the push is the last; nil for no end.
+    /// A failed try that ends later than so many milliseconds after the push, or after the user's last `retry`, is the last;
+    /// nil for no end.
     public let lifetime: Int?
 
     /// Five attempts within 15 seconds, then five in five-minute steps.
@@ -70,9 +71,11 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// Whether a try that failed was the last for its age.
     ///
-    /// - Parameter end: when it ended, in Unix milliseconds, as `push` is.
-    public func isOver(pushedAt push: Int, endedAt end: Int) -> Bool {
+    /// - Parameters:
+    ///   - start: when the capture was pushed, or the user last asked for it to be sent again; Unix milliseconds.
+    ///   - end: when the try ended.
+    public func isOver(since start: Int, endedAt end: Int) -> Bool {
         guard let lifetime else { return false }
-        return end - push > lifetime
+        return end - start > lifetime
     }
 }

@@ -74,7 +74,7 @@ def retry_all_spares_what_landed(bench):
 
 
 def lifetime(bench):
-    """--lifetime: a try that fails later than that after the push is the last one, whatever the table says."""
+    """--lifetime: a try that fails later than that after the push, or after `retry`, is the last one, whatever the table says."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
@@ -85,6 +85,10 @@ def lifetime(bench):
         rig.send("--once", code=14)
         row = rig.delivery(bundle)
         expect((row.state, row.attempts) == ("permanently_failed", 2), f"is {row.state} after {row.attempts} attempts")
+        rig.run("retry", bundle.id).must(0, about="retry")
+        rig.send("--once", code=15)
+        row = rig.delivery(bundle)
+        expect((row.state, row.attempts) == ("failed", 1), f"after retry is {row.state} after {row.attempts} attempts")
 
 
 def state_of_a_failure(bench):

@@ -58,7 +58,10 @@ extension UploadQueue {
             let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, of: claim, at: now) }
             guard let row else { return nil }
             let delivery = try DeliveryRecord(row: row)
-            let isParked = settling.verdict.isParked || outcome.isRefusal && settling.isTakenBack()
+            let isParked =
+                try outcome.isRefusal
+                ? (settling.verdict.isParked || settling.isTakenBack()) && db.hasSeveral(for: claim.destination)
+                : settling.verdict.isParked
             let (event, change) =
                 isParked
                 ? Self.parking(outcome, delivery, at: now)
@@ -216,6 +219,17 @@ extension Database {
             WHERE this.id = ? AND (this.session IS NULL OR other.session IS NOT this.session) LIMIT 1
             """
         return try integer(sql, [delivery.number]) != nil
+    }
+
+    /// Whether so many captures wait for a destination that its refusals can be its own fault.
+    fileprivate func hasSeveral(for destination: Destination) throws -> Bool {
+        let waiting = try integer(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM deliveries
+                WHERE destination = ?1 AND state IN ('pending', 'failed') LIMIT ?2)
+            """, [destination.number, DestinationState.captures])
+        // The one that was tried is `uploading`.
+        return (waiting ?? 0) + 1 >= DestinationState.captures
     }
 
     /// When the lifetime of a delivery began: with the push, or when the user last asked for it to be sent again.

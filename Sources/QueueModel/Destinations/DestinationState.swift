@@ -41,7 +41,7 @@ package struct DestinationState: Hashable, Sendable {
 
     /// This many tries in a row, of at least this many captures, count against the destination and not a capture.
     private static let tries = 5
-    private static let captures = 3
+    package static let captures = 3
 
     package private(set) var block: Block?
     package private(set) var isPaused = false

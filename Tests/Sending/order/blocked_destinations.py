@@ -136,6 +136,21 @@ def few_captures(bench):
                f"{rig.states()}, blocked as {rig.destination('web').blocked_reason}")
 
 
+def few_that_are_left(bench):
+    """Of a destination that refuses everything, the last two captures are refused for good, each by its own trial."""
+    bundles = bench.stock[:7]
+    with Scripted(lambda request: Reply(413) if request.method == "PUT" else Reply(405)) as server:
+        rig = put_to(bench, server, *bundles)
+        rig.send("--once", code=15)
+        expect(rig.states() == {"pending"}, f"{rig.states()}")
+        rig.run("cancel", *[bundle.id for bundle in bundles[:5]]).must(0, about="cancel")
+        for _ in range(2):
+            over(rig)
+            rig.send("--once", code=(14, 15))
+        states = [rig.delivery(bundle).state for bundle in bundles[5:]]
+        expect(states == ["permanently_failed"] * 2, f"the last two are {states}")
+
+
 def outage(bench):
     """While all fails, a connection that breaks, a page and 502 to 504 burn nothing, and each trial is another's."""
     bundles = bench.stock[:8]
@@ -239,6 +254,7 @@ FAMILY = [
     ("a mistake in a URL fails no capture for good", wrong_url),
     ("a destination that refuses everything is blocked, run by run", refused_run_by_run),
     ("refusals of two captures are obeyed", few_captures),
+    ("refusals of the last two captures are obeyed", few_that_are_left),
     ("an outage burns no attempt, and the trials rotate", outage),
     ("an error of the API itself counts in an outage", the_servers_own_errors),
     ("retry gives the whole table again", whole_table_again),

@@ -1,4 +1,5 @@
 """http: a server that has the capture and has not decided yet. Only its last word counts; the bytes stay here."""
+import contextlib
 import functools
 import threading
 import time
@@ -59,14 +60,21 @@ def reasons(bench):
         expect(reason in message, f"{name}: the reason that is kept is {message!r}")
 
 
-def for_ever(bench):
-    """A server that never decides: not completed, nothing sent again, and no age lets the bytes go."""
+@contextlib.contextmanager
+def in_work(bench):
+    """A server that never decides, and the capture that it has."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.verdicts = ["processing"]
         rig.http(api.url)
         rig.push(bundle)
         rig.send("--once", code=15)
+        yield api, rig, bundle
+
+
+def for_ever(bench):
+    """A server that never decides: not completed, nothing sent again, and no age lets the bytes go."""
+    with in_work(bench) as (api, rig, bundle):
         with rig.start("run", "--until-empty") as running:
             wait_until(lambda: len(api.seen("poll")) == 3, "three polls")
             running.stop()
@@ -164,12 +172,7 @@ def by_one(bench):
 
 def user_words(bench):
     """What is in work cannot be held, can be cancelled, and is shown."""
-    rig, bundle = bench.rig(), bench.stock[0]
-    with CaptureAPI(bench.public) as api:
-        api.verdicts = ["processing"]
-        rig.http(api.url)
-        rig.push(bundle)
-        rig.send("--once", code=15)
+    with in_work(bench) as (api, rig, bundle):
         shown, = rig.rows()[bundle.id]["deliveries"]
         expect(shown["state"] == "processing" and shown["remote_id"] == api.stored[0].id, f"list shows {shown}")
         rig.run("hold", bundle.id).must(64, about="hold")

@@ -98,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "CaptureQueueTests",
             dependencies: [
-                "CaptureQueue", "QueueTransports", "QueueModel", "CurlClient", "CaptureBundle", "CaptureNative",
+                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative",
                 "CaptureTestSupport", system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Databases"],

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+// Who imports CaptureQueue gets the values and errors of its calls with it.
 @_exported public import QueueModel
 @_exported public import QueueTransports
 public import SystemPackage

@@ -4,13 +4,12 @@ usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it is the
 
 In a page, ```console blocks are sessions: `$ ` a command line, then what it prints on both streams. ```sh blocks are pasted
 as they are, and a ```text block after one is what it prints. All blocks of a page run in one folder, in order, with
-`raw/` being the sample's raw folder. Values that differ on every run (hashes, ids, keys, times, ports, room on the disk) are
+Samples/ and Spec/ in it as in a clone. Values that differ on every run (hashes, ids, keys, times, ports, room on the disk) are
 compared by their form; the time of the sample's capture is not one of them.
 """
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -81,7 +80,6 @@ def run_lines(name, tools, groups):
         home = pathlib.Path(folder)
         work = home / "work"
         work.mkdir()
-        shutil.copytree(ROOT / "Samples/desk-lamp/raw", work / "raw")
         (home / "bin").mkdir()
         for command, tool in zip(("capbundle", "capqueue"), tools):
             (home / "bin" / command).symlink_to(tool)

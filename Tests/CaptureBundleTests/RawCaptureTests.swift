@@ -47,7 +47,7 @@ struct RawCaptureTests {
         ("\"altitude\": 3.5", "\"altitude\": {}", "altitude is an object"),
         ("\"width\": 4", "\"width\": 4.0", "depth_map_dimensions"),
         ("\"width\": 4", "\"width\": 0", "each side must be"),
-        ("\"device_model\"", "\"captured_at\"", "stands twice"), ("{\n", "{,\n", "line 1, column 2"),
+        ("\"device_model\"", "\"captured_at\"", "appears twice"), ("{\n", "{,\n", "line 1, column 2"),
         ("\"latitude\": 12.345678, ", "", "latitude is missing"),
     ])
     func refusesMetadataThatIsWrong(_ found: String, _ replacement: String, _ words: String) throws {

@@ -73,7 +73,7 @@ public final class BundleReader {
         let zeros = try source.read(padding)
         guard zeros.count == padding else { throw truncated("inside the padding of \(place)") }
         guard zeros.allSatisfy({ $0 == 0 }) else {
-            throw BundleError(.containerPadding, "a padding byte that is not zero", entry: lastPath)
+            throw BundleError(.containerPadding, "a padding byte is not zero", entry: lastPath)
         }
         padding = 0
     }
@@ -147,7 +147,7 @@ public final class BundleReader {
         guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
         guard !seen.contains(Array(header.name.utf8)) else { throw duplicate(header.name) }
         guard header.name == name else {
-            throw BundleError(.containerOrder, "stands where \(name) was expected", entry: header.name)
+            throw BundleError(.containerOrder, "found where \(name) was expected", entry: header.name)
         }
         guard header.size <= limit else {
             throw BundleError(.containerLimit, "\(header.size) bytes, at most \(limit) are allowed", entry: name)
@@ -163,7 +163,7 @@ public final class BundleReader {
             throw duplicate(header.name)
         }
         if let lastPath, let last = EntryPath(lastPath), path < last {
-            throw BundleError(.containerOrder, "stands after \(last)", entry: header.name)
+            throw BundleError(.containerOrder, "comes after \(last), expected the order of the manifest", entry: header.name)
         }
         return path
     }
@@ -180,7 +180,7 @@ public final class BundleReader {
     private func readEnd() throws(BundleError) {
         let block = try source.read(UstarHeader.blockLength)
         guard block.allSatisfy({ $0 == 0 }) else {
-            throw BundleError(.containerEnd, "a zero block that is not followed by a second one")
+            throw BundleError(.containerEnd, "the end mark has one zero block, expected two")
         }
         guard block.count == UstarHeader.blockLength else { throw truncated("inside the end mark") }
         guard try source.isAtEnd else {
@@ -189,7 +189,7 @@ public final class BundleReader {
     }
 
     private func duplicate(_ name: String) -> BundleError {
-        BundleError(.containerDuplicate, "stands twice in the bundle", entry: name)
+        BundleError(.containerDuplicate, "appears twice in the bundle", entry: name)
     }
 
     private static func isPath(_ name: String) -> Bool {
@@ -197,7 +197,7 @@ public final class BundleReader {
     }
 
     private static func badPath(_ name: String) -> BundleError {
-        BundleError(.containerPath, "a path that no bundle can hold", entry: name)
+        BundleError(.containerPath, "this path is not allowed in a bundle", entry: name)
     }
 }
 

@@ -42,7 +42,7 @@ package enum DepthMapCodec {
     private static func compress(_ floats: [UInt8]) throws(BundleError) -> [UInt8] {
         let member = try native { () throws(NativeError) in try GzipCompressor.compress(floats.span, level: level) }
         guard member.starts(with: fixedHeader) else {
-            throw BundleError(.internalFailure, "libdeflate wrote another gzip header than the format has")
+            throw BundleError(.internalFailure, "libdeflate wrote a gzip header that differs from the format")
         }
         return member
     }
@@ -86,7 +86,7 @@ package final class DepthMapReader {
             case .header: takeHeader(&rest)
             case .deflate: try takeDeflate(&rest, onFloats)
             case .trailer: takeTrailer(&rest)
-            case .ended: fail(.depthGzip, "bytes after the end of the gzip member")
+            case .ended: fail(.depthGzip, "there are bytes after the end of the gzip member")
             }
         }
     }
@@ -153,10 +153,10 @@ package final class DepthMapReader {
         mayHoldOutput = outcome == .outputFull
         switch outcome {
         case .finished: phase = .trailer
-        case .corrupt: fail(.depthGzip, "a broken deflate stream after \(inflatedBytes) bytes")
+        case .corrupt: fail(.depthGzip, "the deflate stream is broken after \(inflatedBytes) bytes")
         case .blockEnded:
             blocks += 1
-            if blocks == blockLimit { fail(.depthGzip, "a deflate stream of more than \(blockLimit) blocks") }
+            if blocks == blockLimit { fail(.depthGzip, "the deflate stream has more than \(blockLimit) blocks") }
             // What came before may still be in zlib, and the next block needs no further input then.
             mayHoldOutput = true
         case .needsInput, .outputFull: break

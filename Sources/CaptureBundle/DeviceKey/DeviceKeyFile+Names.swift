@@ -20,7 +20,7 @@ extension DeviceKeyFile {
             guard let state = try plainFile(statePath).flatMap({ try? DeviceKeyState.decode($0) }), state.counter == 0
             else {
                 let hint =
-                    "not an unused state: bring its key back, move the file away, or choose another --key"
+                    "a key has used this state: bring that key back, move the file away, or choose another --key"
                 throw .exists(statePath, hint: hint)
             }
             unused = state.keyID
@@ -58,7 +58,7 @@ extension DeviceKeyFile {
         let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileStatus.of(realPath) }
         guard status.links > 1 else { return }
         throw BundleError(
-            .keyState, "the key has \(status.links) names (hard links), expected one, since counters are kept by name",
+            .keyState, "the key has \(status.links) names (hard links), expected one, because each name would have its own counter",
             file: path,
             hints: [
                 "find the others with: find / -xdev -samefile \(ShellWord.quote(path))",

@@ -78,11 +78,11 @@ public struct DeviceKeyFile: Sendable {
                     .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
                     hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
             case .wrongPassphrase:
-                throw BundleError(.keyPassphrase, "the passphrase does not open this key", file: path)
+                throw BundleError(.keyPassphrase, "the passphrase is wrong", file: path)
             case .tooManyIterations(let count):
                 throw BundleError(
                     .keyDamaged,
-                    "its passphrase takes \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
+                    "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
                     file: path)
             case .damaged:
                 throw BundleError(.keyDamaged, "not a PKCS#8 PEM file with a P-256 key", file: path)
@@ -107,7 +107,7 @@ public struct DeviceKeyFile: Sendable {
         if FileStatus.exists(publicPath), try publicFile() != own {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
-                hints: ["move it away; the public half is made from the key where it is missing"])
+                hints: ["move this file away; the next command that needs it makes it again from the key"])
         }
         return own
     }
@@ -120,7 +120,7 @@ public struct DeviceKeyFile: Sendable {
             throw BundleError(
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
                 hints: [
-                    "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath)) makes it anew from a key without passphrase"
+                    "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath)) makes it again, if the key has no passphrase"
                 ])
         }
         let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
@@ -128,7 +128,7 @@ public struct DeviceKeyFile: Sendable {
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {
             throw BundleError(
-                .keyDamaged, "is the public half of another key than \(known.keyID), which the state belongs to",
+                .keyDamaged, "is the public half of another key; the state file belongs to \(known.keyID)",
                 file: publicPath)
         }
         return point
@@ -225,7 +225,7 @@ extension DeviceKeyFile {
     func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
         try native({ $0.isMissing ? missing() : .reading(file, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(file) else {
-                throw BundleError(.keyDamaged, "is no plain file", file: file)
+                throw BundleError(.keyDamaged, "is not a regular file", file: file)
             }
             let status = try handle.status()
             guard status.isOurs else {

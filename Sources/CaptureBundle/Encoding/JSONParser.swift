@@ -91,7 +91,7 @@ package struct JSONParser {
             let start = position
             let name = try string()
             guard Self.isNew(name, after: members, &names) else {
-                throw Failure(offset: start, message: "the name \"\(name)\" stands twice in one object")
+                throw Failure(offset: start, message: "the name \"\(name)\" appears twice in one object")
             }
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw failure("':' was expected") }

@@ -166,7 +166,7 @@ private final class ExtractionFolder {
                 let isLink = FileStatus.isLink(path)
                 throw BundleError(
                     .outputUnusable, "is a \(isLink ? "symbolic link" : "file"), expected a folder", file: path,
-                    hints: isLink ? ["a slash at its end says that the folder it leads to is meant"] : [])
+                    hints: isLink ? ["to use the folder that the link points to, put a slash behind the name"] : [])
             }
             throw .writing(path, error)
         }
@@ -199,7 +199,7 @@ private final class ExtractionFolder {
         let full = path.pushing(name)
         guard replaces else { throw .exists(full) }
         guard kind == .file else {
-            throw BundleError(.outputUnusable, "is there and no plain file, so it is not replaced", file: full)
+            throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: full)
         }
     }
 

@@ -63,7 +63,7 @@ extension Manifest {
         let fields = try ManifestObject(canonicalRoot(bytes), at: "the manifest")
         guard fields.value["version"]?.integer == version else {
             guard fields.value["version"] != nil else { throw fields.missing("version") }
-            throw BundleError(.manifestVersion, "version is not 1, the only one that this program knows")
+            throw BundleError(.manifestVersion, "version is not 1, the only version that this program knows")
         }
         try fields.allow(["captured_at", "chain", "depth", "device", "entries", "id", "version"])
         let capturedAt = try decodeTime(fields)
@@ -79,7 +79,7 @@ extension Manifest {
         let manifest = try Manifest(
             capturedAt: capturedAt, device: device, entries: entries, depth: depth, chain: chain)
         guard manifest.id == id else {
-            throw BundleError(.manifestID, "id is \(id), but the content's is \(manifest.id)")
+            throw BundleError(.manifestID, "id is \(id), but the content gives \(manifest.id)")
         }
         return manifest
     }
@@ -93,7 +93,7 @@ extension Manifest {
             throw BundleError(.manifestCanonical, "not JSON at byte \(error.offset): \(error.message)")
         }
         guard let root else {
-            throw BundleError(.manifestCanonical, "not the canonical form of its JSON (RFC 8785)")
+            throw BundleError(.manifestCanonical, "not in canonical form (RFC 8785)")
         }
         guard root.members != nil else { throw BundleError(.manifestCanonical, "\(root.kind), not an object") }
         if let breach = breach(in: root) { throw BundleError(.manifestCanonical, breach) }
@@ -110,10 +110,10 @@ extension Manifest {
         case .array(let elements): return elements.lazy.compactMap(breach).first
         case .string(let text):
             return text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
-                ? nil : "a string with other than printable ASCII"
+                ? nil : "a string has characters other than printable ASCII"
         case .number(let text):
             let isInteger = value.integer != nil && (text == "0" || !text.hasPrefix("0"))
-            return isInteger ? nil : "the number \(text) is no integer from 0 to 2^53 - 1"
+            return isInteger ? nil : "the number \(text) is not an integer from 0 to 2^53 - 1"
         case .bool(true): return nil
         case .bool(false), .null: return "\(value.kind == "null" ? "null" : "false") is not used in a manifest"
         }
@@ -122,7 +122,7 @@ extension Manifest {
     private static func decodeTime(_ fields: ManifestObject) throws(BundleError) -> CaptureTime {
         let text = try fields.text("captured_at")
         guard let time = CaptureTime(text), time.description == text else {
-            throw fields.wrong("captured_at", "no UTC time with three digits of seconds")
+            throw fields.wrong("captured_at", "not a UTC time with milliseconds, like 2026-03-14T14:09:26.535Z")
         }
         return time
     }
@@ -131,7 +131,7 @@ extension Manifest {
         let text = try fields.text("device")
         guard let point = Base64.decode(text) else { throw fields.wrong("device", "not base64") }
         guard try DevicePoint.isOnCurve(point) else {
-            throw BundleError(.manifestDevice, "device is no uncompressed point on P-256 (\(point.count) bytes)")
+            throw BundleError(.manifestDevice, "device is not an uncompressed point on P-256 (\(point.count) bytes)")
         }
         return try DevicePoint(bytes: point)
     }
@@ -145,7 +145,7 @@ extension Manifest {
         let size = try fields.integer("size")
         let isWithholdable = try fields.flag("withholdable")
         guard let path = EntryPath(text) else {
-            throw BundleError(.manifestEntries, "\(fields.place): no payload path: \(text)")
+            throw BundleError(.manifestEntries, "\(fields.place): \(text) is not an allowed path")
         }
         guard role == path.role.rawValue else {
             throw BundleError(.manifestEntries, "\(path): role is \(role), expected \(path.role.rawValue)")
@@ -185,7 +185,7 @@ extension Manifest {
 
     private static func judge(_ depth: DepthDescription?, entry: ManifestEntry?) throws(BundleError) {
         guard (depth == nil) == (entry == nil) else {
-            throw BundleError(.manifestEntries, "depth and the entry depth.f32.gz must both be there, or neither")
+            throw BundleError(.manifestEntries, "depth and the entry depth.f32.gz must both be present, or both absent")
         }
         guard let depth, let entry, entry.size > depth.size.entryLimit else { return }
         throw BundleError(

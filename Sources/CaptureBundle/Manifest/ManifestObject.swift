@@ -32,7 +32,7 @@ struct ManifestObject {
     func text(_ name: String, where accepts: (String) -> Bool = { _ in true }) throws(BundleError) -> String {
         let member = try require(name)
         guard let text = member.text else { throw wrong(name, "\(member.kind), expected a string") }
-        guard accepts(text) else { throw wrong(name, "\"\(text)\" is not a value that it can have") }
+        guard accepts(text) else { throw wrong(name, "\"\(text)\" is not an allowed value") }
         return text
     }
 
@@ -51,7 +51,7 @@ struct ManifestObject {
     /// A member that is `true` or absent.
     func flag(_ name: String) throws(BundleError) -> Bool {
         guard let member = value[name] else { return false }
-        guard case .bool(true) = member else { throw wrong(name, "\(member.kind), expected true or no such member") }
+        guard case .bool(true) = member else { throw wrong(name, "\(member.kind), expected true, or the member left out") }
         return true
     }
 

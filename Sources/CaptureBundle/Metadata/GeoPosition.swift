@@ -27,7 +27,7 @@ public struct GeoPosition: Sendable {
         guard let members = root.members else { throw Self.wrong("\(root.kind), expected an object") }
         for member in members {
             switch member.value {
-            case .object, .array: throw Self.wrong("\(member.name) is \(member.value.kind), expected a plain value")
+            case .object, .array: throw Self.wrong("\(member.name) is \(member.value.kind), expected a string, a number, true, false or null")
             case .string, .number, .bool, .null: continue
             }
         }
@@ -80,7 +80,7 @@ public struct GeoPosition: Sendable {
     /// - Throws: `location.value` when the members do not fit 512 bytes or use the names `salt` and `pad`.
     func encode(secret: [UInt8], photo: Digest, capturedAt: CaptureTime) throws(BundleError) -> [UInt8] {
         for name in [Self.saltName, Self.padName] where root[name] != nil {
-            throw Self.wrong("a member called \(name), which the format uses itself")
+            throw Self.wrong("a member called \(name), a name that the format reserves")
         }
         let own = String(decoding: CanonicalJSON.encode(root), as: UTF8.self)
         let lines = ["capture-bundle location salt v1", photo.description, capturedAt.description, own]
@@ -109,13 +109,13 @@ public struct GeoPosition: Sendable {
         } catch {
             throw BundleError(.locationCanonical, "not JSON at byte \(error.offset): \(error.message)")
         }
-        guard let root else { throw BundleError(.locationCanonical, "not the canonical form of its JSON") }
+        guard let root else { throw BundleError(.locationCanonical, "not in canonical form") }
         let position: GeoPosition
         do {
             position = try GeoPosition(root)
         } catch {
             // What was found is a position, which no report shows.
-            throw wrong("latitude, longitude, altitude, accuracy or another member is missing or outside its grammar")
+            throw wrong("latitude, longitude, altitude, accuracy or another member is missing or malformed")
         }
         guard let salt = root[saltName]?.text, Digest(hex: salt) != nil else {
             throw wrong("salt is not a string of 64 lower-case hex digits")

@@ -12,7 +12,7 @@ struct FinishedFile: Sendable {
     /// - Parameter folder: the folder that contains `place`.
     init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
         guard let name = place.path?.name else {
-            throw BundleError(.outputUnusable, "is not a name for a file", file: place.name)
+            throw BundleError(.outputUnusable, "is not a file name", file: place.name)
         }
         self.name = place.name
         if case .replacing = place { existing = .replace } else { existing = .refuse }

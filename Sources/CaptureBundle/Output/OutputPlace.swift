@@ -14,7 +14,7 @@ public enum OutputPlace: Hashable, Sendable {
     /// - Throws: `output.unusable` for what cannot be the name of a file.
     package static func named(_ text: String, replaces: Bool) throws(BundleError) -> OutputPlace {
         guard !text.isEmpty, !text.utf8.contains(0) else {
-            throw BundleError(.outputUnusable, "is not a name for a file", file: text)
+            throw BundleError(.outputUnusable, "is not a file name", file: text)
         }
         guard text.utf8.last != UInt8(ascii: "/") else { throw isFolder(text) }
         return replaces ? .replacing(FilePath(text)) : .file(FilePath(text))
@@ -41,7 +41,7 @@ public enum OutputPlace: Hashable, Sendable {
         case .replacing(let path):
             try Self.refuseFolder(path)
             if let status = try? FileStatus.of(path), status.kind != .file {
-                throw BundleError(.outputUnusable, "is there and no plain file, so it is not replaced", file: path)
+                throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
             }
             try Self.examineFolder(of: path)
         }
@@ -61,7 +61,7 @@ public enum OutputPlace: Hashable, Sendable {
                 throw BundleError(.outputUnusable, "is named for two outputs", file: other)
             }
             if let input, input.kind == .file, let there = try? FileStatus.of(path), there.isSameFile(as: input) {
-                throw BundleError(.outputUnusable, "is the file that is being read", file: path)
+                throw BundleError(.outputUnusable, "is also the input, expected another name", file: path)
             }
         }
         for place in places { try place.examine() }
@@ -76,7 +76,7 @@ public enum OutputPlace: Hashable, Sendable {
     }
 
     private static func refuseFolder(_ path: FilePath) throws(BundleError) {
-        guard !path.isEmpty else { throw BundleError(.outputUnusable, "is not a name for a file", file: path) }
+        guard !path.isEmpty else { throw BundleError(.outputUnusable, "is not a file name", file: path) }
         guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else { throw isFolder(path.string) }
     }
 

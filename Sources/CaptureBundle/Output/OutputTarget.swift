@@ -55,7 +55,7 @@ final class OutputTarget {
             return try SpoolFile.open()
         } catch {
             throw BundleError(
-                .outputUnusable, "no temporary file can be made in it: \(error.text)", file: SpoolFile.folder,
+                .outputUnusable, "a temporary file cannot be made in it: \(error.text)", file: SpoolFile.folder,
                 hints: [spoolHint])
         }
     }

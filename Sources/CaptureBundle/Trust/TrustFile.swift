@@ -69,7 +69,7 @@ public struct TrustFile: Sendable {
         for known in devices {
             if known.point == device.point {
                 let state = known.isRevoked ? "is revoked" : "is already trusted"
-                throw BundleError(.trustExists, "this key \(state), as \(known.name)")
+                throw BundleError(.trustExists, "this key \(state) under the name \(known.name)")
             }
             if known.name == device.name {
                 throw BundleError(

@@ -32,7 +32,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         guard Self.isName(name) else {
             throw BundleError(
                 .trustName,
-                "\"\(name)\" is no device name: a letter or digit, then up to 63 of letters, digits and ._@+-")
+                "\"\(name)\" is not a device name, expected a letter or digit, then up to 63 letters, digits or ._@+-")
         }
         self.name = name
         self.point = point
@@ -74,7 +74,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         guard let bytes = Base64.decode(fields[fields.count - 1]), try DevicePoint.isOnCurve(bytes) else {
             throw BundleError(.trustFile, "the key is not base64 of an uncompressed point on P-256")
         }
-        guard Self.isName(fields[0]) else { throw BundleError(.trustFile, "\(fields[0]) is no device name") }
+        guard Self.isName(fields[0]) else { throw BundleError(.trustFile, "\(fields[0]) is not a device name") }
         name = fields[0]
         point = try DevicePoint(bytes: bytes)
         if fields.count == 4 { try read(options: fields[1]) }
@@ -89,7 +89,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
             let parts = option.pieces(by: "=", limit: 2, keepsEmpty: true)
             defer { seen.append(parts[0]) }
             guard !seen.contains(parts[0]) else {
-                throw BundleError(.trustFile, "the option \(parts[0]) stands twice")
+                throw BundleError(.trustFile, "the option \(parts[0]) is given twice")
             }
             try read(option: parts[0], value: parts.count == 2 ? parts[1] : nil)
         }
@@ -120,7 +120,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     /// is before the other.
     public static func time(_ text: String) throws(BundleError) -> CaptureTime {
         guard let time = CaptureTime(text, rounding: .up) ?? CaptureTime(date: text) else {
-            throw BundleError(.trustFile, "\"\(text)\" is no date like 2026-03-14 and no time with its zone")
+            throw BundleError(.trustFile, "\"\(text)\" is neither a date like 2026-03-14 nor a time with a zone")
         }
         return time
     }

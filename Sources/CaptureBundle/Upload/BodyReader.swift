@@ -70,7 +70,7 @@ final class BodyReader: ByteStream {
         else {
             if Self.isBeginning(line) { throw truncated("inside its first line") }
             throw BundleError(
-                .bodyBoundary, "no upload body: the first line is not -- and a boundary of capture bundles")
+                .bodyBoundary, "not an upload body: the first line is not -- and a boundary that capbundle makes")
         }
         self.boundary = boundary
         metadata = try readPart(.metadata, limit: UploadMetadata.byteLimit)
@@ -123,7 +123,7 @@ final class BodyReader: ByteStream {
         guard header == expected else {
             if expected.starts(with: header) { throw truncated("inside the header of a part") }
             throw BundleError(
-                .bodyHeader, "a part header other than the one expected here, of the part \(part.name)")
+                .bodyHeader, "the part header is not the one expected for the part \(part.name)")
         }
         let lead = Self.crlf + Self.dashes
         let mark = boundary?.bytes ?? []
@@ -160,7 +160,7 @@ final class BodyReader: ByteStream {
     private func readPartHeader() throws(BundleError) {
         let end = Self.dashes + Self.crlf
         let rest = manifest?.entries[next...] ?? []
-        let message = "neither a part of an entry that is still to come, nor the end, after a boundary"
+        let message = "after a boundary, expected the part of a remaining entry or the end"
         if try readFollowing(rest.isEmpty ? [end] : [Self.crlf, end], else: message) == end {
             guard try source.isAtEnd else {
                 throw BundleError(.bodyTrailing, "bytes after its end, at offset \(source.position)")
@@ -176,7 +176,7 @@ final class BodyReader: ByteStream {
             if isBeginning { throw truncated("inside the header of a part") }
             throw BundleError(
                 .bodyHeader,
-                "a part header that is not that of an entry which the manifest lists and which is still to come")
+                "the part header does not fit any remaining entry of the manifest")
         }
         let entry = rest[index]
         next = index + 1
@@ -212,7 +212,7 @@ final class BodyReader: ByteStream {
         if found == expected { return }
         if expected.starts(with: found) { throw truncated("after the part of \(current?.path.description ?? "")") }
         throw BundleError(
-            .bodySize, "the part of \(current?.path.description ?? "") has other than its \(current?.size ?? 0) bytes")
+            .bodySize, "the part of \(current?.path.description ?? "") does not have the expected \(current?.size ?? 0) bytes")
     }
 
     private func truncated(_ place: String) -> BundleError {
@@ -222,7 +222,7 @@ final class BodyReader: ByteStream {
     }
 
     private func delimiterInside(_ name: String) -> BundleError {
-        BundleError(.bodyDelimiter, "the boundary stands inside the part of \(name), or that part is cut short")
+        BundleError(.bodyDelimiter, "the boundary appears inside the part of \(name), or that part is cut short")
     }
 }
 
@@ -235,11 +235,11 @@ extension BodyReader {
         let expected = UploadMetadata.encode(
             manifest: manifest, deviceModel: deviceModel, position: position, assertion: head.assertion)
         if metadata != expected {
-            faults.append(BundleError(.bodyMetadata, "the part metadata disagrees with what is signed"))
+            faults.append(BundleError(.bodyMetadata, "the part metadata differs from what is signed"))
         }
         if !isFirstFree(boundary) {
             faults.append(
-                BundleError(.bodyBoundary, "the boundary is \(boundary.text), which is not the one of this manifest"))
+                BundleError(.bodyBoundary, "the boundary is \(boundary.text), expected the one that this manifest gives"))
         }
         return faults
     }

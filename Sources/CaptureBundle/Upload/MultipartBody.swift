@@ -72,7 +72,7 @@ public struct MultipartBody: Sendable {
     static func noBoundary(_ file: String) -> BundleError {
         BundleError(
             .outputUnusable,
-            "this bundle cannot be sent: every boundary that its manifest gives stands in one of its parts",
+            "this bundle cannot be sent: every boundary that its manifest gives appears in one of its parts",
             file: file)
     }
 }

@@ -44,11 +44,11 @@ public struct RequestSignature: Hashable, Sendable {
     /// - Throws: `request.header` when the id is no UUID or the time is outside 0 … 2⁵³ − 1.
     public init(body: Digest, deviceID: String, timestamp: Int, device: DeviceKey) throws(BundleError) {
         guard Self.isUUID(deviceID) else {
-            throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is no UUID (8-4-4-4-12 hex digits)")
+            throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is not a UUID (8-4-4-4-12 hex digits)")
         }
         guard (0...Self.timestampLimit).contains(timestamp) else {
             throw BundleError(
-                .requestHeader, "the timestamp \(timestamp) is no time in milliseconds from 0 to \(Self.timestampLimit)"
+                .requestHeader, "the timestamp \(timestamp) is not a time in milliseconds from 0 to \(Self.timestampLimit)"
             )
         }
         let message = Self.message(timestamp: String(timestamp), body: body)
@@ -61,9 +61,9 @@ public struct RequestSignature: Hashable, Sendable {
     ///
     /// - Throws: `request.header`, `request.signature`.
     public func verify(body: Digest, device: DevicePoint) throws(BundleError) {
-        guard Self.isUUID(deviceID) else { throw BundleError(.requestHeader, "X-Device-Id is no UUID") }
+        guard Self.isUUID(deviceID) else { throw BundleError(.requestHeader, "X-Device-Id is not a UUID") }
         guard let value = JSONValue.number(timestamp).integer, String(value) == timestamp else {
-            throw BundleError(.requestHeader, "X-Device-Timestamp is no decimal number of milliseconds")
+            throw BundleError(.requestHeader, "X-Device-Timestamp is not a decimal number of milliseconds")
         }
         let message = Self.message(timestamp: timestamp, body: body)
         let isGood = try native { () throws -> Bool in

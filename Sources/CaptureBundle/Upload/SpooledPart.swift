@@ -50,7 +50,7 @@ package struct SpooledPart: Sendable {
             BundleReader(BundleSource(stream: tee, name: name)), observer: observer)
         try report.requireSound(name)
         guard Digest(bytes: try native { () throws(NativeError) in try hasher.finish() }) == expected else {
-            throw BundleError(.entrySHA256, "the bytes are not those that were pushed", file: name)
+            throw BundleError(.entrySHA256, "the bytes changed since they were pushed", file: name)
         }
     }
 }

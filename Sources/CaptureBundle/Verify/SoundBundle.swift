@@ -9,7 +9,7 @@ extension VerificationReport {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
             throw BundleError(
                 fault.code, fault.message, file: file, entry: fault.entry,
-                hints: file == "-" ? [] : ["capbundle verify \(ShellWord.quote(FilePath(file))) says all that is wrong"]
+                hints: file == "-" ? [] : ["list all faults with: capbundle verify \(ShellWord.quote(FilePath(file)))"]
             )
         }
     }

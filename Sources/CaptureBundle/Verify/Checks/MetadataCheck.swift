@@ -19,7 +19,7 @@ struct MetadataCheck {
 
     private func location(_ root: JSONValue) -> BundleError? {
         guard root["location"] != nil else { return nil }
-        return BundleError(.metadataLocation, "a top-level member location; a position belongs into location.json")
+        return BundleError(.metadataLocation, "has a top-level member location; a position belongs in location.json")
     }
 
     private func time(_ metadata: CaptureMetadata) -> BundleError? {
@@ -48,7 +48,7 @@ extension CaptureMetadata {
         } catch {
             throw BundleError(.metadataCanonical, "not JSON at byte \(error.offset): \(error.message)")
         }
-        guard let root else { throw BundleError(.metadataCanonical, "not the canonical form of its JSON") }
+        guard let root else { throw BundleError(.metadataCanonical, "not in canonical form") }
         return root
     }
 }

@@ -29,7 +29,7 @@ struct TrustCheck {
         guard let manifest = report.manifest, let data = report.authenticatorData else { return nil }
         let lines = trust.devices.filter { $0.point == manifest.device }
         guard let first = lines.first else {
-            return [BundleError(.trustUnknown, "nobody vouches for the device key \(manifest.device.keyID)")]
+            return [BundleError(.trustUnknown, "the device key \(manifest.device.keyID) is not in the trust file")]
         }
         if let revoked = lines.first(where: \.isRevoked) {
             report.trustedDevice = .init(name: revoked.name, level: revoked.level)
@@ -52,17 +52,17 @@ struct TrustCheck {
                 BundleError(.trustLevel, "\(line.name) is trusted as \(line.level.rawValue), but \(found) signed"))
         }
         if let rpID = line.rpID, rpID.hash != data.rpIDHash {
-            faults.append(BundleError(.trustRPID, "signed by another app than \(rpID.text)"))
+            faults.append(BundleError(.trustRPID, "signed by an app other than \(rpID.text)"))
         }
         if let after = line.validAfter, manifest.capturedAt < after {
             faults.append(
                 BundleError(
-                    .trustNotYetValid, "claims \(manifest.capturedAt), but \(line.name) is trusted from \(after) only"))
+                    .trustNotYetValid, "claims \(manifest.capturedAt), but \(line.name) is trusted only from \(after)"))
         }
         if let before = line.validBefore, manifest.capturedAt >= before {
             faults.append(
                 BundleError(
-                    .trustExpired, "claims \(manifest.capturedAt), but \(line.name) is trusted until \(before) only"))
+                    .trustExpired, "claims \(manifest.capturedAt), but \(line.name) is trusted only until \(before)"))
         }
         return faults
     }

@@ -87,7 +87,7 @@ extension QueueError {
         QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [salvageHint])
     }
 
-    package static let salvageHint = "capqueue salvage builds the database anew from the spool"
+    package static let salvageHint = "build the database again from the spool with: capqueue salvage"
 }
 
 /// Runs calls on the system and turns their failure into this library's error.

@@ -65,7 +65,7 @@ public struct QueueAge: Hashable, Sendable {
 
     package static func parse(_ text: String, of name: String) throws(QueueError) -> QueueAge {
         guard let age = QueueAge(text) else {
-            throw QueueError(.valueInvalid, "\(text) is no time, expected for example 7d, 12h or 90s", of: name)
+            throw QueueError(.valueInvalid, "\(text) is not a time span, expected for example 7d, 12h or 90s", of: name)
         }
         return age
     }
@@ -94,7 +94,7 @@ public enum ByteSize {
 
     package static func parse(_ text: String, of name: String) throws(QueueError) -> Int {
         guard let bytes = bytes(text) else {
-            throw QueueError(.valueInvalid, "\(text) is no size, expected for example 500MB, 2GiB or none", of: name)
+            throw QueueError(.valueInvalid, "\(text) is not a size, expected for example 500MB, 2GiB or none", of: name)
         }
         return bytes
     }

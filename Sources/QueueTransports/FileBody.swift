@@ -217,7 +217,7 @@ final class FileBody: RequestBody {
     }
 
     private func refuse() -> Bool {
-        fault = .damaged(message: "the bytes are not those that were pushed")
+        fault = .damaged(message: "the bytes changed since they were pushed")
         return false
     }
 

@@ -62,7 +62,7 @@ extension UploadTransport {
     }
 
     package func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
-        .failure(SendTrouble(message: "this kind of destination is not told of sessions"))
+        .failure(SendTrouble(message: "this kind of destination has no sessions"))
     }
 }
 

@@ -163,7 +163,8 @@ public final class BundleReader {
             throw duplicate(header.name)
         }
         if let lastPath, let last = EntryPath(lastPath), path < last {
-            throw BundleError(.containerOrder, "comes after \(last), expected the order of the manifest", entry: header.name)
+            throw BundleError(
+                .containerOrder, "comes after \(last), expected the order of the manifest", entry: header.name)
         }
         return path
     }

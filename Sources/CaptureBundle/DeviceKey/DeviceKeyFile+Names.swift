@@ -58,7 +58,8 @@ extension DeviceKeyFile {
         let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileStatus.of(realPath) }
         guard status.links > 1 else { return }
         throw BundleError(
-            .keyState, "the key has \(status.links) names (hard links), expected one, because each name would have its own counter",
+            .keyState,
+            "the key has \(status.links) names (hard links), expected one, because each name would have its own counter",
             file: path,
             hints: [
                 "find the others with: find / -xdev -samefile \(ShellWord.quote(path))",

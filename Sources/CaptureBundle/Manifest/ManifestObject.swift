@@ -51,7 +51,9 @@ struct ManifestObject {
     /// A member that is `true` or absent.
     func flag(_ name: String) throws(BundleError) -> Bool {
         guard let member = value[name] else { return false }
-        guard case .bool(true) = member else { throw wrong(name, "\(member.kind), expected true, or the member left out") }
+        guard case .bool(true) = member else {
+            throw wrong(name, "\(member.kind), expected true, or the member left out")
+        }
         return true
     }
 

@@ -27,7 +27,9 @@ public struct GeoPosition: Sendable {
         guard let members = root.members else { throw Self.wrong("\(root.kind), expected an object") }
         for member in members {
             switch member.value {
-            case .object, .array: throw Self.wrong("\(member.name) is \(member.value.kind), expected a string, a number, true, false or null")
+            case .object, .array:
+                throw Self.wrong(
+                    "\(member.name) is \(member.value.kind), expected a string, a number, true, false or null")
             case .string, .number, .bool, .null: continue
             }
         }

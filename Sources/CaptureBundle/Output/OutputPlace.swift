@@ -41,7 +41,8 @@ public enum OutputPlace: Hashable, Sendable {
         case .replacing(let path):
             try Self.refuseFolder(path)
             if let status = try? FileStatus.of(path), status.kind != .file {
-                throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
+                throw BundleError(
+                    .outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
             }
             try Self.examineFolder(of: path)
         }

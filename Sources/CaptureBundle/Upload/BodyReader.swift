@@ -212,7 +212,8 @@ final class BodyReader: ByteStream {
         if found == expected { return }
         if expected.starts(with: found) { throw truncated("after the part of \(current?.path.description ?? "")") }
         throw BundleError(
-            .bodySize, "the part of \(current?.path.description ?? "") does not have the expected \(current?.size ?? 0) bytes")
+            .bodySize,
+            "the part of \(current?.path.description ?? "") does not have the expected \(current?.size ?? 0) bytes")
     }
 
     private func truncated(_ place: String) -> BundleError {
@@ -239,7 +240,8 @@ extension BodyReader {
         }
         if !isFirstFree(boundary) {
             faults.append(
-                BundleError(.bodyBoundary, "the boundary is \(boundary.text), expected the one that this manifest gives"))
+                BundleError(
+                    .bodyBoundary, "the boundary is \(boundary.text), expected the one that this manifest gives"))
         }
         return faults
     }

@@ -48,7 +48,8 @@ public struct RequestSignature: Hashable, Sendable {
         }
         guard (0...Self.timestampLimit).contains(timestamp) else {
             throw BundleError(
-                .requestHeader, "the timestamp \(timestamp) is not a time in milliseconds from 0 to \(Self.timestampLimit)"
+                .requestHeader,
+                "the timestamp \(timestamp) is not a time in milliseconds from 0 to \(Self.timestampLimit)"
             )
         }
         let message = Self.message(timestamp: String(timestamp), body: body)

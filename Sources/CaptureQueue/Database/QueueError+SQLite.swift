@@ -36,7 +36,7 @@ extension QueueError {
         default:
             // A table that is not there, a constraint that does not hold: nothing that our own statements can cause.
             QueueError(
-                .damaged, "the database is not as this tool made it (SQLite code \(error.resultCode.rawValue))",
+                .damaged, "the database was changed by another program (SQLite code \(error.resultCode.rawValue))",
                 of: path,
                 hints: [salvageHint])
         }

@@ -13,7 +13,8 @@ extension Database {
             if try row.integer("ended_at") != nil {
                 guard reopens else {
                     throw QueueError(
-                        .sessionEnded, "the session has ended", of: name, hints: ["--reopen opens it again"])
+                        .sessionEnded, "the session has ended", of: name, hints: ["to add to it all the same: --reopen"]
+                    )
                 }
                 try run("UPDATE sessions SET ended_at = NULL, incomplete = 0, marker = NULL WHERE id = ?", [id])
             }
@@ -27,7 +28,7 @@ extension Database {
         guard let id = try integer("SELECT id FROM destinations WHERE name = ?", [name]) else {
             throw QueueError(
                 .destinationUnknown, "no such destination", of: name,
-                hints: ["capqueue dest list shows those that there are"])
+                hints: ["list the destinations with: capqueue dest list"])
         }
         return id
     }
@@ -38,7 +39,7 @@ extension Database {
         guard try integer("SELECT is_retired FROM destinations WHERE id = ?", [id]) == 0 else {
             throw QueueError(
                 .destinationRetired, "the destination is retired and takes no further captures", of: name,
-                hints: ["name another one; capqueue dest list shows them"])
+                hints: ["name another destination; list them with: capqueue dest list"])
         }
         return id
     }
@@ -70,7 +71,7 @@ extension Database {
     /// - Throws: `destination.exists`.
     func requireFree(destination name: String, for number: Int? = nil) throws {
         guard try integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
-            throw QueueError(.destinationExists, "a destination has this name already", of: name)
+            throw QueueError(.destinationExists, "a destination already has this name", of: name)
         }
         let owner = try row(
             """
@@ -79,7 +80,7 @@ extension Database {
         guard let owner = try owner?.needText("name") else { return }
         throw QueueError(
             .destinationExists, "\(owner) had this name before", of: name,
-            hints: ["bundles in the queue that name it mean \(owner); choose another name"])
+            hints: ["bundles in the queue still use it for \(owner); choose another name"])
     }
 
     /// The destinations that a sidecar means, each once.
@@ -117,7 +118,8 @@ extension Database {
         if let exact = try CaptureRecord.all(self, "WHERE id = ?", [word]).first { return exact }
         guard word.utf8.count >= 4, word.utf8.count <= 64, word.utf8.allSatisfy(QueueName.isIDCharacter) else {
             throw QueueError(
-                .idMalformed, "is no id; expected one that push printed, or at least its first 4 characters", of: word)
+                .idMalformed, "is not an id; expected one that push printed, or at least its first 4 characters",
+                of: word)
         }
         // Everything that begins with the word stands between it and the word followed by a letter above all digits.
         var found = try CaptureRecord.all(self, "WHERE id >= ? AND id < ? ORDER BY id LIMIT 9", [word, word + "~"])
@@ -149,7 +151,7 @@ enum QueueName {
         else {
             throw QueueError(
                 .nameInvalid,
-                "is no name for \(what); expected 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with . or -",
+                "cannot be the name of \(what); expected 1 to 64 characters from A-Z a-z 0-9 . _ -, not beginning with . or -",
                 of: name)
         }
     }

@@ -31,13 +31,13 @@ enum Schema {
         }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
             throw QueueError(
-                .damaged, "is no database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
+                .damaged, "is not a database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
         }
         // File format, section 1.3. A single page without an owner is what a kill leaves of a queue that was being made.
         let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
         let size = (try? FileStatus.ofName(path).size) ?? 0
         guard owner == applicationID || owner == 0 && size <= 4096 else {
-            throw QueueError(.damaged, "is a database, and not one of a queue", of: path)
+            throw QueueError(.damaged, "is a database, but not one of capqueue", of: path)
         }
     }
 
@@ -69,13 +69,13 @@ enum Schema {
             let isHalfMade =
                 try tables == 1 && db.tableExists("grdb_migrations") && migrator.appliedMigrations(db).isEmpty
             guard isHalfMade else {
-                throw QueueError(.damaged, "is a database, and not one of a queue", of: folder.database)
+                throw QueueError(.damaged, "is a database, but not one of capqueue", of: folder.database)
             }
             return
         }
         guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
             throw QueueError(
-                .newer, "was made by a newer capqueue; this one knows versions up to \(V3.name)", of: folder.path,
+                .newer, "was made by a newer capqueue; this one supports versions up to \(V3.name)", of: folder.path,
                 hints: ["install a newer capqueue; nothing was changed"])
         }
     }

@@ -57,7 +57,7 @@ extension UploadQueue {
         let known = try destination(name)
         guard let kind = Destination.Kind(rawValue: known.kind), kind != .folder else {
             throw QueueError(
-                .destinationSettings, "nothing of a destination of kind \(known.kind) can be changed", of: name)
+                .destinationSettings, "the settings of a destination of kind \(known.kind) cannot be changed", of: name)
         }
         var settings = known.settings
         for (key, value) in changes { settings[key] = value }
@@ -97,8 +97,8 @@ extension UploadQueue {
                     throw QueueError(
                         .destinationUsed, used == 1 ? "1 delivery names it" : "\(used) deliveries name it", of: name,
                         hints: [
-                            "their receipts would not say any more where they went",
-                            "capqueue dest retire \(name) keeps further captures from it",
+                            "without it their receipts would no longer say where they were sent",
+                            "to send it nothing more: capqueue dest retire \(name)",
                         ])
                 }
                 try db.run("DELETE FROM destinations WHERE id = ?", [number])

@@ -82,7 +82,7 @@ public final class EventHook: Sendable {
                 defer { state.dropped = 0 }
                 return state.dropped
             }
-            if dropped > 0 { warn("--on-event: \(dropped) events were passed over, the command is too slow") }
+            if dropped > 0 { warn("--on-event: \(dropped) events were skipped, because the command is too slow") }
             guard let next else { break }
             run(next)
         }

@@ -108,7 +108,7 @@ struct Intake: Sendable {
         }
         do {
             guard let handle = try FileHandle.readingPlainFile(path) else {
-                throw BundleError(.inputUnreadable, "is no plain file", file: path)
+                throw BundleError(.inputUnreadable, "is not a regular file", file: path)
             }
             return (handle, path.string)
         } catch let error as BundleError {

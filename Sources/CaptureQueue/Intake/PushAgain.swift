@@ -43,11 +43,12 @@ extension PushWriter {
 
     private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> String {
         switch record.state {
-        case .completed where isStoredAgain: "it was uploaded before, and is stored again; --resend sends it again"
-        case .completed: "it was uploaded already; --resend sends it again"
+        case .completed where isStoredAgain:
+            "it was uploaded before and is now stored again; to send it again: --resend"
+        case .completed: "it was already uploaded; to send it again: --resend"
         case .permanentlyFailed, .conflict:
-            "the queue holds it already, and it failed for good: capqueue retry \(record.id)"
-        default: "the queue holds it already"
+            "it is already in the queue and failed for good; to try again: capqueue retry \(record.id)"
+        default: "it is already in the queue"
         }
     }
 
@@ -105,7 +106,7 @@ extension PushWriter {
             try db.addDelivery(
                 ofCapture: record.sequence, to: destination, priority: options.priority, due: due, at: now,
                 cause: "pushed again")
-            notes.append("it goes to \(name), too")
+            notes.append("it will also be sent to \(name)")
         }
     }
 

@@ -44,14 +44,18 @@ final class PushLimits: Sendable {
         if let limit = settings.limit, total > limit {
             return QueueError(
                 .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
-                hints: ["capqueue prune lets go of what was uploaded; capqueue config limit changes the limit"])
+                hints: [
+                    "delete what was uploaded with: capqueue prune; change the limit with: capqueue config limit SIZE"
+                ])
         }
         if let floor = settings.freeFloor {
             let free = try onFile(folder.path) { () throws(NativeError) in try DiskSpace.free(at: folder.path) }
             if free - size < floor {
                 return QueueError(
-                    .freeDisk, "\(free) bytes are free on the disk, \(floor) have to stay so", of: name,
-                    hints: ["capqueue config free-floor changes that; --reference needs no room"])
+                    .freeDisk, "\(free) bytes are free on the disk, \(floor) must stay free", of: name,
+                    hints: [
+                        "change that with: capqueue config free-floor SIZE; or push with --reference, which needs no space"
+                    ])
             }
         }
         return nil

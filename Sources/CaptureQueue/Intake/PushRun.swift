@@ -18,7 +18,7 @@ extension UploadQueue {
         let group = PushGroup(run)
         let arrival = try run.take(place)
         guard let result = group.commit([.success(arrival)]).first else {
-            throw QueueError(.corruptRecord, "nothing came of a push", of: path)
+            throw QueueError(.corruptRecord, "a push has no result", of: path)
         }
         return try result.get()
     }
@@ -86,7 +86,8 @@ extension UploadQueue {
                 let ended = try db.integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session])
                 if ended != nil {
                     throw QueueError(
-                        .sessionEnded, "the session has ended", of: session, hints: ["--reopen opens it again"])
+                        .sessionEnded, "the session has ended", of: session,
+                        hints: ["to add to it all the same: --reopen"])
                 }
             }
             let used = try usedBytes(db)

@@ -45,7 +45,9 @@ struct PushWriter {
         }
         guard needsBytes else {
             return .failure(
-                QueueError(.inputOutput, "the same bundle, earlier in this call, could not be stored", of: arrival.name)
+                QueueError(
+                    .inputOutput, "the same bundle was given earlier in this command and could not be stored",
+                    of: arrival.name)
             )
         }
         return .success(try insert(arrival))
@@ -67,7 +69,7 @@ struct PushWriter {
             tag: arrival.tag, body: arrival.body)
         var notes: [String] = []
         if let reference = arrival.reference {
-            notes.append("the queue does not hold these bytes, only their hash: keep \(reference) until it is uploaded")
+            notes.append("the queue keeps only the hash of this file: do not delete \(reference) before it is uploaded")
         }
         return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, notes)
     }

@@ -20,24 +20,24 @@ struct SourceRemoval {
         guard let source = arrival.source, arrival.reference == nil else { return pushed }
         let folder = source.path.folder.resolved
         if let kept = kept.first(where: { folder.starts(with: $0) }) {
-            return pushed.adding(note: "\(source.path) stays: it is in \(kept), which the queue answers for")
+            return pushed.adding(note: "\(source.path) is not removed: it is in \(kept), which the queue uses")
         }
         guard pushed.sha256 == arrival.facts.sha256, holdsBytes(pushed, besides: source.status) else {
-            return pushed.adding(note: "\(source.path) stays: the queue does not hold these very bytes")
+            return pushed.adding(note: "\(source.path) is not removed: the queue does not store exactly these bytes")
         }
         do throws(NativeError) {
             // Not through a link: its target may be in use by others, and the link is not the file that was read.
             let now = try FileStatus.ofName(source.path)
             guard now.kind != .link else {
-                return pushed.adding(note: "\(source.path) stays: it is a symbolic link")
+                return pushed.adding(note: "\(source.path) is not removed: it is a symbolic link")
             }
             guard now == source.status else {
-                return pushed.adding(note: "\(source.path) stays: it was changed or replaced while it was read")
+                return pushed.adding(note: "\(source.path) is not removed: it changed while it was read")
             }
             if let name = source.path.name { _ = try FolderHandle(source.path.folder).removeFile(name) }
             return pushed
         } catch {
-            return pushed.adding(note: "\(source.path) stays: it cannot be removed: \(error.text)")
+            return pushed.adding(note: "\(source.path) cannot be removed: \(error.text)")
         }
     }
 

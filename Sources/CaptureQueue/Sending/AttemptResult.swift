@@ -12,7 +12,7 @@ struct AttemptResult {
     let dueAt: Int?
     /// Taken in the same transaction.
     let next: Claim?
-    /// Captures that were refused for good and wait again, since the destination refuses whatever it is sent.
+    /// Captures that were refused for good and wait again, since the destination refuses everything.
     var takenBack: [CaptureRecord] = []
 }
 
@@ -182,7 +182,7 @@ extension UploadQueue {
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
             if retry.isOver(since: start, endedAt: now) {
-                let cause = "its lifetime is over"
+                let cause = "its lifetime has passed"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
             return (.fail, .init(cause: message, due: now + delay, failure: (code, message)))
@@ -254,7 +254,7 @@ extension Database {
         let isBack = try apply(
             .retry, to: delivery, at: now,
             .init(
-                cause: "the destination refuses whatever it is sent", due: now,
+                cause: "the destination refuses everything", due: now,
                 attempts: max(0, delivery.attempts - 1), failure: failure))
         return isBack ? try CaptureRecord.one(self, sequence: sequence) : nil
     }

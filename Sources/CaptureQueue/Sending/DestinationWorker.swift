@@ -140,7 +140,7 @@ package final class DestinationWorker {
         tell(verdict.change)
         for capture in settled.takenBack {
             var event = self.event(.pending, capture, at: after)
-            (event.state, event.message) = (.pending, "waits again: the destination refuses whatever it is sent")
+            (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
             sharedRun.tell(event)
         }
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
@@ -231,7 +231,7 @@ package final class DestinationWorker {
         case .failure(let trouble):
             var event = QueueEvent(
                 .warning, at: sharedRun.now, destination: sharedRun.name(destination),
-                message: "the end of session \(marker.session) was not taken: \(trouble.message)")
+                message: "the destination did not accept the end of session \(marker.session): \(trouble.message)")
             event.session = marker.session
             sharedRun.tell(event)
         }

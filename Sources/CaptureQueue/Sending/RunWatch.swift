@@ -121,7 +121,7 @@ final class RunWatch {
         guard !claims.isEmpty else { return }
         let lost = try Set(queue.lost(claims).map(\.delivery.number))
         guard !lost.isEmpty else { return }
-        sharedRun.stopTransfers("the user decided otherwise") { claim, _ in
+        sharedRun.stopTransfers("the user changed the delivery") { claim, _ in
             claim.map { lost.contains($0.delivery.number) } ?? false
         }
     }
@@ -169,7 +169,7 @@ final class RunWatch {
         var event = QueueEvent(.quota, at: sharedRun.now)
         event.bytes = status.usedBytes
         event.message =
-            "the spool holds \(status.usedBytes) bytes, above the mark of \(ByteSize.text(status.settings.warnAt))"
+            "the spool holds \(status.usedBytes) bytes, more than the mark of \(ByteSize.text(status.settings.warnAt))"
         sharedRun.tell(event)
     }
 

@@ -78,7 +78,7 @@ public struct QueueFolder: Hashable, Sendable {
             if error.isMissing { throw missing }
             throw .file(path, error)
         }
-        guard whole.kind == .folder else { throw QueueError(.unusable, "is no folder", of: path) }
+        guard whole.kind == .folder else { throw QueueError(.unusable, "is not a folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
         for file in [lock, runLock, reserve] { try examine(file, .file) }
@@ -101,7 +101,9 @@ public struct QueueFolder: Hashable, Sendable {
     }
 
     var missing: QueueError {
-        QueueError(.missing, "there is no queue", of: path, hints: ["capqueue push makes one"])
+        QueueError(
+            .missing, "there is no queue here", of: path,
+            hints: ["the first capqueue push makes one; another folder: --queue DIR"])
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {

@@ -31,7 +31,7 @@ extension UploadQueue {
             throw QueueError(
                 .bytesAbsent,
                 record.holding == .removed || record.holding == .removing
-                    ? "was uploaded or cancelled, and its bytes were let go"
+                    ? "was uploaded or cancelled, and its bytes were deleted"
                     : "its bytes are \(record.holding.words)",
                 of: record.id)
         }
@@ -42,8 +42,8 @@ extension UploadQueue {
             case .entrySHA256:
                 throw QueueError(
                     record.holding == .reference ? .sourceChanged : .spoolDamaged,
-                    "the bytes are not those that were pushed; nothing was written", of: record.id,
-                    hints: ["capqueue check --read-data sets it aside"])
+                    "the bytes changed since they were pushed; nothing was written", of: record.id,
+                    hints: ["set the damaged file aside with: capqueue check --read-data"])
             case .inputUnreadable where !FileStatus.exists(path):
                 throw QueueError(.bytesAbsent, "\(path) is gone", of: record.id, hints: ["push the bundle again"])
             default: throw error

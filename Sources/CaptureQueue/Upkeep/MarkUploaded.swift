@@ -53,7 +53,7 @@ extension UploadQueue {
         if open.count > 1 {
             throw QueueError(
                 .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,
-                hints: ["--dest NAME says which"])
+                hints: ["name one with --dest NAME"])
         }
         return first
     }

@@ -155,7 +155,7 @@ struct PruneSweep {
                         ? QueueError(.bytesAbsent, "its bytes are \(record.holding.words)", of: record.id)
                         : QueueError(
                             .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
-                            hints: ["capqueue cancel \(record.id) cancels it"])
+                            hints: ["cancel it first: capqueue cancel \(record.id)"])
                 }
                 found.append(item)
             } catch {

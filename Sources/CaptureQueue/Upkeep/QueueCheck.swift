@@ -162,13 +162,15 @@ struct QueueCheck {
         if record.holding == .removing {
             let path = queue.folder.bundlePath(record.sha256)
             try tell(
-                .interrupted, record.id, path, "its deletion was cut short; prune ends it", isRepaired: false, deliver)
+                .interrupted, record.id, path, "its deletion was interrupted; capqueue prune completes it",
+                isRepaired: false, deliver)
         }
         if verdict.lacksSidecar && verdict.fault == nil {
             if isRepairing { try SidecarRepair(queue).write(record) }
             let path = queue.folder.sidecarPath(record.sha256)
             try tell(
-                .sidecar, record.id, path, "no sidecar, which salvage would need", isRepaired: isRepairing, deliver)
+                .sidecar, record.id, path, "its sidecar is missing, which salvage would need", isRepaired: isRepairing,
+                deliver)
         }
     }
 
@@ -223,7 +225,7 @@ struct QueueCheck {
         guard let sha256 = Digest(hex: name.stem), QueueFolder.shard(sha256) == shard,
             name == QueueFolder.bundleName(sha256) || name == QueueFolder.sidecarName(sha256)
         else {
-            return try tell(.stray, nil, path, "is no name that the queue gives", isRepaired: false, deliver)
+            return try tell(.stray, nil, path, "the queue does not use this name", isRepaired: false, deliver)
         }
         if try isNamed(sha256, isBundle: name == QueueFolder.bundleName(sha256)) { return }
         let stray = StrayFile(queue, sha256)
@@ -237,7 +239,7 @@ struct QueueCheck {
             else {
                 return
             }
-            message = "no row names this bundle; a push may have been killed"
+            message = "the database does not know this bundle; a push may have been killed"
             isRepaired = try isRepairing && stray.adopt()
         }
         try tell(.stray, nil, path, message, isRepaired: isRepaired, deliver)

@@ -43,7 +43,7 @@ extension UploadQueue {
                 return try FileDigest.sha256(copy) == sent.sha256
             }
             guard isWhole else {
-                troubles.append("\(name): what came back is not what was sent")
+                troubles.append("\(name): the bytes that came back differ from those that were sent")
                 continue
             }
             // The copy has no name any more; this is one that leads to it.
@@ -97,7 +97,7 @@ extension UploadQueue {
         case .unknown(let text):
             try deliver(
                 CheckFinding(
-                    kind: .unconfirmed, id: record.id, path: name, message: "could not be asked for: \(text)",
+                    kind: .unconfirmed, id: record.id, path: name, message: "could not be looked up: \(text)",
                     isRepaired: false))
         case .lost(let text):
             let isSentAgain = try !isDryRun && lose(delivery, because: text)

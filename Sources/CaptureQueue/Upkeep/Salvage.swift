@@ -37,7 +37,7 @@ extension UploadQueue {
         let locks = try [folder.lock, folder.runLock].map { path in
             guard
                 let lock = try onFile(path, { () throws(NativeError) in try FileLock.take(path, milliseconds: 60_000) })
-            else { throw QueueError(.busy, "another process is at work in the queue", of: folder.path) }
+            else { throw QueueError(.busy, "another process is using the queue", of: folder.path) }
             return lock
         }
         defer { locks.forEach { $0.release() } }
@@ -62,8 +62,8 @@ extension UploadQueue {
         }
         throw QueueError(
             .stateRefused,
-            "the database is sound, and knows what was uploaded and cancelled; salvage would forget that",
-            of: folder.database, hints: ["capqueue check looks for damage; --force salvages all the same"])
+            "the database is sound; salvage would forget what was uploaded and cancelled",
+            of: folder.database, hints: ["look for damage with: capqueue check; to salvage all the same: --force"])
     }
 }
 

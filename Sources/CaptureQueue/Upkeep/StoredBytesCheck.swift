@@ -50,10 +50,11 @@ struct StoredBytesCheck: Sendable {
         guard FileStatus.exists(path) else {
             // Between the rename and the row, a kill may have come.
             return try spool.isSetAside(record.sha256)
-                ? .wrong(.damaged, "was set aside by a check that was cut short") : .wrong(.missing, "the file is gone")
+                ? .wrong(.damaged, "was set aside by a check that was interrupted")
+                : .wrong(.missing, "the file is gone")
         }
         guard let status = try spool.bundleStatus(record.sha256) else {
-            return .wrong(.damaged, "is no plain file")
+            return .wrong(.damaged, "is not a regular file")
         }
         guard status.size == record.byteCount else {
             return .wrong(.damaged, "has \(status.size) bytes, \(record.byteCount) were pushed")
@@ -69,11 +70,11 @@ struct StoredBytesCheck: Sendable {
     {
         guard let path = record.reference.map({ FilePath($0) }) else { return nil }
         guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is gone") }
-        guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file is another one now") }
+        guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file was replaced") }
         guard reads else { return nil }
         let handle = try onFile(path) { () throws(NativeError) in try FileHandle.reading(path) }
         bytesRead += record.byteCount
         return try SpoolReader.hash(handle, path) == record.sha256
-            ? nil : .wrong(.source, "the user's file holds other bytes now")
+            ? nil : .wrong(.source, "the user's file was changed")
     }
 }

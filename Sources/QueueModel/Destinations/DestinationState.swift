@@ -150,7 +150,7 @@ package struct DestinationState: Hashable, Sendable {
     private static func refusing(_ message: String) -> Block {
         Block(
             .refusing,
-            "it refused the last uploads, whatever was sent; check its URL and settings; last answer: \(message)")
+            "it refused all of the last uploads; check its URL and settings; last answer: \(message)")
     }
 
     private mutating func refused(_ capture: Int, _ message: String, at now: Int) -> Verdict {
@@ -169,7 +169,7 @@ package struct DestinationState: Hashable, Sendable {
         failures = Self.added(capture, to: failures)
         isUnsaved = true
         guard isFailing else { return Verdict(change: unblock()) }
-        let change = put(Block(.failing, "the last tries failed: \(message)"), at: now)
+        let change = put(Block(.failing, "the last attempts failed: \(message)"), at: now)
         return Verdict(change: change, isParked: wasFailing && isOutage)
     }
 

@@ -58,7 +58,7 @@ extension CaptureAPITransport {
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         guard let endpoint = template.address(of: job.capture), let id = job.delivery.remoteID,
             let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
-        else { return .unclear(code: "poll", message: "no id of the server's to ask for") }
+        else { return .unclear(code: "poll", message: "the server's id of the capture is not known") }
         guard let empty = try? Digest.of([]) else { return local("no hash") }
         switch authorized(HTTPRequest(.get, address), empty, job.token, control) {
         case .failure(let refusal): return refusal.outcome
@@ -69,7 +69,7 @@ extension CaptureAPITransport {
                 return .parked(cause: end.message, isInDoubt: false)
             }
             if answer.status == 404 {
-                return .unclear(code: "http.404", message: "the server does not know \(id) any more")
+                return .unclear(code: "http.404", message: "the server no longer knows \(id)")
             }
             let json = AnswerWords(answer).json
             guard answer.status == 200, let data = json?["data"], data.members != nil else {
@@ -106,11 +106,11 @@ extension CaptureAPITransport {
         do throws(SendTrouble) {
             if let device = settings.device {
                 _ = try shared.key(device)
-                found.findings.append("the key of device \(device.id) opens")
+                found.findings.append("the key of device \(device.id) can be used")
             }
             if let tokens = shared.tokens {
                 _ = try tokens.current(control)
-                found.findings.append("there is a token")
+                found.findings.append("a token is set")
             }
         } catch {
             found.block = Block(.local, error.message)

@@ -36,11 +36,12 @@ package final class FolderTransport: UploadTransport {
             throw BundleError(.outputUnusable, "the name of its folder is not UTF-8", file: path)
         }
         guard !resolved.starts(with: queue.resolved) else {
-            throw BundleError(.outputUnusable, "is in the queue itself, so nothing in it would be a copy", file: path)
+            throw BundleError(
+                .outputUnusable, "is inside the queue, so a file in it would not be a second copy", file: path)
         }
         guard (try? FileStatus.of(resolved))?.kind == .folder else {
             throw BundleError(
-                .outputUnusable, "is no folder; make it first, on the disk that it is meant for", file: path)
+                .outputUnusable, "is not a folder; mount its disk and make the folder there first", file: path)
         }
         if let known = readMarker(resolved) { return (resolved, known) }
         do throws(NativeError) {
@@ -70,7 +71,7 @@ package final class FolderTransport: UploadTransport {
             ? nil
             : Block(
                 .offline,
-                "\(path) is not there, or not the folder that was named: is its disk mounted?")
+                "\(path) is missing, or is not the folder that was added: is its disk mounted?")
     }
 
     /// Copies the bundle; what is there already is compared, never replaced.
@@ -94,14 +95,14 @@ package final class FolderTransport: UploadTransport {
                 return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
             }
             guard agrees else {
-                return .damaged(message: "the bytes are not those that were pushed")
+                return .damaged(message: "the bytes changed since they were pushed")
             }
             try file.handle.synchronize()
             // What is read back comes from the disk then, and not from memory.
             file.handle.dropCache()
             try file.handle.seekToStart()
             guard try copy(file.handle, to: nil, .sha256(job.capture.sha256)) == true else {
-                return .failed(code: "folder.readback", message: "\(target) does not read back as it was written")
+                return .failed(code: "folder.readback", message: "\(target) differs from what was written to it")
             }
             do throws(NativeError) {
                 try file.publish(.refuse)
@@ -123,14 +124,14 @@ package final class FolderTransport: UploadTransport {
         let name = Self.name(of: job)
         // A link to somewhere else is no copy.
         guard try folder.status(of: name)?.kind == .file else {
-            return .conflict(message: "\(target) is there and no plain file")
+            return .conflict(message: "\(target) exists and is not a regular file")
         }
         let there = try folder.open(name, FileHandle.existingFile)
         guard try !there.status().isSameFile(as: source.status()) else {
-            return .conflict(message: "\(target) is the very file that is to be copied")
+            return .conflict(message: "\(target) is the file to be copied itself")
         }
         guard try copy(there, to: nil, .sha256(job.capture.sha256)) == true else {
-            return .conflict(message: "\(target) is there and holds something else")
+            return .conflict(message: "\(target) exists and has other content")
         }
         // Perhaps a run was killed before it had synced them.
         try there.synchronize()
@@ -150,9 +151,11 @@ package final class FolderTransport: UploadTransport {
         guard isThere else { return .unknown("\(path) is not mounted") }
         let target = path.appending(Self.name(of: job))
         do throws(NativeError) {
-            guard let file = try FileHandle.readingPlainFile(target) else { return .lost("\(target) is no plain file") }
+            guard let file = try FileHandle.readingPlainFile(target) else {
+                return .lost("\(target) is not a regular file")
+            }
             let isOurs = try copy(file, to: nil, .sha256(job.capture.sha256)) == true
-            return isOurs ? .there : .lost("\(target) holds something else")
+            return isOurs ? .there : .lost("\(target) has other content")
         } catch  where error.isMissing {
             return .lost("\(target) is gone")
         } catch {
@@ -164,7 +167,7 @@ package final class FolderTransport: UploadTransport {
         let source = path.appending(Self.name(of: job))
         guard isThere else { return "\(path) is not mounted" }
         do throws(NativeError) {
-            guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is no plain file" }
+            guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is not a regular file" }
             _ = try copy(file, to: target, .sha256(job.capture.sha256))
             return nil
         } catch {

@@ -108,8 +108,8 @@ final class PutAddresses {
         hasWarned = true
         warn(
             left <= 0
-                ? "the URL for \(place.address.origin) has lived its time"
-                : "the URL for \(place.address.origin) lives for \(left / 1000) s only, and less than 24 h are few for a queue"
+                ? "the URL for \(place.address.origin) has expired"
+                : "the URL for \(place.address.origin) expires in \(left / 1000) s; a queue needs URLs that are valid for 24 h or more"
         )
     }
 

@@ -76,7 +76,7 @@ extension PutTransport {
         var found = DestinationTest(block: absence)
         if found.block != nil { return found }
         guard let address = addresses.known else {
-            found.findings.append("the URL comes from a command, which is run when something is sent")
+            found.findings.append("the URL comes from a command, which runs only when something is sent")
             return found
         }
         found = exchange.test(address, control)
@@ -84,7 +84,7 @@ extension PutTransport {
         if let tokens {
             do throws(SendTrouble) {
                 _ = try tokens.current(control)
-                found.findings.append("there is a token")
+                found.findings.append("a token is set")
             } catch {
                 found.block = Block(.local, error.message)
                 return found

@@ -56,7 +56,7 @@ extension PutTransport {
         .unclear(
             code: SendOutcome.unproven,
             message: "\(end.message) to PUT and \(status) to HEAD, as if it had not kept the bytes; "
-                + "if it never shows what it took: capqueue dest set \(name) --proof status")
+                + "if it never shows stored objects: capqueue dest set \(name) --proof status")
     }
 
     /// The server says that something is there. The same bytes complete the delivery, others are a conflict.
@@ -80,7 +80,7 @@ extension PutTransport {
         let result = authorized(request, place, control)
         if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
         guard case .success(let read) = result else {
-            return .unclear(code: end.code, message: "\(end.message), and what is there cannot be asked for")
+            return .unclear(code: end.code, message: "\(end.message), and its object cannot be looked up")
         }
         switch copy.verdict(read) {
         case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read.answer?["etag"])

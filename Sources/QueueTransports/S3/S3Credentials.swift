@@ -47,7 +47,7 @@ package struct S3Credentials {
     /// They become headers, so they are one line.
     private func examined() throws(SendTrouble) -> S3Credentials {
         guard [key, secret, session ?? "a"].allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } }) else {
-            throw SendTrouble(message: "the AWS credentials hold characters that no key has")
+            throw SendTrouble(message: "the AWS credentials have characters that a key cannot have")
         }
         return self
     }

@@ -148,7 +148,7 @@ final class S3Transport: UploadTransport {
         } else {
             return nil
         }
-        let message = "\(end.message): the store does not know \(setting)"
+        let message = "\(end.message): the store does not support \(setting)"
         return .blocked(Block(.endpoint, message))
     }
 
@@ -265,7 +265,7 @@ final class S3Transport: UploadTransport {
             case 404? where try bucketIsMissing(address, control):
                 found.block = Block(.endpoint, "\(address.origin) has no such bucket")
             case 200?, 404?:
-                found.findings.append("the credentials are taken, region \(S3Credentials.region(settings))")
+                found.findings.append("the store accepts the credentials, region \(S3Credentials.region(settings))")
             default: found.judge(end, allowing: [])
             }
         } catch {

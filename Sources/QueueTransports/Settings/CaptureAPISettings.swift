@@ -33,7 +33,7 @@ package struct CaptureAPISettings: Hashable, Sendable {
     }
 
     private static func device(_ reader: inout SettingsReader) throws(SettingsFault) -> Device? {
-        let id = try reader.value("device-id", "device-id is no UUID") { RequestSignature.isDeviceID($0) ? $0 : nil }
+        let id = try reader.value("device-id", "device-id is not a UUID") { RequestSignature.isDeviceID($0) ? $0 : nil }
         let (key, passphrase) = (try reader.file("key"), try reader.file("passphrase-file"))
         if let id { return Device(id: id, keyFile: key, passphraseFile: passphrase) }
         guard key == nil, passphrase == nil else {

@@ -7,7 +7,10 @@ package import SystemPackage
 extension Destination {
     /// - Throws: what is wrong with them; an older or newer version may have written them.
     package func parsedSettings() throws(SettingsFault) -> DestinationSettings {
-        guard let known = Kind(rawValue: kind) else { throw SettingsFault("there is no kind \(kind)") }
+        guard let known = Kind(rawValue: kind) else {
+            let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw SettingsFault("there is no kind \(kind), expected one of \(kinds)")
+        }
         return try DestinationSettings(settings, known)
     }
 

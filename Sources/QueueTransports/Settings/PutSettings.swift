@@ -42,5 +42,5 @@ package struct PutSettings: Hashable, Sendable {
     package var sharesPlaces: Bool { if case .url(let url) = source { !url.tellsCapturesApart } else { false } }
 
     static let urlWithoutHash =
-        "the URL has no {sha256}: several captures can have one id, and the later would take the place of the earlier"
+        "the URL has no {sha256}: several captures can have the same id, and a later one would replace an earlier one"
 }

@@ -22,7 +22,7 @@ package struct S3Settings: Hashable, Sendable {
         guard let url = try reader.url("url") else {
             throw SettingsFault("s3 needs --url, with the bucket: https://host/bucket")
         }
-        if url.text.contains("?") { throw SettingsFault("url holds a query, which no object has") }
+        if url.text.contains("?") { throw SettingsFault("url has a query, which an S3 bucket cannot have") }
         if (WebAddress(url.example)?.path.utf8.count ?? 0) < 2 {
             throw SettingsFault("url names no bucket: expected https://host/bucket or https://host/bucket/prefix")
         }

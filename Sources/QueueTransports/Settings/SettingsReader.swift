@@ -71,8 +71,8 @@ struct SettingsReader {
             return CurlLibraryState.isThere
                 ? "expected an absolute URL of http or https" : "libcurl.so.4 is not on this machine"
         }
-        if template.text.contains("#") { return "a fragment (#) is sent to nobody; leave it out" }
+        if template.text.contains("#") { return "a fragment (#) is never sent; leave it out" }
         if address.hasUser { return "user and password do not belong in a URL, which is shown; use a token file" }
-        return template.unknown.map { "{\($0)} means nothing; there are {sha256}, {id} and {session}" }
+        return template.unknown.map { "{\($0)} is unknown; use {sha256}, {id} or {session}" }
     }
 }

@@ -38,7 +38,7 @@ struct RefusedSettingsTests {
         Case(.folder, ["path": ""], "path is empty"),
         Case(.folder, ["path": "/mnt", "url": bucket], "folder has no setting url"),
         Case(.http, [:], "http needs --url"),
-        Case(.http, ["url": bucket, "device-id": "7"], "device-id is no UUID"),
+        Case(.http, ["url": bucket, "device-id": "7"], "device-id is not a UUID"),
         Case(.http, ["url": bucket, "key": "/k"], "a key needs --device-id, the UUID that the server gave the device"),
         Case(
             .http, ["url": bucket, "passphrase-file": "/k"],
@@ -60,7 +60,7 @@ struct RefusedSettingsTests {
         Case(.s3, [:], "s3 needs --url, with the bucket: https://host/bucket"),
         Case(.s3, ["url": bucket, "checksum": "crc32"], "checksum is sha256, md5 or none"),
         Case(.s3, ["url": bucket, "condition": "maybe"], "condition is yes or no"),
-        Case(.s3, ["url": bucket + "?acl"], "url holds a query, which no object has"),
+        Case(.s3, ["url": bucket + "?acl"], "url has a query, which an S3 bucket cannot have"),
         Case(
             .s3, ["url": "https://s3.example/"],
             "url names no bucket: expected https://host/bucket or https://host/bucket/prefix"),
@@ -73,12 +73,12 @@ struct RefusedSettingsTests {
     ].flatMap { name, kind in
         [
             ("ftp://a.example/b", "expected an absolute URL of http or https"),
-            ("https://a.example/b#c", "a fragment (#) is sent to nobody; leave it out"),
+            ("https://a.example/b#c", "a fragment (#) is never sent; leave it out"),
             (
                 "https://me:word@a.example/b",
                 "user and password do not belong in a URL, which is shown; use a token file"
             ),
-            ("https://a.example/{name}", "{name} means nothing; there are {sha256}, {id} and {session}"),
+            ("https://a.example/{name}", "{name} is unknown; use {sha256}, {id} or {session}"),
         ].map { value, fault in
             let others = ["verify-url": ["url": bucket], "session-end-url": ["url-command": "sign"]]
             let settings = (others[name] ?? [:]).merging([name: value]) { $1 }
@@ -107,7 +107,7 @@ struct RefusedSettingsTests {
         ("secret-path", "maybe", "secret-path is yes or no"), ("ca", "", "ca is empty"),
         ("header", "nothing", "header: expected Name: value, of printable ASCII"),
         ("header", "A: b\nC", "header: expected Name: value, of printable ASCII"),
-        ("header", "A: b\nHOST: c", "header: host is made by capqueue itself"),
+        ("header", "A: b\nHOST: c", "header: capqueue sets host itself"),
         (
             "proxy", "ftp://a.example",
             "proxy is a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"

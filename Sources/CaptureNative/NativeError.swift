@@ -1,17 +1,18 @@
-/// A call into the operating system or a C library that did not do what was asked.
+/// A failed call into the operating system or a C library.
 ///
-/// It says which library, which call, and the library's own code and words; whoever catches it knows the file and adds it.
+/// It holds the library, the call, and the library's own code and text. The code that catches it knows the file and
+/// adds that.
 package struct NativeError: Error, Hashable, CustomStringConvertible {
     package enum Origin: String, Sendable {
         case system, openSSL = "OpenSSL", zlib, libdeflate
     }
 
     package let origin: Origin
-    /// The function that failed, as its manual page is named.
+    /// The name of the function that failed, as in its manual page.
     package let call: String
-    /// `errno` for the system, the library's own number otherwise.
+    /// `errno` for the system; for a library, its own error number.
     package let code: Int32
-    /// The library's own words for `code`.
+    /// The library's own text for `code`.
     package let text: String
 
     package init(origin: Origin, call: String, code: Int32, text: String) {

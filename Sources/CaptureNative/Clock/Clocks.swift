@@ -1,15 +1,15 @@
 import Glibc
 import SystemPackage
 
-/// For waiting and for display.
+/// A clock for waiting and for measuring durations. It never goes back.
 package enum MonotonicClock {
     package static func sleep(_ seconds: Double) {
         var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
-        // A signal makes it shorter; whoever waits looks again.
+        // A signal can end the sleep early; callers check their condition again.
         unsafe _ = nanosleep(&time, nil)
     }
 
-    /// Seconds since some moment; never goes back.
+    /// Seconds since an arbitrary moment.
     package static var seconds: Double {
         var time = timespec()
         unsafe _ = clock_gettime(CLOCK_MONOTONIC, &time)
@@ -26,16 +26,16 @@ package enum WallClock {
     }
 }
 
-/// The time since this machine started, time asleep included, and the name of that start.
+/// The time since this machine started, including the time that it slept, and an identifier of that start.
 package enum BootClock {
-    /// Milliseconds since the start.
+    /// Milliseconds since the machine started.
     package static var milliseconds: Int {
         var time = timespec()
         unsafe _ = clock_gettime(CLOCK_BOOTTIME, &time)
         return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 
-    /// A new one at each start (random(4)); empty where the system does not say.
+    /// The kernel's boot ID, which changes at each start (random(4)); empty if the system does not provide one.
     package static let identity: String = {
         guard let file = try? FileHandle.reading("/proc/sys/kernel/random/boot_id") else { return "" }
         let bytes = (try? file.readAll(limit: 256)) ?? []

@@ -3,31 +3,34 @@ package import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A file that appears under its name whole or not at all.
+/// A file that appears under its name either complete or not at all.
 ///
-/// The bytes go to a file without a name (`O_TMPFILE`), which a crash takes with it; `commit` syncs them, links the name and
-/// syncs the folder. To replace a file, and on file systems without such files, a hidden temporary name is needed, and a
-/// kill can leave that behind: see `TemporaryName`.
+/// The bytes go to a file without a name (`O_TMPFILE`), which disappears if the process crashes. `commit` syncs the
+/// bytes, links the name and syncs the folder. Replacing a file needs a hidden temporary name, and so do file systems
+/// without `O_TMPFILE`. A killed process can leave that name behind: see `TemporaryName`.
 package final class AtomicFile: Sendable {
     package enum Existing: Sendable { case refuse, replace }
 
-    /// How the hidden name is chosen that a file has for a moment before it replaces another.
+    /// How to choose the hidden name that a file briefly has before it replaces another one.
     package enum TemporaryName: Sendable {
-        /// One that nobody else uses. A kill at the wrong moment leaves it behind.
+        /// A name that nobody else uses. A process that is killed at the wrong moment leaves the file behind.
         case random
-        /// Always the same, for callers that hold a lock: what a kill left behind is swept away by the next one.
+        /// Always the same name, for callers that hold a lock. The next write removes what a killed process left
+        /// behind.
         case fixed
     }
 
     package let handle: FileHandle
     private let name: FilePath.Component
-    /// Opened at once, so that a folder which cannot be synced is refused before anything is written.
+    /// The folder in which the file appears. It is opened at once, so that a folder that cannot be synced is refused
+    /// before anything is written.
     private let folder: FolderHandle
     private let hiddenName: FilePath.Component
-    /// The hidden name that exists now and is ours to remove; nil while the file has no name.
+    /// The hidden name that exists now and that this object must remove; nil while there is none.
     private let temporaryName: Mutex<FilePath.Component?>
 
-    /// - Throws: `NativeError` when the folder is missing or closed to us, or the path does not end with a name (`EISDIR`).
+    /// - Throws: `NativeError` if the folder is missing or not accessible, or if the path does not end with a name
+    ///   (`EISDIR`).
     package convenience init(
         path: FilePath, mode: mode_t, temporaryName: TemporaryName = .random, allowsUnnamed: Bool = true
     ) throws(NativeError) {
@@ -37,7 +40,7 @@ package final class AtomicFile: Sendable {
             temporaryName: temporaryName, allowsUnnamed: allowsUnnamed)
     }
 
-    /// - Parameter folder: where the file appears, wherever that folder is moved to.
+    /// - Parameter folder: The folder in which the file appears, even if that folder is moved meanwhile.
     package init(
         _ name: FilePath.Component, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random,
         allowsUnnamed: Bool = true
@@ -60,16 +63,18 @@ package final class AtomicFile: Sendable {
         if let name = temporaryName.withLock(\.self) { folder.remove(name) }
     }
 
-    /// Syncs the bytes, gives them their name and syncs the folder. After it returns, no power cut takes the file away.
+    /// Syncs the bytes, gives the file its name and syncs the folder. Once it has returned, the file survives a power
+    /// cut.
     ///
-    /// - Throws: `EEXIST` when something has the name and `existing` is `.refuse`; nothing is changed then.
+    /// - Throws: `EEXIST` if the name is taken and `existing` is `.refuse`; nothing is changed then.
     package func commit(_ existing: Existing) throws(NativeError) {
         try handle.synchronize()
         try publish(existing)
         try folder.synchronize()
     }
 
-    /// The middle step of `commit`, for callers that sync many files before and their folder once after.
+    /// Gives the file its name without any sync. It is for callers that sync many files first and their folder once
+    /// afterwards.
     package func publish(_ existing: Existing) throws(NativeError) {
         let known = temporaryName.withLock(\.self)
         switch existing {
@@ -89,7 +94,7 @@ package final class AtomicFile: Sendable {
         temporaryName.withLock { $0 = nil }
     }
 
-    /// Writes a small file whole, for callers that hold its lock.
+    /// Writes a small file atomically and durably, for callers that hold its lock.
     package static func write(
         _ bytes: [UInt8], to path: FilePath, mode: mode_t, existing: Existing
     ) throws(NativeError) {
@@ -98,14 +103,14 @@ package final class AtomicFile: Sendable {
         try file.commit(existing)
     }
 
-    /// The same without syncing, for what need not outlive the machine.
+    /// Writes a small file atomically but without syncing, for data that need not survive a crash of the machine.
     package static func writeUnsynced(_ bytes: [UInt8], to path: FilePath, mode: mode_t) throws(NativeError) {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
         try file.publish(.replace)
     }
 
-    /// As much of the name as leaves room for the rest: file systems allow 255 bytes.
+    /// Shortens the name, because file systems allow 255 bytes for the whole hidden name.
     private static func hiddenName(for name: FilePath.Component, _ kind: TemporaryName) -> FilePath.Component {
         var generator = SystemRandomNumberGenerator()
         let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)

@@ -1,12 +1,12 @@
 package import Glibc
 package import SystemPackage
 
-/// An open folder: made, listed and synchronised.
+/// Functions that create and list folders.
 package enum DirectoryHandle {
-    /// Makes the folder and what is missing above it; what is made is private to the user when `mode` is 0700.
+    /// Creates the folder and its missing parents, all with the permissions `mode`.
     ///
-    /// - Returns: the folders that were made, the outermost first.
-    /// - Throws: nothing that was made stays then.
+    /// - Returns: The created folders, the outermost first.
+    /// - Throws: `NativeError`; the folders that this call had created are removed again.
     @discardableResult
     package static func create(_ path: FilePath, mode: mode_t) throws(NativeError) -> [FilePath] {
         var made: [FilePath] = []
@@ -36,12 +36,12 @@ package enum DirectoryHandle {
         try FolderHandle(path.folder).synchronize()
     }
 
-    /// Removes those of the folders that `create` made in which nothing is.
+    /// Removes those folders of a `create` call that are still empty.
     package static func removeEmpty(_ made: [FilePath]) {
         for path in made.reversed() { unsafe path.native { unsafe _ = rmdir($0) } }
     }
 
-    /// The names in a folder in bytewise order, without `.` and `..`.
+    /// The names in a folder, in bytewise order and without `.` and `..`.
     package static func names(in path: FilePath) throws(NativeError) -> [FilePath.Component] {
         var opened = unsafe path.native { unsafe opendir($0) }
         while unsafe opened == nil && errno == EINTR { unsafe opened = path.native { unsafe opendir($0) } }

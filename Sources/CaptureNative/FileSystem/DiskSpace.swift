@@ -1,9 +1,9 @@
 import Glibc
 package import SystemPackage
 
-/// How much room a file system has.
+/// The free space of a file system.
 package enum DiskSpace {
-    /// Bytes that this user can still write where `path` is.
+    /// The number of bytes that this user can still write on the file system that holds `path`.
     package static func free(at path: FilePath) throws(NativeError) -> Int {
         var status = statvfs()
         while (unsafe path.native { unsafe statvfs($0, &status) }) != 0 {

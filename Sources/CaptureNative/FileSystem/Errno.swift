@@ -1,7 +1,7 @@
 import Glibc
 
 extension NativeError {
-    /// The failure that `errno` describes now.
+    /// The failure that `errno` describes at the moment.
     static func system(_ call: String) -> NativeError { system(call, errno) }
 
     static func system(_ call: String, _ code: Int32) -> NativeError {
@@ -11,21 +11,21 @@ extension NativeError {
 
     package func isErrno(_ codes: Int32...) -> Bool { origin == .system && codes.contains(code) }
 
-    /// The file or folder is not there.
+    /// The file or folder does not exist.
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
-    /// A part of the path is there and no folder.
+    /// A part of the path exists but is not a folder.
     package var isNoFolder: Bool { isErrno(ENOTDIR) }
-    /// A symbolic link where none is followed.
+    /// A symbolic link where links are not followed.
     package var isLoop: Bool { isErrno(ELOOP) }
     /// There are more bytes than the caller allows.
     package var isTooLarge: Bool { isErrno(EFBIG) }
-    /// Something is already there under that name.
+    /// Something with that name already exists.
     package var isExisting: Bool { isErrno(EEXIST) }
-    /// There is no room for more, on the disk or for this user.
+    /// The disk or the user's quota is full.
     package var isDiskFull: Bool { isErrno(ENOSPC, EDQUOT) }
-    /// The file may not be opened by this user.
+    /// This user may not open the file.
     package var isForbidden: Bool { isErrno(EACCES, EPERM) }
-    /// The target cannot be made: no such folder, no permission, a folder where a file should be, a read-only disk.
+    /// The target cannot be created: no such folder, no permission, a folder where a file should be, a read-only disk.
     package var isUncreatable: Bool {
         isErrno(ENOENT, ENOTDIR, EACCES, EPERM, EISDIR, EROFS, ENAMETOOLONG, ELOOP, EINVAL, ENXIO)
     }
@@ -34,7 +34,8 @@ extension NativeError {
 }
 
 extension String {
-    /// Messages for people begin in lower case; `strerror` begins in upper case, in ASCII.
+    /// The text with a lower-case first letter, as our messages begin; `strerror` begins with an ASCII upper-case
+    /// letter.
     fileprivate var lowercasedFirst: String {
         guard let first = utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else { return self }
         return String(decoding: [first + 32] + utf8.dropFirst(), as: UTF8.self)

@@ -2,7 +2,7 @@ import CLinux
 package import Glibc
 package import SystemPackage
 
-/// An open file, closed when the last owner lets go. Reads and writes go on after signals and short counts.
+/// An open file, closed when its last owner releases it. Reads and writes continue after signals and short counts.
 ///
 /// `Sendable` is true because the descriptor never changes and the kernel orders calls on it.
 @safe
@@ -10,7 +10,7 @@ package final class FileHandle: Sendable {
     package let descriptor: Int32
     private let closes: Bool
 
-    /// Takes over `descriptor`; it is closed with the handle unless `closes` is false.
+    /// Takes ownership of `descriptor` and closes it at the end, unless `closes` is false.
     init(owning descriptor: Int32, closes: Bool = true) {
         self.descriptor = descriptor
         self.closes = closes
@@ -24,7 +24,7 @@ package final class FileHandle: Sendable {
     package static let standardOutput = FileHandle(owning: STDOUT_FILENO, closes: false)
     package static let standardError = FileHandle(owning: STDERR_FILENO, closes: false)
 
-    /// Opens a file for reading. A folder is refused with `EISDIR` here, not at the first read.
+    /// Opens a file for reading. A folder is refused with `EISDIR` here and not only at the first read.
     package static func reading(_ path: FilePath, followsLinks: Bool = true) throws(NativeError) -> FileHandle {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
         let handle = try open(path, flags)
@@ -32,11 +32,12 @@ package final class FileHandle: Sendable {
         return handle
     }
 
-    /// Opens a plain file for reading; a pipe, a device or a folder is refused, and never waited for.
+    /// Opens a regular file for reading. Pipes, devices and folders are refused, and opening them never blocks.
     ///
-    /// - Returns: nil when there is something else than a plain file.
+    /// - Returns: nil if the path is not a regular file.
     package static func readingPlainFile(_ path: FilePath) throws(NativeError) -> FileHandle? {
-        // Without O_NONBLOCK, opening a pipe that nobody writes to would never come back. It means nothing for plain files.
+        // Without O_NONBLOCK, opening a pipe that has no writer would block forever. The flag has no effect on regular
+        // files.
         let handle: FileHandle
         do {
             handle = try open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -55,19 +56,19 @@ package final class FileHandle: Sendable {
         }
     }
 
-    /// Flags for a file that must not be there yet.
+    /// Flags for creating a file; it must not exist yet.
     package static let newFile = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
     package static let newOrExistingFile = O_RDWR | O_CREAT | O_NOFOLLOW
-    /// Flags for a plain file that is there; others are opened too, and not waited for.
+    /// Flags for opening an existing regular file. Other kinds of files are opened too, but without blocking.
     package static let existingFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 
-    /// Locks the file for as long as it is open; false where somebody else holds it.
+    /// Tries to lock the file for as long as it is open; false if another process holds the lock.
     package func lockIfFree() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-    /// Whether a person is at the other end.
+    /// Whether the file is a terminal.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Whether bytes, or the end, come within so many milliseconds; false after a signal too.
+    /// Whether bytes or the end of the file arrive within the given milliseconds; also false after a signal.
     package func isReadable(within milliseconds: Int32) throws(NativeError) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let count = unsafe poll(&request, 1, milliseconds)
@@ -81,7 +82,7 @@ package final class FileHandle: Sendable {
         return FileStatus(raw)
     }
 
-    /// Fills `buffer` from its start and returns how many bytes came; fewer than asked only at the end of the file.
+    /// Fills `buffer` from its start and returns the number of bytes read, which is short only at the end of the file.
     package func read(into buffer: inout [UInt8]) throws(NativeError) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -99,7 +100,7 @@ package final class FileHandle: Sendable {
         return filled
     }
 
-    /// One `read`: what is there now, at most `buffer.count` bytes; 0 at the end of the file.
+    /// Calls `read` once and returns the bytes that are available, at most `buffer.count`; 0 at the end of the file.
     package func readSome(into buffer: inout [UInt8]) throws(NativeError) -> Int {
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
@@ -131,52 +132,53 @@ package final class FileHandle: Sendable {
         guard lseek(descriptor, offset, SEEK_SET) == offset else { throw .system("lseek") }
     }
 
-    /// Moves forward; false, and nothing is moved, where this is no plain file.
+    /// Moves the position forward; false, without moving, if this is not a regular file.
     package func skip(_ count: Int) -> Bool {
         guard (try? status().kind) == .file else { return false }
         return lseek(descriptor, count, SEEK_CUR) >= 0
     }
 
-    /// Has the kernel begin to write what came last, so that `synchronize` has less to wait for. Not a promise.
+    /// Asks the kernel to start writing these bytes to the disk, so that `synchronize` waits for less. It guarantees
+    /// nothing.
     package func startWriting(from offset: Int, count: Int) {
         _ = sync_file_range(descriptor, Int64(offset), Int64(count), capture_start_writing)
     }
 
-    /// Makes this empty file share the blocks of another; false where the file system cannot.
+    /// Makes this empty file share the blocks of another; false if the file system does not support that.
     package func clone(_ source: FileHandle) -> Bool { capture_clone(descriptor, source.descriptor) == 0 }
 
-    /// Has the kernel forget what it holds of the file in memory, so that reading it asks the disk. Not a promise.
+    /// Asks the kernel to drop the file from its cache, so that reads come from the disk. It guarantees nothing.
     package func dropCache() { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
 
-    /// Says that the file is read from start to end. Not a promise.
+    /// Tells the kernel that the file will be read from start to end. It guarantees nothing.
     package func expectReading() { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
 
-    /// Gives the file real blocks for so many bytes.
+    /// Reserves `count` bytes of real disk blocks for the file.
     package func allocate(_ count: Int) throws(NativeError) {
         let code = posix_fallocate(descriptor, 0, count)
         guard code == 0 else { throw .system("posix_fallocate", code) }
     }
 
-    /// Columns of the terminal; nil when it is none, or does not say.
+    /// The number of columns of the terminal; nil if the file is not a terminal or the terminal does not report a size.
     package var columns: Int? {
         let columns = Int(capture_columns(descriptor))
         return columns > 0 ? columns : nil
     }
 
-    /// Its lines; nil likewise.
+    /// The number of lines of the terminal; nil in the same cases as `columns`.
     package var rows: Int? {
         let rows = Int(capture_rows(descriptor))
         return rows > 0 ? rows : nil
     }
 
-    /// Returns when the bytes are on the disk.
+    /// Waits until the bytes are on the disk.
     package func synchronize() throws(NativeError) {
         while fsync(descriptor) != 0 {
             if errno != EINTR { throw .system("fsync") }
         }
     }
 
-    /// Reads all bytes, refusing more than `limit` of them with `EFBIG`.
+    /// Reads all bytes; throws `EFBIG` if there are more than `limit`.
     package func readAll(limit: Int) throws(NativeError) -> [UInt8] {
         let size = try status().size
         if size > limit { throw .system("read", EFBIG) }

@@ -2,19 +2,20 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// An exclusive `flock` on a file that is made once and never replaced. It goes with the process that holds it.
+/// An exclusive `flock` on a file that is created once and never replaced. The lock ends with the process that holds
+/// it.
 package final class FileLock: Sendable {
-    /// A file opened by this lock alone: two locks on one opening would not exclude each other.
+    /// A file that only this lock has opened: two locks on one open file description would not exclude each other.
     private let handle: FileHandle
 
     private init(_ handle: FileHandle) { self.handle = handle }
 
-    /// Lets go of the lock. Not left to the last owner, since Swift may let go of a variable after its last use.
+    /// Releases the lock. It is explicit, because Swift may destroy a variable right after its last use.
     package func release() { _ = flock(handle.descriptor, LOCK_UN) }
 
-    /// Waits until every other holder has let go, and holds the lock until `body` has returned.
+    /// Waits until all other holders have released the lock, and holds it while `body` runs.
     ///
-    /// - Throws: what opening and locking throws, through `convert`; then what `body` throws.
+    /// - Throws: The errors of opening and locking, converted by `convert`, and the errors of `body`.
     package static func withLock<Value, Failure: Error>(
         path: FilePath, convert: (NativeError) -> Failure, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -26,15 +27,16 @@ package final class FileLock: Sendable {
         } catch {
             throw convert(error)
         }
-        // Closing the file lets go of the lock, and without this Swift may close it after its last use, which is above.
+        // Closing the file releases the lock. Without this line, Swift could close it after its last use, which is
+        // above.
         defer { withExtendedLifetime(lock) {} }
         return try body()
     }
 
-    /// Waits for the lock for a limited time, in the order in which processes came.
+    /// Waits for the lock for a limited time. Processes get it in the order in which they arrived.
     ///
-    /// - Parameter milliseconds: 0 does not wait at all.
-    /// - Returns: nil when somebody else held it all that time.
+    /// - Parameter milliseconds: The longest time to wait; 0 does not wait.
+    /// - Returns: nil if another process held the lock the whole time.
     package static func take(_ path: FilePath, milliseconds: Int) throws(NativeError) -> FileLock? {
         let handle = try open(path)
         while flock(handle.descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -54,7 +56,8 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// A thread stands in the kernel's line, which polling would not; it gives the lock back when nobody waits any more.
+    /// Waits on a thread that blocks in the kernel's queue, because polling would lose the place there. The thread
+    /// releases the lock again if the caller has given up.
     private static func queued(_ handle: FileHandle, _ milliseconds: Int) throws(NativeError) -> FileLock? {
         let place = LinePlace()
         let isStarted = Thread.start {
@@ -77,7 +80,7 @@ package final class FileLock: Sendable {
     }
 }
 
-/// The result of waiting, handed from the thread that waits to the one that asked.
+/// The result of waiting, passed from the waiting thread to the caller.
 private final class LinePlace: Sendable {
     private struct State {
         var outcome: Result<Void, NativeError>?
@@ -87,7 +90,7 @@ private final class LinePlace: Sendable {
     private let state = Mutex(State())
     private let changed = Signal()
 
-    /// False when nobody wants to know any more.
+    /// Stores the result; false if the caller has given up.
     func settle(_ outcome: Result<Void, NativeError>) -> Bool {
         let isWanted = state.withLock { state in
             if !state.isAbandoned { state.outcome = outcome }

@@ -1,20 +1,21 @@
 import Glibc
 package import SystemPackage
 
-/// What `stat` says of a file, as far as it is needed here.
+/// The fields of `stat` that are needed here.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable { case file, folder, pipe, link, other }
 
     package let kind: Kind
     package let size: Int
-    /// Permission bits, `0o7777` at most.
+    /// The permission bits, at most `0o7777`.
     package let mode: UInt32
     package let owner: UInt32
-    /// How many names (hard links) the file has.
+    /// The number of names (hard links) that the file has.
     package let links: Int
     package let device: UInt64
     package let inode: UInt64
-    /// When the bytes, and when anything at all of the file was changed last: nanoseconds since 1970.
+    /// The time of the last change to the bytes (`modified`) and to anything of the file (`changed`), in nanoseconds
+    /// since 1970.
     package let modified: Int
     package let changed: Int
 
@@ -36,15 +37,15 @@ package struct FileStatus: Sendable, Hashable {
         changed = raw.st_ctim.tv_sec * 1_000_000_000 + raw.st_ctim.tv_nsec
     }
 
-    /// Anyone but the owner may read or write it.
+    /// The group or others have some permission on the file.
     package var isOpenToOthers: Bool { mode & 0o077 != 0 }
     /// The owner is this user or root.
     package var isOurs: Bool { owner == geteuid() || owner == 0 }
 
-    /// The owner is this user, and not even root.
+    /// The owner is this user; a file of root does not count, unlike with `isOurs`.
     package var isThisUsers: Bool { owner == geteuid() }
 
-    /// What tells a file from all others that are there at the time.
+    /// The numbers that distinguish a file from all other files that exist at the same time.
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
@@ -54,24 +55,24 @@ package struct FileStatus: Sendable, Hashable {
 
     package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
-    /// Follows links; throws `ENOENT` when there is nothing.
+    /// The status of the file to which the path leads, following links; throws `ENOENT` if it does not exist.
     package static func of(_ path: FilePath) throws(NativeError) -> FileStatus {
         var raw = stat()
         guard (unsafe path.native { unsafe stat($0, &raw) }) == 0 else { throw .system("stat") }
         return FileStatus(raw)
     }
 
-    /// Of the name itself, be it a link; throws `ENOENT` when there is nothing.
+    /// The status of the path itself, even if it is a link; throws `ENOENT` if it does not exist.
     package static func ofName(_ path: FilePath) throws(NativeError) -> FileStatus {
         var raw = stat()
         guard (unsafe path.native { unsafe lstat($0, &raw) }) == 0 else { throw .system("lstat") }
         return FileStatus(raw)
     }
 
-    /// Others than the owner may change it.
+    /// The group or others may change the file.
     package var isWritableByOthers: Bool { mode & 0o022 != 0 }
 
-    /// Only the owner of a file may remove or replace it in this folder, as in `/tmp`.
+    /// Only the owner of a file may remove or replace it in this folder, as in `/tmp` (the sticky bit).
     package var isSticky: Bool { mode & 0o1000 != 0 }
 
     package static func isLink(_ path: FilePath) -> Bool {

@@ -2,20 +2,20 @@ import CLinux
 package import Glibc
 package import SystemPackage
 
-/// An open folder: names are looked up in it, and not along a path that somebody may change meanwhile.
+/// An open folder. Names are looked up in it directly and not along a path that somebody may change meanwhile.
 package final class FolderHandle: Sendable {
     private let handle: FileHandle
 
-    /// - Parameter followsLinks: whether the last part of `path` may be a symbolic link.
+    /// - Parameter followsLinks: Whether the last part of `path` may be a symbolic link.
     package init(_ path: FilePath, followsLinks: Bool = true) throws(NativeError) {
         handle = try FileHandle.open(path, O_RDONLY | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW))
     }
 
     private init(_ handle: FileHandle) { self.handle = handle }
 
-    /// The folder `name` in this one, made where it is missing; a symbolic link of that name is refused (`ENOTDIR`).
+    /// Opens the folder `name` inside this one and creates it if it is missing. A symbolic link is refused (`ENOTDIR`).
     ///
-    /// - Returns: also whether it was made now.
+    /// - Returns: The folder, and whether this call created it.
     package func subfolder(_ name: FilePath.Component, mode: mode_t) throws(NativeError) -> (
         folder: FolderHandle, isMade: Bool
     ) {
@@ -24,7 +24,7 @@ package final class FolderHandle: Sendable {
         return made
     }
 
-    /// The same, for callers that sync this folder once for many.
+    /// Does the same as `subfolder` without syncing, for callers that sync this folder once for many subfolders.
     package func subfolderUnsynced(
         _ name: FilePath.Component, mode: mode_t
     ) throws(NativeError) -> (folder: FolderHandle, isMade: Bool) {
@@ -43,8 +43,8 @@ package final class FolderHandle: Sendable {
         }
     }
 
-    /// A new file without a name, which goes with its last owner unless `link` gives it one; nil where the file system has
-    /// no such files.
+    /// Creates a file without a name. It disappears with its last owner unless `link` gives it a name. The result is
+    /// nil if the file system does not support such files.
     package func openUnnamed(mode: mode_t) throws(NativeError) -> FileHandle? {
         guard unsafe access("/proc/self/fd", X_OK) == 0 else { return nil }
         do {
@@ -54,7 +54,7 @@ package final class FolderHandle: Sendable {
         }
     }
 
-    /// What has this name, be it a link that leads nowhere; nil when nothing has.
+    /// The kind of the file with this name, even if it is a dangling link; nil if the name does not exist.
     package func kind(of name: FilePath.Component) -> FileStatus.Kind? {
         var raw = stat()
         guard (unsafe name.native { unsafe fstatat(handle.descriptor, $0, &raw, AT_SYMLINK_NOFOLLOW) }) == 0 else {
@@ -63,9 +63,9 @@ package final class FolderHandle: Sendable {
         return FileStatus(raw).kind
     }
 
-    /// Gives a file without a name its name.
+    /// Gives a name to a file that `openUnnamed` created.
     package func link(_ file: FileHandle, as name: FilePath.Component) throws(NativeError) {
-        // The documented way without CAP_DAC_READ_SEARCH (open(2), O_TMPFILE).
+        // The documented way for processes without CAP_DAC_READ_SEARCH (open(2), O_TMPFILE).
         let source = "/proc/self/fd/\(file.descriptor)"
         guard (unsafe name.native { unsafe linkat(AT_FDCWD, source, handle.descriptor, $0, AT_SYMLINK_FOLLOW) }) == 0
         else {
@@ -84,21 +84,21 @@ package final class FolderHandle: Sendable {
         try move(name, to: self, as: other)
     }
 
-    /// Removes a folder if nothing is in it.
+    /// Removes a folder if it is empty.
     package func removeEmptyFolder(_ name: FilePath.Component) {
         unsafe name.native { unsafe _ = unlinkat(handle.descriptor, $0, AT_REMOVEDIR) }
     }
 
     func remove(_ name: FilePath.Component) { unsafe name.native { unsafe _ = unlinkat(handle.descriptor, $0, 0) } }
 
-    /// Removes a file; false where there is none.
+    /// Removes a file; false if it does not exist.
     package func removeFile(_ name: FilePath.Component) throws(NativeError) -> Bool {
         if (unsafe name.native { unsafe unlinkat(handle.descriptor, $0, 0) }) == 0 { return true }
         guard errno == ENOENT else { throw .system("unlink") }
         return false
     }
 
-    /// Moves a file to another folder of the same file system; something of that name there is refused (`EEXIST`).
+    /// Moves a file to another folder of the same file system; throws `EEXIST` if the name is taken there.
     package func move(
         _ name: FilePath.Component, to folder: FolderHandle, as other: FilePath.Component
     ) throws(NativeError) {
@@ -107,13 +107,13 @@ package final class FolderHandle: Sendable {
             unsafe name.native { old in unsafe other.native { unsafe body(old, $0) } }
         }
         if (unsafe call { unsafe renameat2(source, $0, target, $1, capture_rename_no_replace) }) == 0 { return }
-        // Some file systems do not know the flag; a link does the same in two steps.
+        // Some file systems do not support the flag. Linking and removing does the same in two steps.
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename") }
         guard (unsafe call { unsafe linkat(source, $0, target, $1, 0) }) == 0 else { throw .system("link") }
         remove(name)
     }
 
-    /// What stands under this name, a link not followed; nil when nothing does.
+    /// The status of the file with this name, without following a link; nil if the name does not exist.
     package func status(of name: FilePath.Component) throws(NativeError) -> FileStatus? {
         var raw = stat()
         if (unsafe name.native { unsafe fstatat(handle.descriptor, $0, &raw, AT_SYMLINK_NOFOLLOW) }) == 0 {
@@ -125,9 +125,9 @@ package final class FolderHandle: Sendable {
 
     package func status() throws(NativeError) -> FileStatus { try handle.status() }
 
-    /// Returns when the folder's entries (a new name, a rename) are on the disk.
+    /// Waits until the folder's entries (for example a new name or a rename) are on the disk.
     package func synchronize() throws(NativeError) {
-        // Some file systems cannot sync a folder and say so with EINVAL; there is nothing better to do on those.
+        // Some file systems cannot sync a folder and report EINVAL. Nothing better can be done there.
         guard fsync(handle.descriptor) == 0 || errno == EINVAL else { throw .system("fsync") }
     }
 }

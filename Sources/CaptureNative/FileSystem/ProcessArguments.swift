@@ -1,20 +1,20 @@
 import Glibc
 import SystemPackage
 
-/// The command line of this process. Nothing else in the tools asks `CommandLine`.
+/// The command line of this process. No other code in the tools uses `CommandLine`.
 package enum ProcessArguments {
     private static let sizeLimit = 64 << 20
 
-    /// All arguments as the bytes that they are, the program's name first; without any where the caller gave none.
+    /// All arguments as raw bytes, beginning with the program's name; empty if the caller passed none.
     ///
-    /// Swift's runtime searches the stack, whose place it reads in `/proc/self/maps`, backwards from the environment. A
-    /// preloaded library that calls `setenv` before `main` (Debian's libfaketime can) moves the environment elsewhere, and
-    /// the runtime then finds no arguments. The kernel still has them.
+    /// Swift's runtime searches the stack backwards from the environment; it reads the stack's address in
+    /// `/proc/self/maps`. A preloaded library that calls `setenv` before `main` (as Debian's libfaketime can) moves the
+    /// environment elsewhere, and the runtime then finds no arguments. The kernel still has them.
     ///
-    /// - Throws: when the runtime found none and `/proc` cannot be read.
+    /// - Throws: `NativeError` if the runtime found no arguments and `/proc` cannot be read.
     package static func all() throws(NativeError) -> [[UInt8]] {
         guard CommandLine.argc == 0 else { return fromRuntime() }
-        // proc(5): each argument is ended by NUL.
+        // NUL ends each argument (proc(5)).
         let bytes = try FileHandle.reading("/proc/self/cmdline").readAll(limit: sizeLimit)
         guard !bytes.isEmpty else { return [] }
         let ended = bytes.last == 0 ? bytes.dropLast() : bytes[...]

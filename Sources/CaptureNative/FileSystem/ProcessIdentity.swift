@@ -1,12 +1,12 @@
 import Glibc
 import SystemPackage
 
-/// A process that can be told from a later one with the same number.
+/// A process, identified so that a later process with the same number is not mistaken for it.
 package struct ProcessIdentity: Hashable, Sendable {
-    /// Of the start of the machine.
+    /// The boot ID of the machine's start during which the process ran.
     package let boot: String
     package let number: Int
-    /// When it began, in ticks since the machine started (proc(5), stat, field 22).
+    /// When the process started, in ticks since the machine started (proc(5), stat, field 22).
     package let started: Int
 
     package init(boot: String, number: Int, started: Int) {
@@ -20,17 +20,17 @@ package struct ProcessIdentity: Hashable, Sendable {
         return ProcessIdentity(boot: BootClock.identity, number: number, started: startTime(of: number) ?? 0)
     }
 
-    /// Whether it still runs; a process of an earlier start of the machine does not.
+    /// Whether the process still runs; false for a process from before the last start of the machine.
     package var isAlive: Bool { boot == BootClock.identity && Self.startTime(of: number) == started }
 
     private static func startTime(of number: Int) -> Int? {
         guard let file = try? FileHandle.reading(FilePath("/proc/\(number)/stat")),
             let bytes = try? file.readAll(limit: 1 << 14),
-            // The name stands in brackets and may hold anything, brackets too.
+            // The name is in parentheses and may contain any bytes, including parentheses.
             let end = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).pieces(by: " ")
-        // The field after the name is the third.
+        // The first field after the name is field 3.
         return fields.count > 19 ? Int(fields[19]) : nil
     }
 }

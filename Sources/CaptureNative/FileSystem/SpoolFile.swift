@@ -1,9 +1,10 @@
 import Glibc
 package import SystemPackage
 
-/// A place for bytes that must not be seen yet.
+/// A temporary file for bytes that must not be visible yet.
 package enum SpoolFile {
-    /// A file that has no name any more, in `TMPDIR` or `/tmp`: nobody else can open it, and it goes with the process.
+    /// Opens a file in `TMPDIR` or `/tmp` and removes its name at once. Nobody else can open it, and it disappears with
+    /// the process.
     package static func open() throws(NativeError) -> FileHandle {
         var name = TemporaryName.template("capbundle", in: folder)
         let descriptor = unsafe name.withUnsafeMutableBufferPointer { buffer -> Int32 in
@@ -19,11 +20,11 @@ package enum SpoolFile {
     package static var folder: FilePath { ProcessEnvironment.path("TMPDIR") ?? "/tmp" }
 }
 
-/// A folder of our own below `TMPDIR` or `/tmp`, which nobody else can look into.
+/// A private folder in `TMPDIR` or `/tmp`, which no other user can read.
 package final class TemporaryDirectory: Sendable {
     package let path: FilePath
 
-    /// In `/dev/shm`, where the usual folder cannot be written.
+    /// Creates the folder; uses `/dev/shm` if the usual place is not writable or full.
     package convenience init() throws(NativeError) {
         do throws(NativeError) {
             try self.init(in: SpoolFile.folder)
@@ -42,7 +43,7 @@ package final class TemporaryDirectory: Sendable {
         path = made
     }
 
-    /// Removes it and the files in it.
+    /// Removes the folder and the files in it.
     package func remove() {
         for name in (try? DirectoryHandle.names(in: path)) ?? [] {
             unsafe path.appending(name).native { unsafe _ = unlink($0) }
@@ -52,7 +53,7 @@ package final class TemporaryDirectory: Sendable {
 }
 
 private enum TemporaryName {
-    /// A path, as C has strings, that mkstemp(3) and mkdtemp(3) complete: they want six places for letters of their own.
+    /// A C string that mkstemp(3) and mkdtemp(3) complete: they replace the six X at the end.
     static func template(_ prefix: String, in folder: FilePath) -> [CChar] {
         let path = folder.appending("\(prefix)." + String(repeating: "X", count: 6))
         return unsafe path.native { unsafe Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1)) }

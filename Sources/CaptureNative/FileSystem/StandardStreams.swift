@@ -1,21 +1,22 @@
 import Glibc
 
-/// The three streams that every program has.
+/// The three standard streams of a process.
 package enum StandardStreams {
-    /// Takes the places of streams that the caller closed: the next file would get their numbers, and messages would be
-    /// written into it. What stands in for them can neither be read (0) nor written (1, 2), so using them still fails.
+    /// Opens `/dev/null` for each standard stream that the caller had closed. Otherwise the next opened file would get
+    /// that number, and messages would be written into it. The replacement can be neither read (0) nor written (1, 2),
+    /// so using such a stream still fails.
     package static func holdPlaces() {
         for (number, flags) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(number, F_GETFD) < 0 && errno == EBADF {
-            // The lowest free number is taken, and those below are taken already.
+            // `open` takes the lowest free number, and the numbers below this one are already taken.
             unsafe _ = Glibc.open("/dev/null", flags)
         }
     }
 }
 
-/// What the process may use.
+/// Resource limits of the process.
 package enum ProcessLimits {
-    /// Raises the number of files that can be open to what the system allows, and returns it.
+    /// Raises the limit of open files as far as the system allows, at most to 65,536, and returns it.
     package static func raiseOpenFiles() -> Int {
         var limits = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return 256 }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Writes to a file by a thread of its own, so that whoever makes the bytes does not wait for the disk.
+/// Writes to a file on a separate thread, so that the producer of the bytes does not wait for the disk.
 ///
-/// A few pieces are on their way at a time; memory does not grow with the file.
+/// Only a few pieces are in flight at a time, so memory does not grow with the file.
 package final class WriteBehind {
     private static let pieceLength = 1 << 18
     private static let pieces = 8
@@ -10,7 +10,7 @@ package final class WriteBehind {
     private let channel: Channel
     private var filling: [UInt8]
 
-    /// nil when the system cannot start a thread.
+    /// nil if the system cannot start a thread.
     package init?(_ handle: FileHandle, from offset: Int) {
         let channel = Channel(limit: Self.pieces)
         self.channel = channel
@@ -33,7 +33,7 @@ package final class WriteBehind {
 
     deinit { channel.end() }
 
-    /// - Throws: what went wrong with earlier bytes; this one's failure comes with a later call.
+    /// - Throws: The failure of an earlier write. A failure to write these bytes is reported by a later call.
     package func write(_ bytes: Span<UInt8>) throws(NativeError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -44,7 +44,7 @@ package final class WriteBehind {
         }
     }
 
-    /// Returns when all bytes were handed to the kernel.
+    /// Waits until all bytes have been passed to the kernel.
     package func finish() throws(NativeError) {
         if !filling.isEmpty { try send() }
         try channel.drain()
@@ -56,12 +56,12 @@ package final class WriteBehind {
     }
 }
 
-/// Pieces on their way to the thread, and empty ones on their way back.
+/// Full pieces on their way to the thread, and empty ones on their way back.
 private final class Channel: Sendable {
     private struct State {
         var full: [[UInt8]] = []
         var empty: [[UInt8]] = []
-        /// Pieces that were put and not given back yet.
+        /// The number of pieces that were put and not given back yet.
         var underWay = 0
         var failure: NativeError?
         var isEnded = false
@@ -94,7 +94,7 @@ private final class Channel: Sendable {
         if let failure { throw failure }
     }
 
-    /// The next piece to write; nil after the end.
+    /// Waits for the next piece to write; nil after the end.
     func take() -> [UInt8]? {
         changed.wait {
             state.withLock { state -> [UInt8]?? in

@@ -1,6 +1,6 @@
 import CLibDeflate
 
-/// The CRC-32 of gzip (RFC 1952 section 8), a piece at a time.
+/// The CRC-32 of gzip (RFC 1952 section 8), computed piece by piece.
 package struct CRC32: Sendable {
     package private(set) var value: UInt32 = 0
 

@@ -1,20 +1,20 @@
 import CZlib
 
-/// Makes one raw deflate stream (RFC 1951) piece by piece, with zlib.
+/// Produces one raw deflate stream (RFC 1951) piece by piece, with zlib.
 package final class Deflater {
     private let stream: ZlibStream
 
-    /// - Parameter level: zlib's, 1 to 9.
+    /// - Parameter level: zlib's compression level, 1 to 9.
     package init(level: Int32) throws(NativeError) {
         stream = try unsafe ZlibStream(
             "deflateInit2", begin: { unsafe capture_deflate_init_raw($0, level) }, end: { unsafe deflateEnd($0) })
     }
 
-    /// Takes from `input` and writes to `output` until one of them is used up or the stream ends.
+    /// Compresses from `input` into `output` until one of them is used up or the stream ends.
     ///
-    /// - Parameter isLast: whether the stream ends with `input`.
-    /// - Returns: how many bytes of `input` were used and of `output` written, and whether there is nothing more to do:
-    ///   all of `input` is taken and, for the last, the stream has ended.
+    /// - Parameter isLast: Whether the stream ends with `input`.
+    /// - Returns: The number of bytes used of `input` and written to `output`, and whether the work is done: all of
+    ///   `input` is taken and, if it was the last, the stream has ended.
     package func deflate(
         _ input: Span<UInt8>, isLast: Bool, into output: inout [UInt8]
     ) throws(NativeError) -> (consumed: Int, produced: Int, isDone: Bool) {
@@ -23,7 +23,8 @@ package final class Deflater {
         }
         switch status {
         case Z_STREAM_END: return (consumed, produced, true)
-        // Z_BUF_ERROR: nothing to do, which happens when the output was full exactly at the end of the input.
+        // Z_BUF_ERROR: no progress was possible. It happens when the output became full exactly at the end of the
+        // input.
         case Z_OK, Z_BUF_ERROR: return (consumed, produced, !isLast && produced < output.count)
         default: throw NativeError(origin: .zlib, call: "deflate", code: status, text: "unexpected status")
         }

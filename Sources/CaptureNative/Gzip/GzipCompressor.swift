@@ -1,10 +1,12 @@
 import CLibDeflate
 
-/// Makes one gzip member with libdeflate. The bytes depend on the library's release; nothing that is signed does.
+/// Produces one gzip member with libdeflate. Its bytes depend on the release of the library, but nothing that is signed
+/// depends on them.
 package enum GzipCompressor {
     /// - Parameters:
-    ///   - level: libdeflate's, 1 to 12; 6 is zlib 6's size on real LiDAR depth at a fraction of its time.
-    /// - Throws: `NativeError` when memory runs out.
+    /// - level: libdeflate's level, 1 to 12. Level 6 gives the size of zlib's level 6 on real LiDAR depth in a fraction
+    ///   of its time.
+    /// - Throws: `NativeError` if memory runs out.
     package static func compress(_ bytes: Span<UInt8>, level: Int32) throws(NativeError) -> [UInt8] {
         guard let compressor = unsafe libdeflate_alloc_compressor(level) else {
             throw NativeError(origin: .libdeflate, call: "libdeflate_alloc_compressor", code: 0, text: "out of memory")

@@ -2,10 +2,10 @@ import CZlib
 
 /// Inflates one raw deflate stream (RFC 1951) piece by piece, with zlib.
 ///
-/// The gzip header and trailer are the format's business and are judged there; zlib never sees them.
+/// zlib never sees the gzip header and trailer; the code that reads the format checks those.
 package final class Inflater {
     package enum Outcome: Equatable, Sendable {
-        /// The input is used up; more is wanted.
+        /// The input is used up, but the stream has not ended.
         case needsInput
         /// The output buffer is full; call again with the rest of the input.
         case outputFull
@@ -13,7 +13,7 @@ package final class Inflater {
         case blockEnded
         /// The deflate stream ended.
         case finished
-        /// The bytes are no deflate stream.
+        /// The bytes are not a deflate stream.
         case corrupt
     }
 
@@ -26,7 +26,7 @@ package final class Inflater {
 
     /// Inflates from `input` into `output` until one of them is used up, or a block or the stream ends.
     ///
-    /// - Returns: what stopped it, how many bytes of `input` were used and how many of `output` were written.
+    /// - Returns: Why it stopped, how many bytes of `input` were used and how many bytes of `output` were written.
     package func inflate(
         _ input: Span<UInt8>, into output: inout [UInt8]
     ) throws(NativeError) -> (outcome: Outcome, consumed: Int, produced: Int) {

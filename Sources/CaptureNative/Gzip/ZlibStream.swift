@@ -1,16 +1,16 @@
 import CZlib
 
-/// Owns a `z_stream`, and gives it one piece at a time.
+/// Owns a `z_stream` and calls zlib for one piece at a time.
 @safe
 struct ZlibStream: ~Copyable {
-    // zlib keeps a pointer back to the stream, so it must stay where it is: on the heap.
+    // zlib keeps a pointer back to the stream, so the stream must not move: it is on the heap.
     private let stream: UnsafeMutablePointer<z_stream>
     private let end: (UnsafeMutablePointer<z_stream>) -> Int32
 
     /// - Parameters:
-    ///   - call: zlib's name of `begin`, for errors.
-    ///   - begin: initialises the stream (inflateInit2, deflateInit2).
-    ///   - end: frees what `begin` allocated.
+    /// - call: zlib's name of `begin`, for errors.
+    /// - begin: Initialises the stream (inflateInit2, deflateInit2).
+    /// - end: Frees what `begin` allocated.
     init(
         _ call: String, begin: (UnsafeMutablePointer<z_stream>) -> Int32,
         end: @escaping (UnsafeMutablePointer<z_stream>) -> Int32
@@ -20,7 +20,7 @@ struct ZlibStream: ~Copyable {
         unsafe self.end = end
         let status = unsafe begin(stream)
         guard status == Z_OK else {
-            // Without memory, nothing was given that `end` could take back.
+            // `begin` failed, so `end` has nothing to free.
             unsafe stream.deallocate()
             throw NativeError(origin: .zlib, call: call, code: status, text: "out of memory")
         }
@@ -31,13 +31,13 @@ struct ZlibStream: ~Copyable {
         unsafe stream.deallocate()
     }
 
-    /// Whether inflate stopped at the end of a block that is not the last (zlib.h, inflate: 128 at an end, 64 in the last
-    /// block).
+    /// Whether inflate stopped at the end of a block that is not the last one. In zlib.h, `inflate` sets 128 at the end
+    /// of a block and 64 in the last block.
     var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 0xc0 == 128 }
 
-    /// One call of zlib.
+    /// Calls zlib once.
     ///
-    /// - Returns: its status, how many bytes of `input` were used and how many of `output` were written.
+    /// - Returns: The status, how many bytes of `input` were used and how many bytes of `output` were written.
     func step(
         _ input: Span<UInt8>, into output: inout [UInt8], _ call: (UnsafeMutablePointer<z_stream>) -> Int32
     ) -> (status: Int32, consumed: Int, produced: Int) {

@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 
 extension [UInt8] {
-    /// Appends in one copy; `append(contentsOf:)` takes no `Span`.
+    /// Appends the bytes in one copy; `append(contentsOf:)` does not take a `Span`.
     package mutating func append(copying bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Overwrites the bytes from `offset` on in one copy; they must fit.
+    /// Overwrites the bytes from `offset` on, in one copy; they must fit.
     package mutating func overwrite(at offset: Int, with bytes: Span<UInt8>) {
         precondition(offset >= 0 && bytes.count <= count - offset, "bytes do not fit")
         unsafe bytes.withUnsafeBufferPointer { source in
@@ -19,9 +19,9 @@ extension [UInt8] {
     }
 }
 
-/// Looks for a byte string, at the speed of the C library.
+/// Searches for a byte string with the C library's fast `memmem`.
 package enum ByteSearch {
-    /// The offset of the first occurrence that begins at `start` or later; nil when there is none.
+    /// The offset of the first occurrence at `start` or later; nil if there is none.
     package static func first(_ needle: [UInt8], in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
         guard start >= 0, start <= bytes.count else { return nil }
         return unsafe bytes.withUnsafeBytes { haystack -> Int? in

@@ -27,7 +27,7 @@ package struct ECDSASignature: Hashable, Sendable {
         self.s = s
     }
 
-    /// nil unless `der` is exactly the DER of two INTEGERs in 1 … n − 1.
+    /// Parses a signature; nil unless `der` is exactly the DER of two INTEGERs in 1 … n − 1.
     package init?(der: [UInt8]) throws(NativeError) {
         let parsed = unsafe der.withUnsafeBufferPointer { source in
             var cursor = source.baseAddress
@@ -41,18 +41,18 @@ package struct ECDSASignature: Hashable, Sendable {
         guard let r = unsafe Self.bytes(ECDSA_SIG_get0_r(parsed)), let s = unsafe Self.bytes(ECDSA_SIG_get0_s(parsed))
         else { return nil }
         self.init(r: r, s: s)
-        // Encoding it anew and comparing leaves no room for BER, padded integers or bytes after the end.
+        // Comparing with the re-encoded bytes excludes BER, padded integers and bytes after the end.
         guard der == self.der else { return nil }
     }
 
     package var isLowS: Bool { !Self.halfOrder.lexicographicallyPrecedes(s) }
 
-    /// The same signature with s at most (n − 1)/2: (r, s) and (r, n − s) verify alike.
+    /// The same signature with s at most (n − 1)/2. Both (r, s) and (r, n − s) are valid signatures.
     package var normalized: ECDSASignature {
         isLowS ? self : ECDSASignature(r: r, s: Self.subtract(s, from: Self.order))
     }
 
-    /// The DER SEQUENCE of two INTEGERs, 8 to 72 bytes.
+    /// The signature as a DER SEQUENCE of two INTEGERs, 8 to 72 bytes.
     package var der: [UInt8] {
         let body = Self.integer(r) + Self.integer(s)
         return [0x30, UInt8(body.count)] + body

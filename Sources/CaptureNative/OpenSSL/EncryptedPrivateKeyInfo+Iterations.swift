@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// How much work a passphrase takes, read without doing it.
+/// Reads how much work a passphrase takes, without doing that work.
 extension EncryptedPrivateKeyInfo {
-    /// The iterations of PBKDF2 or of an older scheme (RFC 8018), or N · r · p of scrypt (RFC 7914).
+    /// The iteration count of PBKDF2 or of an older scheme (RFC 8018), or N · r · p of scrypt (RFC 7914).
     ///
-    /// - Returns: nil where OpenSSL finds no such number, and so will not open the key either; the largest number for one that
-    ///   is negative or has more than 64 bits.
+    /// - Returns: nil if OpenSSL finds no such number, in which case it cannot open the key either; `UInt64.max` if the
+    ///   number is negative or has more than 64 bits.
     static func iterations(_ sealed: [UInt8]) -> UInt64? {
         let signature = unsafe sealed.withUnsafeBufferPointer { source in
             var cursor = source.baseAddress
@@ -43,7 +43,7 @@ extension EncryptedPrivateKeyInfo {
         return unsafe number(derivation.pointee.iter)
     }
 
-    /// What the algorithm is, and its parameters where they are a sequence.
+    /// The algorithm's identifier, and its parameters if they are a sequence.
     private static func parts(_ algorithm: UnsafePointer<X509_ALGOR>?) -> (kind: Int32, parameters: [UInt8]) {
         var object: OpaquePointer?
         var type: Int32 = 0
@@ -56,7 +56,7 @@ extension EncryptedPrivateKeyInfo {
         return unsafe (kind, Array(UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(string)))))
     }
 
-    /// One of OpenSSL's `d2i` calls.
+    /// Decodes a structure with one of OpenSSL's `d2i` functions.
     private static func decode<Value>(
         _ bytes: [UInt8],
         _ call: (

@@ -2,8 +2,9 @@ import COpenSSL
 
 /// PKCS#8 EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018), scrypt (RFC 7914: N 2^17, r 8, p 1) and AES-256-CBC.
 ///
-/// OpenSSL has these parts, but its PKCS#8 calls cap scrypt at 32 MiB of memory and refuse N 2^17, which takes 128 MiB. So
-/// the few bytes of ASN.1 are put together here; what others made with other parameters goes to OpenSSL.
+/// OpenSSL supports these parts, but its PKCS#8 calls limit scrypt to 32 MiB of memory and refuse N 2^17, which takes
+/// 128 MiB. Therefore this type builds and parses the few bytes of ASN.1 itself. It passes keys with other parameters,
+/// made by other tools, to OpenSSL.
 enum EncryptedPrivateKeyInfo {
     static let label = "ENCRYPTED PRIVATE KEY"
 
@@ -26,17 +27,17 @@ enum EncryptedPrivateKeyInfo {
         return sequence(algorithm(salt: salt, iv: iv) + element(0x04, cipher))
     }
 
-    /// nil when the passphrase does not open it.
+    /// Decrypts a key; nil if the passphrase is wrong.
     static func open(_ sealed: [UInt8], passphrase: [UInt8]) throws(NativeError) -> [UInt8]? {
         guard let (salt, iv, cipher) = parse(sealed) else { return openWithOpenSSL(sealed, passphrase: passphrase) }
         return try crypt(cipher, key: derive(passphrase, salt: salt), iv: iv, encrypts: false)
     }
 
-    /// The parts of what `seal` makes; nil for any other structure.
+    /// Splits bytes that `seal` made into their parts; nil for any other structure.
     private static func parse(_ sealed: [UInt8]) -> (salt: [UInt8], iv: [UInt8], cipher: [UInt8])? {
         let none = [UInt8](repeating: 0, count: saltLength)
         let model = algorithm(salt: none, iv: none)
-        // The model has two runs of 16 zero bytes; everything around them is constant.
+        // The model contains two runs of 16 zero bytes; all other bytes are the same in every sealed key.
         guard let saltStart = model.firstRange(of: [0x04, 0x10] + none)?.lowerBound.advanced(by: 2) else { return nil }
         let ivStart = model.count - ivLength
         for headLength in 2...4 where sealed.count > headLength + model.count + 2 {
@@ -52,7 +53,7 @@ enum EncryptedPrivateKeyInfo {
     }
 
     private static func algorithm(salt: [UInt8], iv: [UInt8]) -> [UInt8] {
-        // N 131072, r 8, p 1, key length 32.
+        // The parameters are N 131072, r 8, p 1 and the key length 32.
         let numbers: [UInt8] = [0x02, 0x03, 0x02, 0x00, 0x00, 0x02, 0x01, 0x08, 0x02, 0x01, 0x01, 0x02, 0x01, 0x20]
         let derivation = sequence(scrypt + sequence(element(0x04, salt) + numbers))
         let encryption = sequence(aes256CBC + element(0x04, iv))
@@ -61,7 +62,7 @@ enum EncryptedPrivateKeyInfo {
 
     private static func sequence(_ contents: [UInt8]) -> [UInt8] { element(0x30, contents) }
 
-    /// A DER element of fewer than 65,536 bytes.
+    /// A DER element with contents of fewer than 65,536 bytes.
     private static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
         switch contents.count {
         case ..<0x80: [tag, UInt8(contents.count)] + contents
@@ -83,7 +84,7 @@ enum EncryptedPrivateKeyInfo {
         return key
     }
 
-    /// nil when decryption finds no valid padding.
+    /// Encrypts or decrypts; nil if the decrypted bytes have no valid padding.
     private static func crypt(
         _ input: [UInt8], key: [UInt8], iv: [UInt8], encrypts: Bool
     ) throws(NativeError) -> [UInt8]? {

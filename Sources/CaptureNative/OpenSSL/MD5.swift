@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// MD5 of a file: for comparing with servers that tell no better digest; nothing rests on it alone.
+/// The MD5 of a file, for comparing with servers that report no better digest. It is never the only evidence.
 package enum MD5 {
-    /// - Returns: 16 bytes. The file is read from its start.
+    /// - Returns: The 16 bytes of the digest of the whole file, from its start.
     package static func hash(_ handle: FileHandle) throws(NativeError) -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }

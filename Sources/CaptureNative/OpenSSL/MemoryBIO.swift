@@ -1,17 +1,17 @@
 import COpenSSL
 
-/// OpenSSL's reader and writer of bytes in memory.
+/// OpenSSL's buffer in memory, for reading and writing.
 @safe
 final class MemoryBIO {
     private let pointer: OpaquePointer
 
-    /// An empty one, to write to.
+    /// Creates an empty buffer to write to.
     init() throws(NativeError) {
         guard let bio = unsafe BIO_new(BIO_s_mem()) else { throw OpenSSLErrorQueue.drain("BIO_new") }
         unsafe pointer = bio
     }
 
-    /// One to read `bytes` from.
+    /// Creates a buffer that holds `bytes`, to read from.
     convenience init(_ bytes: [UInt8]) throws(NativeError) {
         try self.init()
         let count = unsafe BIO_write(pointer, bytes, Int32(clamping: bytes.count))
@@ -20,7 +20,7 @@ final class MemoryBIO {
 
     deinit { unsafe BIO_free(pointer) }
 
-    /// Lends the BIO, which lives until `body` has returned.
+    /// Passes the BIO to `body`; it stays valid until `body` has returned.
     func lend<Value>(_ body: (OpaquePointer) -> Value) -> Value {
         withExtendedLifetime(self) { unsafe body(pointer) }
     }

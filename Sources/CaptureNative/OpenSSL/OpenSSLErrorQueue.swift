@@ -1,8 +1,9 @@
 import COpenSSL
 
-/// OpenSSL reports failures in a queue of the thread; it is drained at each failure, so that no later call finds old news.
+/// OpenSSL's queue of failures, one for each thread. It is drained after each failure, so that a later call does not
+/// find old entries.
 enum OpenSSLErrorQueue {
-    /// The newest entry as an error; the queue is empty afterwards.
+    /// Empties the queue and returns its newest entry as an error.
     static func drain(_ call: String) -> NativeError {
         var newest: UInt = 0
         while true {
@@ -14,7 +15,8 @@ enum OpenSSLErrorQueue {
         return NativeError(origin: .openSSL, call: call, code: capture_error_reason(newest), text: text)
     }
 
-    /// Empties the queue after a call that refused its input; a call that failed for want of memory refused nothing.
+    /// Empties the queue after a call that refused its input. Throws if the call failed because memory ran out, since
+    /// then the input was not refused.
     static func drainRefusal(_ call: String) throws(NativeError) {
         while true {
             let code = ERR_get_error()

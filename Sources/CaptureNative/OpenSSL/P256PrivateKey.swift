@@ -1,30 +1,30 @@
 import COpenSSL
 
-/// A P-256 private key, made, stored as PKCS#8 PEM, and used to sign.
+/// A P-256 private key: generates, loads and stores it as PKCS#8 PEM, and signs with it.
 ///
-/// `@unchecked Sendable`, since a C pointer is never known to be: nothing changes the EVP_PKEY after init, each operation has
-/// a context of its own, and openssl-threads(7) allows threads to share an object that none of them changes.
+/// It is `@unchecked Sendable` because C pointers are never `Sendable`. Nothing changes the EVP_PKEY after `init`, each
+/// operation has its own context, and openssl-threads(7) allows threads to share an object that no thread changes.
 @safe
 package final class P256PrivateKey: @unchecked Sendable {
     package enum LoadFailure: Error, Equatable {
         /// The PEM is encrypted and no passphrase was given.
         case passphraseNeeded
-        /// The passphrase does not open it.
+        /// The passphrase does not decrypt the PEM.
         case wrongPassphrase
-        /// Its passphrase takes more than `mostIterations`.
+        /// The key derivation takes more than `mostIterations` iterations.
         case tooManyIterations(UInt64)
-        /// No PKCS#8 PEM, or not a P-256 key.
+        /// The bytes are not a PKCS#8 PEM, or the key is not a P-256 key.
         case damaged
         case native(NativeError)
     }
 
-    /// The most iterations of a key file's passphrase: seconds of work. A hostile file could ask for days.
+    /// The largest accepted number of iterations, which takes seconds. A hostile key file could ask for days of work.
     package static let mostIterations: UInt64 = 10_000_000
 
     package let publicKey: P256PublicKey
     private let key: OpaquePointer
 
-    /// Takes over `key`.
+    /// Takes ownership of `key`.
     private init?(owning key: OpaquePointer) {
         guard let point = unsafe P256Point.of(key), let publicKey = try? P256PublicKey(point: point) else {
             unsafe EVP_PKEY_free(key)
@@ -51,7 +51,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         return isPair
     }
 
-    /// Signs `message` with SHA-256; s is at most (n − 1)/2.
+    /// Signs `message` with SHA-256. The s of the signature is at most (n − 1)/2.
     package func sign(_ message: [UInt8]) throws(NativeError) -> ECDSASignature {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -69,7 +69,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         return signature.normalized
     }
 
-    /// PKCS#8 PEM; encrypted as the format's specification says when there is a passphrase.
+    /// The key as PKCS#8 PEM. If there is a passphrase, the PEM is encrypted as the format's specification says.
     package func pem(passphrase: [UInt8]?) throws(NativeError) -> [UInt8] {
         let bio = try MemoryBIO()
         guard let info = unsafe EVP_PKEY2PKCS8(key) else { throw OpenSSLErrorQueue.drain("EVP_PKEY2PKCS8") }
@@ -92,7 +92,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         return bio.contents
     }
 
-    /// Reads a PKCS#8 PEM.
+    /// Loads a key from a PKCS#8 PEM.
     package static func load(pem: [UInt8], passphrase: [UInt8]?) throws(LoadFailure) -> P256PrivateKey {
         let (label, contents) = try block(pem)
         let plain: [UInt8]
@@ -123,10 +123,12 @@ package final class P256PrivateKey: @unchecked Sendable {
         }
         guard let key = unsafe key, let loaded = unsafe P256PrivateKey(owning: key) else {
             _ = OpenSSLErrorQueue.drain("d2i_AutoPrivateKey")
-            // The padding of a wrong decryption is right once in 256 times; what comes out is no key then.
+            // A wrong passphrase still gives valid padding once in 256 times, but the decrypted bytes are then not a
+            // key.
             throw label == EncryptedPrivateKeyInfo.label ? .wrongPassphrase : .damaged
         }
-        // A file can hold a private key and the public half of another; signatures of that would never verify.
+        // A file can hold a private key with the public half of another key. Signatures by such a key would never
+        // verify.
         guard loaded.isPair else { throw .damaged }
         return loaded
     }

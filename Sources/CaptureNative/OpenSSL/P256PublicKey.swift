@@ -1,24 +1,24 @@
 import COpenSSL
 import Synchronization
 
-/// A point on P-256, ready to verify with.
+/// A public key on P-256, ready to verify signatures.
 ///
-/// `@unchecked Sendable`, since a C pointer is never known to be: nothing changes the EVP_PKEY after init, each operation has
-/// a context of its own, and openssl-threads(7) allows threads to share an object that none of them changes.
+/// It is `@unchecked Sendable` because C pointers are never `Sendable`. Nothing changes the EVP_PKEY after `init`, each
+/// operation has its own context, and openssl-threads(7) allows threads to share an object that no thread changes.
 @safe
 package final class P256PublicKey: @unchecked Sendable {
-    /// 65 bytes: 0x04, x, y (SEC 1 section 2.3.3).
+    /// The public point in 65 bytes: 0x04, x, y (SEC 1 section 2.3.3).
     package let point: [UInt8]
     private let key: OpaquePointer
 
-    /// nil when the bytes are not 65 that begin with 0x04, or the point is not on the curve.
+    /// Creates a key from its point; nil unless the bytes are 65, begin with 0x04 and encode a point on the curve.
     ///
-    /// - Throws: when OpenSSL cannot work, which says nothing about the point.
+    /// - Throws: `NativeError` if OpenSSL fails for another reason, so that nothing is known about the point.
     package init?(point: [UInt8]) throws(NativeError) {
         guard point.count == 65, point[0] == 0x04 else { return nil }
         guard let key = unsafe Self.load(point) else {
             try OpenSSLErrorQueue.drainRefusal("EVP_PKEY_fromdata")
-            // A point that nobody can refuse shows whether this one was refused.
+            // Loading a point that is certainly valid shows whether OpenSSL refused this point or cannot load any.
             guard let known = unsafe Self.load(Self.generator) else {
                 throw OpenSSLErrorQueue.drain("EVP_PKEY_fromdata")
             }
@@ -42,7 +42,8 @@ package final class P256PublicKey: @unchecked Sendable {
 
     private static let last = Mutex<P256PublicKey?>(nil)
 
-    /// The key of a point, as `init(point:)`; the last one is kept, since an archive often has one device's bundles in a row.
+    /// The key of a point, as from `init(point:)`. The last key is cached, because an archive often has many bundles of
+    /// one device in a row.
     package static func of(point: [UInt8]) throws(NativeError) -> P256PublicKey? {
         if let known = last.withLock({ $0 }), known.point == point { return known }
         let key = try P256PublicKey(point: point)
@@ -50,10 +51,10 @@ package final class P256PublicKey: @unchecked Sendable {
         return key
     }
 
-    /// Reads a SubjectPublicKeyInfo PEM; nil when it is none, or its key is not on P-256.
+    /// Reads a SubjectPublicKeyInfo PEM; nil if the bytes are not such a PEM or the key is not on P-256.
     package convenience init?(pem: [UInt8]) throws(NativeError) {
         let bio = try MemoryBIO(pem)
-        // With an empty passphrase at hand OpenSSL does not ask for one on the terminal.
+        // An empty passphrase keeps OpenSSL from asking for one on the terminal.
         let key = unsafe "".withCString { empty in
             unsafe bio.lend { unsafe PEM_read_bio_PUBKEY($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
         }
@@ -75,7 +76,7 @@ package final class P256PublicKey: @unchecked Sendable {
         return bio.contents
     }
 
-    /// Whether `signature` is ECDSA with SHA-256 over `message` by this key.
+    /// Whether `signature` is this key's ECDSA signature with SHA-256 over `message`.
     package func verifies(_ signature: ECDSASignature, message: [UInt8]) throws(NativeError) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -85,7 +86,7 @@ package final class P256PublicKey: @unchecked Sendable {
         let verdict = unsafe EVP_DigestVerify(context, der, der.count, message, message.count)
         if verdict == 1 { return true }
         try OpenSSLErrorQueue.drainRefusal("EVP_DigestVerify")
-        // Below zero is a failure of the call; r and s are in range, so nothing in them can cause one.
+        // A negative result means that the call failed. r and s are in range, so the signature cannot be the cause.
         guard verdict == 0 else { throw OpenSSLErrorQueue.drain("EVP_DigestVerify") }
         return false
     }
@@ -93,7 +94,7 @@ package final class P256PublicKey: @unchecked Sendable {
     private static func load(_ point: [UInt8]) -> OpaquePointer? {
         guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
         defer { unsafe OSSL_PARAM_BLD_free(builder) }
-        // The builder copies the point only when it makes the parameters.
+        // The builder copies the point only when `OSSL_PARAM_BLD_to_param` creates the parameters.
         let parameters = unsafe point.withUnsafeBytes { bytes -> UnsafeMutablePointer<OSSL_PARAM>? in
             guard
                 unsafe OSSL_PARAM_BLD_push_utf8_string(builder, capture_param_group, capture_p256_name, 0) == 1,
@@ -115,9 +116,9 @@ package final class P256PublicKey: @unchecked Sendable {
     }
 }
 
-/// The public point of an OpenSSL key.
+/// Reads the public point of an OpenSSL key.
 enum P256Point {
-    /// nil unless the key is an EC key on P-256.
+    /// The point in 65 bytes; nil unless the key is an EC key on P-256.
     static func of(_ key: OpaquePointer) -> [UInt8]? {
         var name = [CChar](repeating: 0, count: 64)
         var length = 0

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Poly1305 (RFC 8439, section 2.5) of bytes that come in pieces: several times as fast as SHA-256.
+/// Computes Poly1305 (RFC 8439, section 2.5) piece by piece. It is several times as fast as SHA-256.
 ///
-/// It vouches for bytes only towards somebody who keeps the key, and a key must serve for one message alone.
+/// The tag proves only to holders of the key that the bytes are unchanged. A key must be used for one message only.
 @safe
 package final class Poly1305 {
     package static let keyLength = 32
@@ -30,7 +30,7 @@ package final class Poly1305 {
         try OpenSSLErrorQueue.require(status == 1, "EVP_MAC_update")
     }
 
-    /// The 16 bytes of the tag; to be called once.
+    /// Returns the 16 bytes of the tag; call it once.
     package func finish() throws(NativeError) -> [UInt8] {
         var tag = [UInt8](repeating: 0, count: Self.tagLength)
         var length = 0

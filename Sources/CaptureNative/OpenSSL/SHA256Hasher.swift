@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+/// Computes SHA-256 (FIPS 180-4) piece by piece.
 @safe
 package final class SHA256Hasher {
     private let context: OpaquePointer
@@ -18,7 +18,7 @@ package final class SHA256Hasher {
         try OpenSSLErrorQueue.require(status == 1, "EVP_DigestUpdate")
     }
 
-    /// The 32 bytes; the hasher then starts anew.
+    /// Returns the 32 bytes of the digest and resets the hasher.
     package func finish() throws(NativeError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var length: UInt32 = 0
@@ -42,7 +42,7 @@ package final class SHA256Hasher {
     }
 }
 
-/// HMAC-SHA-256 (RFC 2104) in one call.
+/// Computes HMAC-SHA-256 (RFC 2104) in one call.
 package enum HMACSHA256 {
     package static func code(of message: [UInt8], key: [UInt8]) throws(NativeError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: 32)
@@ -56,7 +56,7 @@ package enum HMACSHA256 {
     }
 }
 
-/// Random bytes for keys and salts.
+/// Generates random bytes for keys and salts.
 package enum RandomBytes {
     package static func make(_ count: Int) throws(NativeError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

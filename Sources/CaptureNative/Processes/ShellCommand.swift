@@ -1,27 +1,27 @@
 import Glibc
 
-/// A command of the user's, run by `/bin/sh -c`, for a limited time.
+/// A command of the user, run by `/bin/sh -c` for a limited time.
 package struct ShellCommand {
     package enum Ending: Hashable, Sendable {
         case code(Int32)
         case signal(Int32)
-        /// Its time was over, and it was killed with all that it had started.
+        /// The time was over, and the command was killed with its whole process group.
         case late
     }
 
     package let text: String
-    /// Added to the environment of this process.
+    /// Variables that are added to the environment of this process.
     package var environment: [String: String] = [:]
     package var input: [UInt8] = []
-    /// Bytes of its standard output that are kept; the rest is thrown away.
+    /// The number of bytes of standard output to keep; the rest is discarded.
     package var outputLimit = 0
-    /// Whether its messages go where ours go; nowhere otherwise.
+    /// Whether the command's standard error goes to ours; otherwise it is discarded.
     package var showsErrors = false
     package var seconds = 30.0
 
     package init(_ text: String) { self.text = text }
 
-    /// - Parameter isStopped: asked several times a second; true is as if its time were over.
+    /// - Parameter isStopped: Called several times a second; true ends the command as if its time were over.
     package func run(isStopped: () -> Bool = { false }) throws(NativeError) -> (ending: Ending, output: [UInt8]) {
         let given = try SpoolFile.open()
         try given.write(input)
@@ -46,7 +46,8 @@ package struct ShellCommand {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A group of its own, so that all of it can be killed; signals as a shell expects them.
+        // The child gets its own process group, so that the whole group can be killed, and the signal settings that a
+        // shell expects.
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
         var set = sigset_t()
@@ -71,14 +72,15 @@ package struct ShellCommand {
         let started = MonotonicClock.seconds
         var ended: (ending: Ending, at: Double)?
         while true {
-            // Our own writing end stays open, so there is never an end to read: the child's end decides.
+            // Our own write end stays open, so reading never reports an end of file; the exit of the child ends the
+            // loop.
             let hasOutput = FileHandle.wait(for: [reader], milliseconds: ended == nil ? 20 : 0)[0]
             if hasOutput {
                 let count = try reader.readSome(into: &buffer)
                 output += buffer[..<min(count, max(0, outputLimit - output.count))]
             }
             if let ended {
-                // What it started may still write, and without end.
+                // A process that the command started may go on writing for ever, so stop at the limit.
                 if hasOutput && output.count < outputLimit { continue }
                 return (ended.ending, output)
             }
@@ -96,7 +98,7 @@ package struct ShellCommand {
     }
 }
 
-/// Strings as C calls take them, ended by a null.
+/// An array of C strings that ends with a null pointer.
 @safe
 private final class CStrings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// The signals by which a process is asked to end.
+/// The signals that ask a process to end.
 package enum StopSignals {
     private static let isWatching = Mutex(false)
 
-    /// From now on they end nothing by themselves; `body` gets the number of each, on a thread of its own. Ones that the
-    /// process was started without (`nohup`, `&` in a script) stay ignored. Called before other threads are started.
+    /// Blocks these signals and passes the number of each one to `body`, on a separate thread. Signals that the process
+    /// ignored from its start (`nohup`, `&` in a script) stay ignored. Call it before any other thread is started.
     package static func watch(_ body: @escaping @Sendable (Int32) -> Void) {
         let isFirst = isWatching.withLock { value in
             defer { value = true }
@@ -33,6 +33,6 @@ package enum StopSignals {
         return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    /// Ends the process as the signal would have.
+    /// Exits with the code that a shell reports for a process that the signal ended.
     package static func end(by number: Int32) -> Never { exit(128 + number) }
 }

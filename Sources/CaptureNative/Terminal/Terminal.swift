@@ -1,13 +1,15 @@
 import Glibc
 import SystemPackage
 
-/// The terminal that the process was started from, if there is one, wherever its streams go.
+/// The terminal that the process was started from, if there is one. It does not depend on where the standard streams
+/// go.
 package enum Terminal {
-    /// Asks for a line without showing what is typed. A signal that ends or stops the process comes into its own only when
-    /// the terminal shows again what is typed; after a stop the question is asked anew.
+    /// Asks for a line without showing the typed text. A signal that ends or stops the process takes effect only after
+    /// the terminal shows typed text again. After the process was stopped and continued, the question is asked again.
     ///
-    /// - Returns: the line without its end; nil when there is no terminal, or it was ended without a line (Ctrl-D).
-    /// - Throws: `EFBIG` for a line that a terminal may have cut short.
+    /// - Returns: The line without its line end; nil if there is no terminal or the input ended without a line
+    ///   (Ctrl-D).
+    /// - Throws: `EFBIG` if the line is so long that the terminal may have cut it.
     package static func readSecret(prompt: String) throws(NativeError) -> [UInt8]? {
         guard let terminal = try? FileHandle.open("/dev/tty", O_RDWR | O_NOCTTY), terminal.isTerminal else {
             return nil
@@ -43,13 +45,14 @@ package enum Terminal {
             guard try terminal.readSome(into: &byte) == 1 else { return .line(line.isEmpty ? nil : line) }
             if byte[0] == UInt8(ascii: "\n") { return .line(line) }
             line.append(byte[0])
-            // A terminal keeps no more of a line (termios(3), canonical mode) and does not say what it drops.
+            // A terminal keeps at most this many bytes of a line (termios(3), canonical mode) and does not report what
+            // it drops.
             if line.count >= 4095 { throw .system("read", EFBIG) }
         }
     }
 }
 
-/// A terminal that does not show what is typed.
+/// A terminal with echo switched off, so that it does not show the typed text.
 private struct HiddenInput {
     private let terminal: FileHandle
     private let before: termios
@@ -70,7 +73,7 @@ private struct HiddenInput {
     }
 }
 
-/// Signals that wait until they are released.
+/// Blocks signals until `release` is called.
 private struct HeldSignals {
     private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
     private var before = sigset_t()

@@ -1,5 +1,5 @@
-// Members of String that walk over Characters, deprecated so that using one does not compile here: see TextAsBytes.swift.
-// They are never called, so most of them answer with the text itself.
+// This file deprecates the members of String that walk over Characters, so that using one does not compile here: see
+// TextAsBytes.swift. They are never called, so most of them just return the text itself.
 
 @available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 extension String {
@@ -57,7 +57,7 @@ extension String {
     mutating func removeAll(where isUnwanted: (Character) throws -> Bool) rethrows {}
     func makeIterator() -> IndexingIterator<[Character]> { [].makeIterator() }
     subscript(index: Index) -> Character { " " }
-    // A piece cut out by indices would be a Substring, which has all of these members again.
+    // Slicing by indices would return a Substring, which has all of these members again.
     subscript(range: Range<Index>) -> String { self }
     subscript(range: some RangeExpression<Index>) -> String { self }
     subscript(all: (UnboundedRange_) -> Void) -> String { self }
@@ -75,7 +75,7 @@ extension Array where Element == Character {
     init(_ text: String) { self = [] }
 }
 
-// A literal beside a Character is taken for a String first, so these are what a comparison finds.
+// The compiler reads a literal beside a Character as a String first, so a comparison uses these functions.
 @available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")
 func == (one: Character, other: String) -> Bool { false }
 @available(*, deprecated, message: "outside Swift, text is bytes: use utf8 or unicodeScalars")

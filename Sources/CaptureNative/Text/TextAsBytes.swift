@@ -1,14 +1,15 @@
-// Text from outside is bytes. Swift's own String works by Characters: a slash or a quote before a combining mark is not
-// found, a single Character can be a megabyte long, and "\u{212A}" equals "K". File systems, shells and JSON know none of
-// that. So in every module of this package
+// Text from outside is bytes. Swift's own String works by Characters: it does not find a slash or a quote before a
+// combining mark, a single Character can be a megabyte long, and "\u{212A}" equals "K". File systems, shells and JSON
+// follow none of these rules. Therefore, in every module of this package:
 //
-// - equality, order, prefixes and suffixes of strings are those of their UTF-8 bytes;
+// - equality, order, prefixes and suffixes of strings compare their UTF-8 bytes;
 // - members that look at, count or cut Characters are deprecated, and a warning is an error here.
 //
-// The compiler prefers a declaration of the module itself to one of the standard library, so this file is part of each
-// module: the others hold links to the one in CaptureNative. `Tests/CharacterBan` shows that violations do not compile.
+// The compiler prefers a declaration in the module itself to one in the standard library, so this file is part of each
+// module: the other modules have symbolic links to the file in CaptureNative. `Tests/CharacterBan` shows that
+// violations do not compile.
 
-// MARK: - By bytes
+// MARK: - Comparing bytes
 
 extension String {
     static func == (one: String, other: String) -> Bool { one.isSameBytes(as: other) }
@@ -18,14 +19,15 @@ extension String {
     func hasPrefix(_ start: String) -> Bool { utf8.starts(with: start.utf8) }
     func hasSuffix(_ end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
 
-    /// With the ASCII letters in lower case, and nothing else changed: "\u{212A}" does not become "k".
+    /// The text with its ASCII letters in lower case. Nothing else changes: "\u{212A}" does not become "k".
     func lowercased() -> String {
         let isUpper = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return String(decoding: utf8.map { isUpper.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }
 
-// Functions of the module, since the compiler prefers the standard library's generic `==` to one of `String?`.
+// These are functions of the module, because the compiler prefers the standard library's generic `==` to a member of
+// `String?`.
 func == (one: String?, other: String?) -> Bool {
     switch (one, other) {
     case (nil, nil): true
@@ -48,7 +50,8 @@ extension Collection<String> {
 }
 
 extension Set<String> {
-    /// For sets of our own words. What comes from outside goes into a `Set<[UInt8]>`.
+    /// Whether the set contains exactly these bytes. Use it only for sets of our own words; text from outside goes into
+    /// a `Set<[UInt8]>`, because a set of strings merges different texts that Unicode treats as equal.
     func contains(_ text: String) -> Bool { firstIndex(of: text).map { self[$0].isSameBytes(as: text) } ?? false }
 
     @available(*, deprecated, message: "merges different names that look alike: use Set<[UInt8]>")
@@ -63,7 +66,7 @@ extension Set<String> {
 }
 
 extension Dictionary where Key == String {
-    /// The value under the very bytes of a key.
+    /// The value of the key that has exactly these bytes.
     subscript(key: String) -> Value? {
         get {
             guard let index = index(forKey: key), self[index].key.isSameBytes(as: key) else { return nil }
@@ -80,16 +83,16 @@ extension String {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
-    /// The pieces between the bytes that are `separator`, which is ASCII.
+    /// Splits the text at an ASCII separator.
     ///
-    /// - Parameter limit: the most pieces; the last one holds the rest, separators too.
+    /// - Parameter limit: The maximum number of pieces; the last piece holds the rest, including separators.
     func pieces(by separator: Unicode.Scalar, limit: Int = .max, keepsEmpty: Bool = false) -> [String] {
         let byte = UInt8(ascii: separator)
         let parts = utf8.split(separator: byte, maxSplits: limit - 1, omittingEmptySubsequences: !keepsEmpty)
         return parts.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The pieces between the places where `text` stands; it must not be empty.
+    /// Splits the text at each occurrence of `text`, which must not be empty.
     func pieces(around text: String) -> [String] {
         let (bytes, mark) = (Array(utf8), Array(text.utf8))
         var pieces: [String] = []
@@ -107,27 +110,27 @@ extension String {
         return pieces + [String(decoding: bytes[start...], as: UTF8.self)]
     }
 
-    /// Whether the bytes of `text`, which must not be empty, stand in it one after the other.
+    /// Whether the bytes of `text`, which must not be empty, occur in this text.
     func contains(_ text: String) -> Bool { pieces(around: text).count > 1 }
 
-    /// What follows `start`; nil where the text does not begin with it.
+    /// The text after the prefix `start`; nil if the text does not begin with it.
     func rest(after start: String) -> String? {
         guard utf8.starts(with: start.utf8) else { return nil }
         return String(decoding: utf8.dropFirst(start.utf8.count), as: UTF8.self)
     }
 
-    /// What comes before `end`; nil where the text does not end with it.
+    /// The text before the suffix `end`; nil if the text does not end with it.
     func rest(before end: String) -> String? {
         guard utf8.reversed().starts(with: end.utf8.reversed()) else { return nil }
         return String(decoding: utf8.dropLast(end.utf8.count), as: UTF8.self)
     }
 
-    /// The text without the first, or last, bytes, which must be ASCII.
+    /// The text without its `first` first and `last` last bytes, which must be ASCII.
     func without(first: Int = 0, last: Int = 0) -> String {
         String(decoding: utf8.dropFirst(first).dropLast(last), as: UTF8.self)
     }
 
-    /// The beginning in at most `count` bytes, cut between scalars.
+    /// The beginning of the text in at most `count` bytes, cut between scalars.
     func cut(to count: Int) -> String {
         guard utf8.count > count else { return self }
         var bytes = Array(utf8.prefix(count + 1))
@@ -136,22 +139,22 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text without spaces, tabs and line ends around it.
+    /// The text without leading and trailing spaces, tabs and line ends.
     var trimmed: String {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a }
         return String(
             decoding: utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
     }
 
-    /// The name and the value of `name: value`; nil without a colon.
+    /// The name and the value of `name: value`; nil if there is no separator.
     func nameAndValue(by separator: Unicode.Scalar = ":") -> (name: String, value: String)? {
         let parts = pieces(by: separator, limit: 2, keepsEmpty: true)
         return parts.count == 2 ? (parts[0].trimmed, parts[1].trimmed) : nil
     }
 
-    /// The number of scalars, which is what we take for columns of a terminal.
+    /// The number of scalars, which we use as the number of terminal columns.
     var width: Int { unicodeScalars.count }
 
-    /// The first `columns` columns.
+    /// The first `columns` scalars of the text.
     func cut(toWidth columns: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(columns))) }
 }

@@ -1,20 +1,22 @@
 import Synchronization
 
-/// Work on many inputs by several threads, with the results handed over in the order of the inputs.
+/// Runs work on many inputs on several threads and delivers the results in the order of the inputs.
 ///
-/// At most `window` results wait at a time, so memory does not grow with the number of inputs, and one slow input holds the
-/// others back rather than filling it.
+/// At most `window` results wait at a time, so memory does not grow with the number of inputs: a slow input makes the
+/// other threads wait.
 package enum OrderedWork {
     package static let windowPerThread = 2
 
     /// - Parameters:
-    ///   - threads: at least 1.
-    ///   - window: how many results may be made and not delivered yet; at least one a thread.
-    ///   - next: the next input, nil at the end; called by one thread at a time.
-    ///   - work: called by several threads at once.
-    ///   - deliver: called on the calling thread, in the order of the inputs. False ends the work early: what was begun
-    ///     is finished and dropped.
-    /// - Throws: what `deliver` throws. No work is under way when this returns; a thread may still wait for `next`.
+    ///   - threads: The number of threads, at least 1.
+    ///   - window: The maximum number of inputs that are taken but not delivered yet; it is at least one for each
+    ///     thread.
+    ///   - next: Returns the next input, or nil at the end. Only one thread at a time calls it.
+    ///   - work: Turns an input into a result. Several threads call it at the same time.
+    ///   - deliver: Receives the results on the calling thread, in the order of the inputs. Returning false ends the
+    ///     work early: work that has begun is finished and its result is dropped.
+    /// - Throws: The error that `deliver` throws. When this function returns, no work is running; a thread may still
+    ///   wait in `next`.
     package static func run<Input: Sendable, Result: Sendable, Failure: Error>(
         threads: Int, window: Int? = nil, next: @escaping @Sendable () -> Input?,
         work: @escaping @Sendable (Input) -> Result,
@@ -25,7 +27,8 @@ package enum OrderedWork {
         let started = (0..<max(1, threads)).filter { _ in
             Thread.start {
                 while true {
-                    // Taking the input and its place in line is one step, or places and inputs would not agree.
+                    // Taking an input and reserving its place must be one step, or the places would not match the
+                    // inputs.
                     let taken = taking.withLock { _ -> (Input, Int)? in
                         guard let place = line.reserve() else { return nil }
                         guard let input = next() else {
@@ -41,7 +44,7 @@ package enum OrderedWork {
         }
         defer { line.stop() }
         if started.isEmpty {
-            // No thread could be had: do it here, one at a time.
+            // If no thread could be started, do the work here, one input at a time.
             while let input = next() {
                 guard try deliver(work(input)) else { return }
             }
@@ -53,28 +56,28 @@ package enum OrderedWork {
     }
 }
 
-/// Results on their way, each at its place.
+/// Results that are not delivered yet, each at the place of its input.
 private final class Line<Result: Sendable>: Sendable {
     private struct State {
         var waiting: [Int: Result] = [:]
         var reserved = 0
         var taken = 0
-        /// Known once the inputs have ended.
+        /// The number of inputs; nil until they have ended.
         var count: Int?
         var underWay = 0
         var isStopped = false
     }
 
     private let state = Mutex(State())
-    /// The next result in order is there, or the last was taken, or work came to rest.
+    /// Raised when the next result in order has arrived, the inputs have ended, or work finishes after a stop.
     private let isNext = Signal()
-    /// There is room for a result more, or nothing more is wanted.
+    /// Raised when there is room for another result, or no more results are wanted.
     private let hasRoom = Signal()
     private let window: Int
 
     init(window: Int) { self.window = window }
 
-    /// A place for the next input; waits while too many results are out. nil when there is nothing more to do.
+    /// Reserves a place for the next input, waiting while too many are in progress; nil if no more inputs are wanted.
     func reserve() -> Int? {
         hasRoom.wait {
             state.withLock { state -> Int?? in
@@ -86,7 +89,7 @@ private final class Line<Result: Sendable>: Sendable {
         }
     }
 
-    /// Says that work begins; false when it is not wanted any more.
+    /// Records that work begins; false if its result is no longer wanted.
     func begin() -> Bool {
         state.withLock { state in
             if state.isStopped { return false }
@@ -110,7 +113,7 @@ private final class Line<Result: Sendable>: Sendable {
         if matters { isNext.raise() }
     }
 
-    /// The next result in order; nil after the last.
+    /// Waits for the next result in order; nil after the last.
     func take() -> Result? {
         let (result, wasFull) = isNext.wait {
             state.withLock { state -> (Result?, Bool)? in
@@ -126,7 +129,7 @@ private final class Line<Result: Sendable>: Sendable {
         return result
     }
 
-    /// Drops what waits, lets nothing begin any more, and waits for what is under way.
+    /// Drops the waiting results, prevents new work from beginning, and waits for work that is running.
     func stop() {
         state.withLock { state in
             state.isStopped = true

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// POSIX threads.
+/// Starts POSIX threads.
 package enum Thread {
-    /// Starts a thread that nobody waits for; false when the system has none to give.
+    /// Starts a detached thread; false if the system cannot start one.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var identity = pthread_t()
         let task = unsafe Unmanaged.passRetained(Body(body))
@@ -23,7 +23,7 @@ package enum Thread {
         return true
     }
 
-    /// How many processors this process may use.
+    /// The number of processors that this process may use.
     package static var processors: Int { max(1, Int(capture_processors())) }
 
     private final class Body: Sendable {
@@ -33,10 +33,10 @@ package enum Thread {
     }
 }
 
-/// Lets threads wait until something has changed.
+/// Lets threads wait until a condition holds.
 ///
-/// `@unchecked Sendable`, since C pointers are never known to be: the mutex and the condition stay where they are from init to
-/// deinit, and POSIX has them used from several threads.
+/// It is `@unchecked Sendable` because C pointers are never `Sendable`. The mutex and the condition variable do not
+/// move between `init` and `deinit`, and POSIX allows several threads to use them.
 @safe
 package final class Signal: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -46,7 +46,7 @@ package final class Signal: @unchecked Sendable {
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
-        // A wall clock that is set would make waits longer or shorter.
+        // Use the monotonic clock, because setting the wall clock would lengthen or shorten the waits.
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -61,7 +61,7 @@ package final class Signal: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Asks `check` until it gives something: now, and after each `raise`.
+    /// Calls `check` now and after each `raise` until it returns a value, and returns that value.
     package func wait<Value>(_ check: () -> Value?) -> Value {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -71,7 +71,7 @@ package final class Signal: @unchecked Sendable {
         }
     }
 
-    /// The same, for at most so many milliseconds; nil when they are over.
+    /// Does the same as `wait(_:)` but for a limited time; nil after a timeout.
     package func wait<Value>(milliseconds: Int, _ check: () -> Value?) -> Value? {
         var deadline = timespec()
         unsafe _ = clock_gettime(CLOCK_MONOTONIC, &deadline)
@@ -86,7 +86,7 @@ package final class Signal: @unchecked Sendable {
         }
     }
 
-    /// Says that something has changed; to be called after the change.
+    /// Wakes the waiting threads; call it after the change.
     package func raise() {
         unsafe pthread_mutex_lock(mutex)
         unsafe pthread_cond_broadcast(condition)

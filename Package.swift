@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-/// Every target of ours: no unmarked unsafe code, no warning, explicit `any`, imports that say who sees them.
+/// The settings of all our targets: no unmarked unsafe code, no warnings, explicit `any`, and an access level on each
+/// import that other modules can see.
 let strict: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
@@ -11,7 +12,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// Paths as bytes.
+/// swift-system provides `FilePath`, which holds paths as bytes.
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -42,7 +43,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CaptureBundle", dependencies: ["CaptureNative", system], swiftSettings: strict),
         .target(name: "CurlClient", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
-        // Values and pure decisions; how bytes get to a destination; the store and what happens to it.
+        // QueueModel has values and pure decisions, QueueTransports sends bytes to a destination, and CaptureQueue is
+        // the store.
         .target(name: "QueueModel", dependencies: ["CaptureBundle", "CaptureNative", system], swiftSettings: strict),
         .target(
             name: "QueueTransports",

@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-// libcurl and the thirty libraries behind it take 6 ms to load, which every push would pay for. So it is not linked: the
-// first request of a run loads it. The types of these members are those of its headers.
+// libcurl and the thirty libraries that it needs take 6 ms to load, and every push would pay for that. Therefore it is
+// not linked: the first request of a run loads it. The types of these members are those of libcurl's headers.
 struct capture_curl {
     __typeof__(&curl_global_init) global_init;
     __typeof__(&curl_easy_init) easy_init;
@@ -21,12 +21,12 @@ struct capture_curl {
     __typeof__(&curl_url_get) url_get;
     __typeof__(&curl_url_cleanup) url_cleanup;
     __typeof__(&curl_free) free;
-    // Variadic, which Swift cannot call: the functions below do.
+    // These two are variadic, so Swift cannot call them. The functions below do.
     void *easy_setopt;
     void *easy_getinfo;
 };
 
-// The whole table or nothing; the library stays loaded.
+// Fills the whole table or fails. The library stays loaded.
 static inline int capture_curl_load(struct capture_curl *table) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;
@@ -75,7 +75,7 @@ static inline CURLcode capture_curl_set_list(
     return ((capture_setopt)t->easy_setopt)(handle, option, value);
 }
 
-// CURL_ERROR_SIZE bytes that live as long as the handle.
+// `detail` must have CURL_ERROR_SIZE bytes and live as long as the handle.
 static inline void capture_curl_set_detail(const struct capture_curl *t, CURL *handle, char *detail) {
     ((capture_setopt)t->easy_setopt)(handle, CURLOPT_ERRORBUFFER, detail);
 }
@@ -85,7 +85,7 @@ typedef size_t (*capture_write)(char *, size_t, size_t, void *);
 typedef int (*capture_seek)(void *, curl_off_t, int);
 typedef int (*capture_progress)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
-// All that a transfer calls back, each with the same context.
+// Sets all callbacks of a transfer. Each of them gets the same context.
 static inline void capture_curl_set_callbacks(
     const struct capture_curl *t, CURL *handle, void *context, capture_read read, capture_seek seek, capture_write write,
     capture_write header, capture_progress progress) {
@@ -106,7 +106,7 @@ static inline void capture_curl_set_callbacks(
 typedef int (*capture_opened)(void *, curl_socket_t, curlsocktype);
 typedef int (*capture_close)(void *, curl_socket_t);
 
-// Both get the same context. Whoever is given here must live as long as the connections that are made with it.
+// Both callbacks get the same context, which must live as long as the connections that are opened with it.
 static inline void capture_curl_set_sockets(
     const struct capture_curl *t, CURL *handle, void *context, capture_opened opened, capture_close close) {
     capture_setopt set = (capture_setopt)t->easy_setopt;
@@ -116,8 +116,8 @@ static inline void capture_curl_set_sockets(
     set(handle, CURLOPT_CLOSESOCKETDATA, context);
 }
 
-// SIOCOUTQ of linux/sockios.h through the variadic ioctl(2): bytes that were written to a TCP socket and that the other side
-// has not acknowledged; 0 where the kernel does not say.
+// Calls the variadic ioctl(2) with SIOCOUTQ of linux/sockios.h. The result is the number of bytes that were written to
+// a TCP socket and that the other side has not acknowledged; 0 if the kernel does not report it.
 static inline int capture_unsent(int socket) {
     extern int ioctl(int, unsigned long, ...);
     int count = 0;
@@ -130,7 +130,7 @@ static inline long capture_curl_get_long(const struct capture_curl *t, CURL *han
     return value;
 }
 
-// -1 when the connection of the last transfer is not there any more.
+// The socket of the last transfer; -1 if its connection is closed.
 static inline int capture_curl_socket(const struct capture_curl *t, CURL *handle) {
     curl_socket_t found = CURL_SOCKET_BAD;
     ((capture_getinfo)t->easy_getinfo)(handle, CURLINFO_ACTIVESOCKET, &found);
@@ -143,14 +143,14 @@ static inline double capture_curl_get_double(const struct capture_curl *t, CURL 
     return value;
 }
 
-// NULL when there is none; good until the handle's next use.
+// NULL if there is no value. The text is valid until the handle is used again.
 static inline const char *capture_curl_get_text(const struct capture_curl *t, CURL *handle, CURLINFO info) {
     char *value = NULL;
     ((capture_getinfo)t->easy_getinfo)(handle, info, &value);
     return value;
 }
 
-// Macros with casts, and results of callbacks, as numbers.
+// Constants that are macros with casts and that callbacks return, as numbers.
 static inline size_t capture_read_abort(void) { return CURL_READFUNC_ABORT; }
 
 #endif

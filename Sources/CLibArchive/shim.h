@@ -6,8 +6,8 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-// libarchive needs a dozen other libraries, so it is not linked: whoever needs it loads it. The types of these members are
-// those of its headers.
+// libarchive needs a dozen other libraries, so it is not linked: code that needs it loads it. The types of these
+// members are those of libarchive's headers.
 struct capture_archive {
     __typeof__(&archive_write_new) write_new;
     __typeof__(&archive_write_set_format_ustar) write_set_format_ustar;
@@ -28,7 +28,7 @@ struct capture_archive {
     __typeof__(&archive_entry_set_mtime) entry_set_mtime;
 };
 
-// The whole table or nothing; the library stays loaded.
+// Fills the whole table or fails. The library stays loaded.
 static inline int capture_archive_load(struct capture_archive *table) {
     void *library = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;

@@ -1,25 +1,26 @@
 #ifndef CLINUX_SHIM_H
 #define CLINUX_SHIM_H
 
-// No system header is included: this module would then own types that Swift knows from Glibc.
+// This header includes no system header: this module would then own types that Swift imports from Glibc.
 
-// renameat2(2) is declared by glibc for _GNU_SOURCE only, which Swift's Glibc module does not define.
+// glibc declares renameat2(2) only for _GNU_SOURCE, which Swift's Glibc module does not define.
 extern int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 
-// RENAME_NOREPLACE of linux/fs.h, for the same reason.
+// RENAME_NOREPLACE of linux/fs.h is missing there for the same reason.
 static const unsigned int capture_rename_no_replace = 1;
 
-// __O_TMPFILE of asm-generic/fcntl.h, which O_TMPFILE joins with O_DIRECTORY; likewise.
+// __O_TMPFILE of asm-generic/fcntl.h, which O_TMPFILE combines with O_DIRECTORY, is missing too.
 static const int capture_unnamed_file = 020000000;
 
-// memmem(3), likewise.
+// memmem(3) is missing too.
 extern void *memmem(const void *haystack, unsigned long count, const void *needle, unsigned long needle_count);
 
-// sync_file_range(2), likewise; SYNC_FILE_RANGE_WRITE of linux/fs.h has the kernel begin to write and does not wait.
+// sync_file_range(2) is missing too. SYNC_FILE_RANGE_WRITE of linux/fs.h starts writing and does not wait.
 extern int sync_file_range(int file, long long offset, long long count, unsigned int flags);
 static const unsigned int capture_start_writing = 2;
 
-// sched_getaffinity(2), likewise: how many processors this process may use; 0 when the kernel does not say.
+// sched_getaffinity(2) is missing too. The result is the number of processors that this process may use; 0 if the
+// kernel does not report it.
 static inline int capture_processors(void) {
     extern int sched_getaffinity(int, unsigned long, unsigned char *);
     unsigned char set[1024] = {0};
@@ -32,19 +33,20 @@ static inline int capture_processors(void) {
     return processors;
 }
 
-// openat(2) is variadic.
+// openat(2) is variadic, so Swift cannot call it.
 static inline int capture_openat(int folder, const char *name, int flags, unsigned int mode) {
     extern int openat(int, const char *, int, ...);
     return openat(folder, name, flags, mode);
 }
 
-// FICLONE of linux/fs.h through the variadic ioctl(2): the target shares the source's blocks. 0 when it worked.
+// Calls the variadic ioctl(2) with FICLONE of linux/fs.h: the target then shares the source's blocks. 0 means success.
 static inline int capture_clone(int target, int source) {
     extern int ioctl(int, unsigned long, ...);
     return ioctl(target, 0x40049409, source);
 }
 
-// TIOCGWINSZ of asm-generic/ioctls.h through the variadic ioctl(2): columns of a terminal, 0 when it is none.
+// Calls the variadic ioctl(2) with TIOCGWINSZ of asm-generic/ioctls.h. The result is the number of columns of the
+// terminal; 0 if the file is not a terminal.
 static inline int capture_columns(int file) {
     unsigned short size[4] = {0, 0, 0, 0};
     extern int ioctl(int, unsigned long, ...);
@@ -57,8 +59,9 @@ static inline int capture_rows(int file) {
     return ioctl(file, 0x5413, size) == 0 ? size[0] : 0;
 }
 
-// A routing socket (rtnetlink(7)) that hears of links, addresses and routes, of both families; -1 and errno otherwise. The
-// structure is sockaddr_nl of linux/netlink.h: family 16, groups RTMGRP_LINK, IPV4_IFADDR, IPV4_ROUTE, IPV6_IFADDR, IPV6_ROUTE.
+// Opens a routing socket (rtnetlink(7)) that receives changes of links, addresses and routes for IPv4 and IPv6; on
+// failure it returns -1 and sets errno. The structure is sockaddr_nl of linux/netlink.h: family 16 and the groups
+// RTMGRP_LINK, IPV4_IFADDR, IPV4_ROUTE, IPV6_IFADDR and IPV6_ROUTE.
 static inline int capture_route_socket(void) {
     extern int socket(int, int, int);
     extern int bind(int, const void *, unsigned int);
@@ -67,7 +70,7 @@ static inline int capture_route_socket(void) {
         unsigned short family, padding;
         unsigned int process, groups;
     } address = {16, 0, 0, 0x1 | 0x10 | 0x40 | 0x100 | 0x400};
-    // SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK
+    // The numbers mean SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK.
     int file = socket(16, 3 | 02000000 | 04000, 0);
     if (file >= 0 && bind(file, &address, sizeof address) != 0) {
         close(file);

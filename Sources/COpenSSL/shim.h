@@ -16,35 +16,35 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 
-// EVP_EC_gen is a macro over a variadic function.
+// EVP_EC_gen is a macro over a variadic function, so Swift cannot call it.
 static inline EVP_PKEY *capture_generate_p256(void) {
     return EVP_EC_gen("P-256");
 }
 
-// EVP_PKEY_PUBLIC_KEY is a macro with an expression in it.
+// EVP_PKEY_PUBLIC_KEY is a macro that contains an expression, so Swift does not import it.
 static const int capture_public_key_selection = EVP_PKEY_PUBLIC_KEY;
 
-// Swift imports a string macro as a String, which lends a pointer for one call only; OSSL_PARAM keeps the pointers to its
-// names, and OSSL_PARAM_BLD those to its values.
+// Swift imports a string macro as a String, whose pointer is valid for one call only. OSSL_PARAM keeps pointers to its
+// names, and OSSL_PARAM_BLD keeps pointers to its values.
 static const char *const capture_param_group = OSSL_PKEY_PARAM_GROUP_NAME;
 static const char *const capture_param_public_key = OSSL_PKEY_PARAM_PUB_KEY;
 static const char *const capture_p256_name = "prime256v1";
 
-// BIO_get_mem_data is a macro over BIO_ctrl, which is untyped.
+// BIO_get_mem_data is a macro over the untyped BIO_ctrl.
 static inline long capture_bio_contents(BIO *bio, const unsigned char **bytes) {
     return BIO_get_mem_data(bio, (char **)bytes);
 }
 
-// The error macros of ERR_GET_REASON take part in inline functions whose types differ between releases.
+// ERR_GET_REASON uses macros and inline functions whose types differ between releases of OpenSSL.
 static inline int capture_error_reason(unsigned long code) {
     return ERR_GET_REASON(code);
 }
 
-// ERR_R_MALLOC_FAILURE is a macro with an expression in it.
+// ERR_R_MALLOC_FAILURE is a macro that contains an expression, so Swift does not import it.
 static const int capture_error_out_of_memory = ERR_R_MALLOC_FAILURE;
 
-// The SHA256_* calls are marked as deprecated in OpenSSL 3 (in favour of EVP, which allocates and looks the algorithm
-// up by name). EVP is what we use; its context is fetched once a process.
+// OpenSSL 3 deprecates the SHA256_* calls in favour of EVP, which looks the algorithm up by name and allocates memory.
+// We use EVP and fetch the algorithm once for each process.
 static inline const EVP_MD *capture_sha256(void) {
     static EVP_MD *fetched;
     EVP_MD *known = __atomic_load_n(&fetched, __ATOMIC_ACQUIRE);
@@ -61,7 +61,8 @@ static inline const EVP_MD *capture_sha256(void) {
     return mine;
 }
 
-// Fetched once a process, too: looking it up by name takes longer than the tag of a short message.
+// Poly1305 is also fetched once for each process: looking it up by name takes longer than computing the tag of a short
+// message.
 static inline EVP_MAC *capture_poly1305(void) {
     static EVP_MAC *fetched;
     EVP_MAC *known = __atomic_load_n(&fetched, __ATOMIC_ACQUIRE);

@@ -2,11 +2,11 @@ package import ArgumentParser
 import CaptureBundle
 import CaptureNative
 
-/// Parses and runs a tool, and is the one place where errors become words and exit codes.
+/// Parses and runs a tool. It is the only place that turns errors into messages and exit codes.
 package enum CommandRunner {
-    /// Ends the process.
+    /// Runs the tool and ends the process.
     ///
-    /// - Parameter failure: tells errors of a library that this one does not know; nil for those that are not its own.
+    /// - Parameter failure: Converts errors of a library that this module does not know; nil for all other errors.
     package static func run(
         _ root: any ParsableCommand.Type, tool: String, failure: (any Error) -> CommandFailure? = { _ in nil }
     ) -> Never {
@@ -36,8 +36,8 @@ package enum CommandRunner {
         }
     }
 
-    /// The arguments without the program's name. Swift would repair one that is not UTF-8, and the tool would then work on a
-    /// file of another name.
+    /// The arguments without the program's name. An argument that is not UTF-8 ends the process, because Swift would
+    /// repair it and the tool would then work on a file with another name.
     private static func arguments(_ diagnostic: Diagnostic) -> [String] {
         do {
             return try ProcessArguments.all().dropFirst().map { bytes in
@@ -57,7 +57,7 @@ package enum CommandRunner {
     private static func parse(
         _ root: any ParsableCommand.Type, _ arguments: [String]
     ) throws -> any ParsableCommand {
-        // Asked last, since a cast looks through every conformance of the program.
+        // The cast comes last, because it searches all conformances of the program, which takes time.
         guard arguments.count > ManyNames.enough else { return try root.parseAsRoot(arguments) }
         let chosen = root.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         if let chosen = chosen as? any ManyNamesCommand.Type,
@@ -68,7 +68,7 @@ package enum CommandRunner {
         return try root.parseAsRoot(arguments)
     }
 
-    /// Help and version go to standard output; anything else that the parser throws is wrong usage.
+    /// Prints help and the version to standard output. Everything else that the parser throws is a usage error.
     private static func finish(
         _ root: any ParsableCommand.Type, _ error: any Error, _ commandLine: String, _ diagnostic: Diagnostic
     ) -> Never {
@@ -90,14 +90,14 @@ package enum CommandRunner {
         Output.exit(ExitStatus.usage.rawValue)
     }
 
-    /// The parser lists the values that it would take a line each.
+    /// Puts a message on one line: the parser lists accepted values on separate lines.
     private static func oneLine(_ message: String) -> String {
         let lines = message.pieces(by: "\n").map { $0.rest(after: "  - ") ?? $0 }
         guard let first = lines.first, lines.count > 1 else { return message }
         return "\(first) \(lines.dropFirst().joined(separator: ", "))"
     }
 
-    /// The words of the command line that name commands: `capbundle trust add`.
+    /// The part of the command line that names commands, such as `capbundle trust add`.
     private static func commandLine(
         _ root: any ParsableCommand.Type, _ tool: String, _ arguments: [String]
     ) -> String {

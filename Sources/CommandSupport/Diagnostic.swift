@@ -1,11 +1,12 @@
 package import CaptureBundle
 
-/// Words for people on standard error. The rules:
+/// Prints messages for people on standard error. The rules:
 ///
-/// - `capbundle: error: FILE: what was found, what was expected`; then `capbundle: hint: …` lines that can be followed.
-/// - Lower case, no full stop, one line each, names the file as the user wrote it.
-/// - `warning` for what may be refused or leak, `note` for what one may want to know.
-/// - Colour marks the word `error` or `warning` on a terminal, and nothing else.
+/// - An error has the form `capbundle: error: FILE: what was found, what was expected`. `capbundle: hint: …` lines with
+///   what to do can follow.
+/// - A message is in lower case, without a full stop, on one line, and names the file as the user wrote it.
+/// - A `warning` is about data that may be refused or may leak; a `note` is about facts that may be useful.
+/// - On a terminal, colour marks the word `error` or `warning` and nothing else.
 /// - Positions never appear here. Control characters from files are made visible.
 package struct Diagnostic: Sendable {
     private let tool: String
@@ -22,7 +23,7 @@ package struct Diagnostic: Sendable {
         hint(failure.hints)
     }
 
-    /// A hint that cannot be shown as it is would be a command on a file of another name.
+    /// Prints hints, but only those that need no escapes: an escaped hint would be a command about another file.
     private func hint(_ hints: [String]) {
         for hint in hints where Visible.text(hint) == hint { say("hint", hint) }
     }
@@ -45,7 +46,8 @@ package struct Diagnostic: Sendable {
 
     package func note(_ text: String) { say("note", text) }
 
-    /// A note that ends with a command, left out where the command cannot be shown as it is.
+    /// Prints a note that ends with a command. It is left out if the command needs escapes, since it would then name
+    /// another file.
     package func note(_ text: String, command: String) {
         if Visible.text(command) == command { note("\(text): \(command)") }
     }
@@ -56,7 +58,7 @@ package struct Diagnostic: Sendable {
     }
 }
 
-/// An error in words, with the exit code that it gives.
+/// An error message with its exit code.
 package struct CommandFailure: Sendable {
     package let code: String
     package let message: String
@@ -80,7 +82,7 @@ package struct CommandFailure: Sendable {
 }
 
 extension BundleError {
-    /// `{"code": …, "message": …}`, with the entry where it is about one.
+    /// The error as JSON: `{"code": …, "message": …}`, with `entry` and `file` if they are known.
     package var json: JSONValue {
         .members([
             "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "file": file.map { .string($0) },

@@ -2,19 +2,20 @@ package import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
-/// Where things are when the user does not say (Spec/command-line.md section 4).
+/// The locations of files that the user did not name (Spec/command-line.md section 4).
 package enum Environment {
-    /// `--key`, else `CAPBUNDLE_KEY`, else the usual place.
+    /// The key file: `--key`, else `CAPBUNDLE_KEY`, else the default path.
     package static func keyFile(_ option: String?) -> DeviceKeyFile {
         DeviceKeyFile(
             path: option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_KEY")
                 ?? DeviceKeyFile.usualPath)
     }
 
-    /// `--trust`, else `CAPBUNDLE_TRUST`, else `$XDG_CONFIG_HOME/capbundle/trusted_devices`.
+    /// The path of the trust file: `--trust`, else `CAPBUNDLE_TRUST`, else
+    /// `$XDG_CONFIG_HOME/capbundle/trusted_devices`.
     ///
-    /// - Parameter warn: gets what others can do with a file that the user named.
-    /// - Throws: `trust.open` when others can change the usual one.
+    /// - Parameter warn: Receives a warning if the user named the file and others can change it.
+    /// - Throws: `trust.open` if others can change the file at the default path.
     package static func trustPath(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> FilePath {
         if let path = namedTrustPath(option) {
             FileAccess.exposure(ofTrustFile: path).map(warn)
@@ -35,9 +36,9 @@ package enum Environment {
     /// Unix time in milliseconds.
     package static var now: Int { WallClock.milliseconds }
 
-    /// The trust file; where none was named and the usual one is not there, one that names nobody.
+    /// Reads the trust file. If the user named none and the default one does not exist, the result has no devices.
     ///
-    /// - Throws: as `trustPath`, and what reading it throws.
+    /// - Throws: The errors of `trustPath` and of reading the file.
     package static func trustFile(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> TrustFile {
         let path = try trustPath(option, warn: warn)
         let isOptional = namedTrustPath(option) == nil

@@ -1,6 +1,6 @@
 package import CaptureBundle
 
-/// The exit codes of both tools (Spec/command-line.md section 2). This is the one table in the code.
+/// The exit codes of both tools (Spec/command-line.md section 2). The code has no other table of them.
 package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
     case success = 0
     case altered = 1
@@ -22,7 +22,7 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
     case noPermission = 77
     case configuration = 78
 
-    /// For several files: the worst wins, in this order.
+    /// Several files give one exit code: the first one in this order that any of them has.
     private static let bySeverity: [ExitStatus] = [
         .internalFailure, .inputOutput, .cannotCreate, .noPermission, .configuration, .queueNewer, .queueBusy,
         .limit, .noInput, .rawCapture, .usage, .malformed, .altered, .unknownDevice, .unacceptable, .failedForGood,

@@ -1,13 +1,13 @@
 package import CaptureBundle
 import CaptureNative
 
-/// Words from standard input, one a line.
+/// Reads lines of text from standard input.
 package enum LineList {
     private static let sizeLimit = 1 << 28
 
-    /// The lines that are not empty.
+    /// The lines, without empty ones.
     ///
-    /// - Throws: `input.unreadable` for what is no UTF-8; `names.none` when nothing came; `io.failed`.
+    /// - Throws: `input.unreadable` if a line is not UTF-8, `names.none` if there are no lines, and `io.failed`.
     package static func read() throws(BundleError) -> [String] {
         let bytes: [UInt8]
         do {
@@ -26,7 +26,7 @@ package enum LineList {
     }
 }
 
-/// Lines that are written many at a time.
+/// Collects output lines and writes many of them at a time.
 package final class OutputBuffer {
     private var bytes: [UInt8] = []
 
@@ -38,7 +38,7 @@ package final class OutputBuffer {
         if bytes.count >= 1 << 15 { try flush() }
     }
 
-    /// Writes what waits. To be called at the end.
+    /// Writes the collected lines; call it at the end.
     package func flush() throws(BundleError) {
         guard !bytes.isEmpty else { return }
         let waiting = bytes

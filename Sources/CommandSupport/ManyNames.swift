@@ -1,24 +1,24 @@
 package import ArgumentParser
 
-/// A command that takes many names. ArgumentParser needs time that grows with the square of their number (10,000 take two
-/// seconds), so the names are taken out of the command line before it reads the rest.
+/// A command that takes many names. ArgumentParser needs time that grows with the square of their number (two seconds
+/// for 10,000), so the names are removed from the command line before ArgumentParser reads the rest.
 package protocol ManyNamesCommand: ParsableCommand {
-    /// All options that are followed by a value, and all flags, as they are written.
+    /// All options that take a value, and all flags, as they are written.
     static var valueOptions: Set<String> { get }
     static var flags: Set<String> { get }
-    /// The names: what is neither an option nor a value.
+    /// The names: all words that are neither options nor values.
     var names: [String] { get set }
 }
 
 enum ManyNames {
-    /// Fewer are left to ArgumentParser.
+    /// Up to this number of names, ArgumentParser parses all of them.
     static let enough = 64
-    /// What is left in for it, so that it sees that there are several.
+    /// The number of names that ArgumentParser still gets, so that it sees more than one.
     private static let kept = 2
 
-    /// Parses a command line whose first word is the command's name.
+    /// Parses a command line that begins with the name of the command.
     ///
-    /// - Returns: nil when there are few names, or something on the line that only ArgumentParser can tell.
+    /// - Returns: nil if there are few names, or if only ArgumentParser can interpret a word on the line.
     static func parse(
         _ type: any ManyNamesCommand.Type, _ arguments: ArraySlice<String>, root: any ParsableCommand.Type
     ) throws -> (any ParsableCommand)? {

@@ -3,7 +3,7 @@ import CaptureNative
 import Synchronization
 import SystemPackage
 
-/// File names from standard input, each ended by NUL (`find -print0`), read as they are asked for.
+/// File names from standard input, each ended by NUL (`find -print0`). They are read only when they are needed.
 package final class NameList: Sendable {
     private struct State {
         var pending: [UInt8] = []
@@ -16,9 +16,9 @@ package final class NameList: Sendable {
 
     package init() {}
 
-    /// The next name; nil at the end. Empty names are passed over.
+    /// The next name; nil at the end. Empty names are skipped.
     ///
-    /// - Returns: a failure for a name that is no UTF-8, far too long, or cut off, or when standard input cannot be read.
+    /// - Returns: A failure if the name is not UTF-8, is too long or is cut off, or if standard input cannot be read.
     package func next() -> Result<String, BundleError>? {
         state.withLock { state in
             while true {
@@ -52,7 +52,7 @@ package final class NameList: Sendable {
                 let isCut = isTooLong || state.start < state.pending.count
                 (state.pending, state.start) = ([], 0)
                 guard isCut else { return nil }
-                // Perhaps only a part of it came, and a part of a name can be the name of something else.
+                // Perhaps only a part of the name arrived, and that part could be the name of another file.
                 throw wrong("the last name does not end with NUL")
             }
             state.pending.removeFirst(state.start)

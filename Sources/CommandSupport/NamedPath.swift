@@ -1,15 +1,15 @@
 import CaptureNative
 package import SystemPackage
 
-/// Paths as users name them: a slash at the end says something that `FilePath` does not keep.
+/// Paths as users write them. `FilePath` drops a slash at the end, but that slash has a meaning.
 extension FilePath {
-    /// A file. `name/` is a folder, and must not become the file `name`: as `name/.` it stays one.
+    /// A path to a file. `name/` means a folder and must not become the file `name`, so it becomes `name/.`.
     package init(file text: String) {
         self.init(text)
         if text.hasSuffix("/") { append(".") }
     }
 
-    /// A folder. With a slash at its end, a symbolic link stands for the folder that it leads to.
+    /// A path to a folder. With a slash at its end, a symbolic link means the folder to which it leads.
     package init(folder text: String) {
         self.init(text)
         if text.hasSuffix("/") && FileStatus.isLink(self) { self = resolved }

@@ -2,11 +2,11 @@ package import CaptureBundle
 import CaptureNative
 import Glibc
 
-/// Standard output is for data, standard error for people.
+/// Writes data to standard output and messages for people to standard error.
 package enum Output {
-    /// Writes a line of data. Text from a bundle must have gone through `Visible.text`.
+    /// Writes a line of data. The caller must pass text from a bundle through `Visible.text` first.
     ///
-    /// - Throws: `io.failed`, so that a full disk is not taken for success.
+    /// - Throws: `io.failed`, so that a full disk does not look like success.
     package static func line(_ text: String) throws(BundleError) {
         try write(Array((text + "\n").utf8))
     }
@@ -15,7 +15,7 @@ package enum Output {
         try line(jsonText(value))
     }
 
-    /// JSON whose strings cannot steer a terminal: what `Visible` shows as `\u{…}` is a JSON escape here.
+    /// JSON whose strings cannot control a terminal: characters that `Visible` shows as `\u{…}` become JSON escapes.
     package static func jsonText(_ value: JSONValue) -> String {
         let bytes = CanonicalJSON.encode(value)
         if bytes.allSatisfy({ (0x20...0x7e).contains($0) }) { return String(decoding: bytes, as: UTF8.self) }
@@ -41,24 +41,24 @@ package enum Output {
         }
     }
 
-    /// Tells a person. When nobody can be told any more, there is nothing to do about it.
+    /// Prints a message on standard error. A failure to print it is ignored, because it cannot be reported either.
     package static func tell(_ text: String, end: String = "\n") {
         try? FileHandle.standardError.write(Array((text + end).utf8))
     }
 
     package static var isTerminal: Bool { FileHandle.standardOutput.isTerminal }
 
-    /// How wide the terminal is; nil when standard output is none.
+    /// The width of the terminal in columns; nil if standard output is not a terminal.
     package static var columns: Int? { isTerminal ? FileHandle.standardOutput.columns ?? 80 : nil }
 
-    /// Ends the process at once. Nothing of ours waits in a buffer, and what libraries do at a regular exit would run beside
-    /// threads that are still ending (OpenSSL frees what those free too).
+    /// Ends the process at once. Our code buffers nothing here, and exit handlers of libraries would run at the same
+    /// time as threads that are still ending: OpenSSL frees memory that those threads free too.
     package static func exit(_ status: Int32) -> Never { Glibc._exit(status) }
 }
 
-/// Makes text from outside safe to show: a bundle must not be able to steer a terminal.
+/// Makes text from outside safe to print: a bundle must not be able to control a terminal.
 package enum Visible {
-    /// Control characters, bidirectional controls and the like become `\u{…}`.
+    /// The text with control characters, bidirectional controls and similar characters replaced by `\u{…}`.
     package static func text(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) { return text }
         var shown = ""

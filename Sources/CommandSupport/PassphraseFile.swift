@@ -2,14 +2,16 @@ package import CaptureBundle
 import CaptureNative
 import SystemPackage
 
-/// A passphrase that is kept in a file: its first line.
+/// Reads a passphrase from the first line of a file.
 package enum PassphraseFile {
     private static let sizeLimit = 1 << 16
 
+    /// Reads the passphrase; nil if no file is named.
+    ///
     /// - Parameters:
-    ///   - path: nil for none; `CAPBUNDLE_PASSPHRASE_FILE` is looked at then.
-    ///   - warn: gets a file that others can read.
-    /// - Throws: `input.unreadable`, or `key.passphrase` when the first line is empty.
+    ///   - path: The file; if it is nil, `CAPBUNDLE_PASSPHRASE_FILE` names the file.
+    ///   - warn: Receives a warning if others can read the file.
+    /// - Throws: `input.unreadable`, or `key.passphrase` if the first line is empty.
     package static func read(_ path: String?, warn: (BundleError) -> Void) throws(BundleError) -> [UInt8]? {
         guard let path = path.map({ FilePath(file: $0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
             return nil
@@ -31,9 +33,9 @@ package enum PassphraseFile {
     }
 }
 
-/// A passphrase that is typed on the terminal.
+/// Asks for a passphrase on the terminal.
 package enum PassphrasePrompt {
-    /// - Returns: nil when there is no terminal, or nothing was typed.
+    /// - Returns: nil if there is no terminal or nothing was typed.
     package static func ask(_ prompt: String) throws(BundleError) -> [UInt8]? {
         do {
             let line = try Terminal.readSecret(prompt: Visible.text(prompt))
@@ -48,9 +50,9 @@ package enum PassphrasePrompt {
         }
     }
 
-    /// Asks twice, for a passphrase that is made now.
+    /// Asks twice for a new passphrase.
     ///
-    /// - Throws: `key.passphrase` when there is no terminal, nothing was typed, or the two differ.
+    /// - Throws: `key.passphrase` if there is no terminal, nothing was typed, or the two inputs differ.
     package static func askForNew() throws(BundleError) -> [UInt8] {
         guard let first = try ask("New passphrase: ") else {
             throw BundleError(

@@ -1,7 +1,7 @@
 package import CaptureBundle
 import CaptureNative
 
-/// A line on the terminal that says how far a run is; nothing anywhere else.
+/// A progress line on the terminal. It prints nothing if standard error is not a terminal.
 package final class Progress {
     private let noun: String
     private let total: Int?
@@ -13,15 +13,15 @@ package final class Progress {
     private var isOnScreen = false
 
     /// - Parameters:
-    ///   - noun: what is counted, in the singular.
-    ///   - total: nil when it is not known.
+    ///   - noun: The name of the counted things, in the singular.
+    ///   - total: Their number; nil if it is not known.
     package init(_ noun: String, total: Int?, isWanted: Bool) {
         self.noun = noun
         self.total = total
         isShown = isWanted && FileHandle.standardError.isTerminal && ProcessEnvironment.value("TERM") != "dumb"
     }
 
-    /// One more is done.
+    /// Records that one more thing is done, and its size.
     package func advance(bytes more: Int) {
         count += 1
         bytes += more
@@ -31,14 +31,14 @@ package final class Progress {
         show(now)
     }
 
-    /// Takes the line away for good.
+    /// Removes the line from the terminal.
     package func end() {
         guard isOnScreen else { return }
         Output.tell("\r\u{1b}[K", end: "")
         isOnScreen = false
     }
 
-    /// Runs what writes to the terminal, with the line out of its way.
+    /// Removes the line, runs `body`, which may write to the terminal, and shows the line again.
     package func around(_ body: () throws(BundleError) -> Void) throws(BundleError) {
         let wasOnScreen = isOnScreen
         end()

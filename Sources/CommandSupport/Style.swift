@@ -1,15 +1,15 @@
 import CaptureNative
 
-/// Colour, where a person looks and wants it: on a terminal, and never with `NO_COLOR` (no-color.org) or `TERM=dumb`.
+/// Colours for terminals. There is no colour with `NO_COLOR` (no-color.org) or `TERM=dumb`.
 package enum Style: String, Sendable {
     case good = "32"
     case bad = "1;31"
     case doubtful = "33"
 
-    /// For text on standard output.
+    /// Colours text for standard output.
     package func output(_ text: String) -> String { applied(to: text, Self.isWantedOnOutput) }
 
-    /// For text on standard error.
+    /// Colours text for standard error.
     package func message(_ text: String) -> String { applied(to: text, Self.isWantedOnErrors) }
 
     private static let isWantedOnOutput = isWanted(.standardOutput)

@@ -2,10 +2,10 @@ package import CaptureBundle
 import CaptureNative
 import SystemPackage
 
-/// Text that the user hands in.
+/// Reads text that the user provides.
 package enum TextFile {
-    /// - Parameter path: a file; `-` is the standard input.
-    /// - Throws: `input.unreadable` for what is missing, too long or no UTF-8.
+    /// - Parameter path: A file; `-` means standard input.
+    /// - Throws: `input.unreadable` if the file is missing, too long or not UTF-8.
     package static func read(_ path: String, limit: Int) throws(BundleError) -> String {
         let bytes: [UInt8]
         do {

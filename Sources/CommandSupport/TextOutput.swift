@@ -1,7 +1,7 @@
 package import CaptureBundle
 import CaptureNative
 
-/// Text that goes to a file, which appears whole or not at all, or to standard output.
+/// Writes text to standard output or to a file that appears either complete or not at all.
 package final class TextOutput {
     private let target: TextTarget
     private var waiting: [UInt8] = []
@@ -14,7 +14,7 @@ package final class TextOutput {
         if waiting.count >= 1 << 15 { try flush() }
     }
 
-    /// Gives the file its name. To be called at the end.
+    /// Writes the rest and gives the file its name; call it at the end.
     package func finish() throws(BundleError) {
         try flush()
         try target.finish()

@@ -1,6 +1,6 @@
 import CaptureBundle
 
-/// Columns that line up.
+/// A table with aligned columns.
 package struct TextTable {
     private var rows: [[String]] = []
 
@@ -8,7 +8,7 @@ package struct TextTable {
 
     package mutating func add(_ cells: String...) { rows.append(cells) }
 
-    /// The rows, two spaces before each and between columns; the last column is not padded.
+    /// The rows, with two spaces before each row and between columns. The last column is not padded.
     package var lines: [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
@@ -23,19 +23,19 @@ package struct TextTable {
     }
 }
 
-/// Numbers for people.
+/// Formats numbers for people.
 package enum Quantity {
-    /// `1,431,108 bytes`
+    /// A number of bytes with its unit: `1,431,108 bytes`.
     package static func bytes(_ count: Int) -> String { "\(grouped(count)) byte\(count == 1 ? "" : "s")" }
 
     package static func count(_ count: Int, _ noun: String) -> String {
         "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// Thousands separated by commas.
+    /// A number with commas between thousands.
     package static func grouped(_ count: Int) -> String { count.grouped }
 
-    /// A decimal with the given number of places, rounded.
+    /// A rounded decimal with the given number of places.
     package static func decimal(_ value: Double, places: Int) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
         var scale = 1

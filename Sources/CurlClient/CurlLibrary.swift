@@ -3,12 +3,13 @@ import CCurl
 /// libcurl, loaded when it is first needed.
 @safe
 final class CurlLibrary: Sendable {
-    /// nil where the machine has no libcurl.
+    /// nil if libcurl cannot be loaded.
     static let shared: CurlLibrary? = CurlLibrary()
 
-    /// Lives as long as the process does.
+    /// The table of libcurl's functions, which stays allocated as long as the process runs.
     ///
-    /// `nonisolated(unsafe)`, since C pointers are never known to be Sendable: it is written here and only read afterwards.
+    /// It is `nonisolated(unsafe)` because C pointers are never Sendable: it is written in `init` and only read
+    /// afterwards.
     nonisolated(unsafe) let calls: UnsafePointer<capture_curl>
 
     private init?() {
@@ -27,7 +28,7 @@ final class CurlLibrary: Sendable {
     }
 }
 
-/// Whether there is a libcurl to load.
+/// Reports whether libcurl could be loaded.
 package enum CurlLibraryState {
     package static var isThere: Bool { CurlLibrary.shared != nil }
 }

@@ -1,7 +1,8 @@
 import CCurl
 import CaptureNative
 
-/// Connections that are used again, for one request at a time. Redirects, cookies and `.netrc` are off; only http and https.
+/// A session that reuses its connections and performs one request at a time. Redirects, cookies and `.netrc` are off;
+/// only http and https are allowed.
 ///
 /// ```swift
 /// let session = try CurlSession(ConnectionOptions())
@@ -14,12 +15,12 @@ package final class CurlSession {
     private let options: ConnectionOptions
     private var isSecure = false
     private let sockets = SessionSockets()
-    /// Of the connection that is kept; -1 for none.
+    /// The socket of the connection that is kept; -1 if there is none.
     private var socket: Int32 = -1
-    /// Of the last failure, in libcurl's words.
+    /// libcurl's text about the last failure.
     private let detail: UnsafeMutablePointer<CChar>
 
-    /// - Throws: code 2 where there is no libcurl.
+    /// - Throws: A failure with code 2 if libcurl cannot be loaded.
     package init(_ options: ConnectionOptions) throws(TransferFailure) {
         guard let curl = CurlLibrary.shared, let raw = unsafe curl.calls.pointee.easy_init() else {
             throw TransferFailure(
@@ -35,12 +36,12 @@ package final class CurlSession {
 
     deinit {
         unsafe curl.calls.pointee.easy_cleanup(raw)
-        // Closing the last connections asks for it.
+        // Cleaning up closes the last connections, and that calls `sockets`.
         withExtendedLifetime(sockets) {}
         unsafe detail.deallocate()
     }
 
-    /// Something came over the kept connection that nobody asked for: its end, or bytes that libcurl 7.88 would take for the
+    /// Whether unrequested input arrived on the kept connection: its end, or bytes that libcurl 7.88 would take for the
     /// answer to the next request.
     package var isStale: Bool { socket >= 0 && SocketState.hasInput(socket) }
 
@@ -49,8 +50,8 @@ package final class CurlSession {
     /// Sends a request and reads the answer.
     ///
     /// - Parameters:
-    ///   - isStopped: asked at least once a second; true ends the transfer with code 42.
-    ///   - onProgress: gets how many bytes of the body were handed over.
+    ///   - isStopped: Called at least once a second; true ends the transfer with code 42.
+    ///   - onProgress: Receives the number of bytes of the body that were passed to libcurl.
     package func perform(
         _ request: HTTPRequest, isStopped: @escaping () -> Bool, onProgress: @escaping (Int) -> Void = { _ in }
     ) throws(TransferFailure) -> HTTPAnswer {
@@ -59,7 +60,7 @@ package final class CurlSession {
         set(request)
         var list: UnsafeMutablePointer<curl_slist>?
         defer { unsafe curl.calls.pointee.slist_free_all(list) }
-        // Without this libcurl waits a second for a go-ahead that many servers never give.
+        // Without this header, libcurl waits a second for an interim answer that many servers never send.
         let asks = (request.body?.byteCount ?? 0) > Self.expectFrom
         let expect = asks ? [] : ["Expect:"]
         for line in request.headers.map({ "\($0.name): \($0.value)" }) + expect {
@@ -87,17 +88,17 @@ package final class CurlSession {
         throw failure(code, transfer)
     }
 
-    /// Bodies from here on ask first whether they are wanted.
+    /// Requests with a larger body first ask the server whether it accepts the body (`Expect: 100-continue`).
     private static let expectFrom = 16 << 20
 
-    /// An answer whose connection broke is one if it says no, or more than we wanted to read.
+    /// Whether an answer counts although the transfer failed: its status is 300 or more, or its body exceeds our limit.
     private static func isAnswered(_ code: CURLcode, _ status: Int, _ transfer: Transfer) -> Bool {
         guard status >= 200, transfer.givenUp == nil, !transfer.isRefusedByBody else { return false }
         if code == CURLE_WRITE_ERROR { return transfer.isOverLimit }
         return status >= 300 && [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
     }
 
-    /// Connects, TLS included, and closes again; nothing is asked.
+    /// Opens a connection, including TLS, and closes it again without a request.
     package func connect(_ address: WebAddress, isStopped: @escaping () -> Bool) throws(TransferFailure) {
         let transfer = Transfer(HTTPRequest(.get, address), options.times, sockets, isStopped, { _ in })
         prepare(address)
@@ -120,16 +121,17 @@ package final class CurlSession {
         return failure
     }
 
-    /// Of what is wrong with a certificate libcurl says more than its code does.
+    /// The text of a failure. For certificate problems, libcurl's detail text says more than its code.
     private func text(of code: CURLcode) -> String {
         let isTLS = [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM].contains(code)
         let detail = isTLS ? unsafe String(cString: detail) : ""
         return detail.isEmpty ? curl.text(of: code) : detail
     }
 
-    /// A handshake that takes too long is no connection; one that fails says something of the server.
+    /// Whether the server was reached. A TLS handshake that times out does not count; one that fails does, because the
+    /// server answered.
     private func isConnected(_ code: CURLcode) -> Bool {
-        // libcurl 7.88 tells no CONNECT_TIME when the handshake fails; a port of ours it tells.
+        // libcurl 7.88 reports no CONNECT_TIME if the handshake fails, but it reports our local port.
         let hasPort = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_LOCAL_PORT) > 0
         guard isSecure, code == CURLE_OPERATION_TIMEDOUT else { return hasPort }
         let isKept = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_NUM_CONNECTS) == 0
@@ -199,7 +201,7 @@ package final class CurlSession {
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(options.times.connect * 1000))
         set(CURLOPT_UPLOAD_BUFFERSIZE, 1 << 19)
         set(CURLOPT_BUFFERSIZE, 1 << 17)
-        // A connection that broke while it was idle is found before bytes are sent into it.
+        // Connections that were idle for longer than this many seconds are not reused, because they may be broken.
         set(CURLOPT_MAXAGE_CONN, 60)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
@@ -210,7 +212,7 @@ package final class CurlSession {
         if let file = options.certificate { set(CURLOPT_SSLCERT, file) }
         if let file = options.certificateKey { set(CURLOPT_SSLKEY, file) }
         if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
-        // What a proxy says to CONNECT is no answer of the server's.
+        // The answer of a proxy to CONNECT is not an answer of the server.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
 

@@ -1,4 +1,4 @@
-/// An answer of HTTP/1 in the bytes of a connection.
+/// Parses an HTTP/1 answer from the raw bytes of a connection.
 enum EarlyAnswer {
     /// - Returns: nil unless the bytes are an HTTP/1 answer with a status of 300 to 599.
     static func parse(_ bytes: [UInt8]) -> (status: Int, headers: [(name: String, value: String)], body: [UInt8])? {

@@ -1,4 +1,4 @@
-/// One request. What it sends is made ready before; it is never retried and never redirected by itself.
+/// One HTTP request. Everything that it sends is prepared before, and it is never retried or redirected automatically.
 package struct HTTPRequest {
     package enum Method: String, Sendable { case get = "GET", head = "HEAD", put = "PUT", post = "POST" }
 
@@ -16,9 +16,9 @@ package struct HTTPRequest {
     package var address: WebAddress
     package var headers: [Header] = []
     package var body: (any RequestBody)?
-    /// Bytes of the answer's body that are kept; what is beyond ends the transfer.
+    /// The number of bytes of the answer's body to keep; a longer body ends the transfer.
     package var answerLimit = 1 << 20
-    /// Gets the answer's body instead, of a status 200; false ends the transfer.
+    /// Receives the body of an answer with status 200 instead of `HTTPAnswer.body`; false ends the transfer.
     package var sink: ((Span<UInt8>) -> Bool)?
 
     package init(_ method: Method, _ address: WebAddress) {
@@ -27,20 +27,20 @@ package struct HTTPRequest {
     }
 }
 
-/// Bytes that are sent in pieces.
+/// A request body that is sent in pieces.
 package protocol RequestBody: AnyObject {
     var byteCount: Int { get }
-    /// Whether the last byte was lent.
+    /// Whether the last byte has been passed on.
     var isSent: Bool { get }
-    /// Goes back to the first byte: a connection that was kept can turn out to be closed.
+    /// Returns to the first byte, because a reused connection can turn out to be closed; false if that is not possible.
     func rewind() -> Bool
-    /// Lends the next bytes, at most so many, once; none at the end.
+    /// Passes the next bytes to `taker` in a single call, at most `limit` of them; none at the end.
     ///
-    /// - Returns: false to give up the transfer.
+    /// - Returns: False to end the transfer.
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool
 }
 
-/// A body in memory.
+/// A request body in memory.
 package final class MemoryBody: RequestBody {
     private let bytes: [UInt8]
     private var position = 0
@@ -64,31 +64,31 @@ package final class MemoryBody: RequestBody {
     }
 }
 
-/// What came back, to the last byte or as far as it was read.
+/// An answer of a server, either complete or as far as it was read.
 package struct HTTPAnswer: Sendable {
     package let status: Int
-    /// Names in lower case, in their order.
+    /// The headers in the order in which they arrived, with lower-case names.
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
-    /// Whether it ended before its end: cut by the connection, or by our limit.
+    /// Whether the body is incomplete: the connection ended, or our limit was reached.
     package let isCut: Bool
-    /// Whether the whole body of the request was handed over.
+    /// Whether the whole body of the request was passed to libcurl.
     package let wasSentWhole: Bool
-    /// Where a redirect points, made absolute.
+    /// The target of a redirect, as an absolute URL.
     package let redirect: String?
 
     package subscript(_ name: String) -> String? { headers.last { $0.name == name }?.value }
 }
 
-/// A transfer without an answer.
+/// A transfer that ended without an answer.
 package struct TransferFailure: Error, Hashable, Sendable {
-    /// libcurl's code.
+    /// The code of libcurl.
     package let code: Int
     package let message: String
-    /// Whether there was a connection to the server, TLS not counted.
+    /// Whether the server was reached. It is false if a TLS handshake timed out.
     package let wasConnected: Bool
     package let wasSentWhole: Bool
-    /// What the proxy answered when it was asked for a connection, if it refused; nil otherwise.
+    /// The status with which a proxy refused the connection; nil if it did not refuse.
     package var proxyStatus: Int?
 
     package init(code: Int, message: String, wasConnected: Bool, wasSentWhole: Bool) {
@@ -99,13 +99,13 @@ package struct TransferFailure: Error, Hashable, Sendable {
     }
 }
 
-/// How connections are made.
+/// The settings for making connections.
 package struct ConnectionOptions: Hashable, Sendable {
-    /// A PEM file in place of the system's.
+    /// A PEM file of certificate authorities that replaces the system's.
     package var authorities: String?
     package var certificate: String?
     package var certificateKey: String?
-    /// In place of the environment's.
+    /// A proxy that replaces the one of the environment.
     package var proxy: String?
     package var userAgent = "capqueue"
     package var times = TransferTimes()
@@ -113,12 +113,12 @@ package struct ConnectionOptions: Hashable, Sendable {
     package init() {}
 }
 
-/// When a transfer is given up (Spec/upload.md section 4.6), in seconds.
+/// The time limits of a transfer (Spec/upload.md section 4.6), in seconds.
 package struct TransferTimes: Hashable, Sendable {
     package var connect = 15.0
-    /// In which a request that is being sent, or a download, has to move by 1 kB for each minute.
+    /// The period in which a request that is being sent, or a download, must move at least 1 kB for each minute.
     package var stall = 60.0
-    /// From when the other side has taken the request to the end of the answer.
+    /// The limit from the moment at which the other side has received the request to the end of the answer.
     package var answer = 120.0
 
     package init() {}

@@ -1,17 +1,18 @@
 import CCurl
 import Glibc
 
-/// The sockets of a session: what of a request still waits in them, and what a server said before it reset one.
+/// The sockets of a session. They report how much of a request is still unsent and what a server said before it reset a
+/// connection.
 ///
-/// libcurl 7.88 ends with the send that failed and does not read what came before the reset; the kernel still has it when the
-/// connection is closed. Without TLS only: under TLS anyone could have written these bytes.
+/// libcurl 7.88 stops at the send that failed and does not read what came before the reset; the kernel still has these
+/// bytes when the connection is closed. They are used only without TLS: under TLS, anyone could have written them.
 final class SessionSockets {
     private var open: Set<Int32> = []
     private var isWanted = false
     private var bytes: [UInt8]?
     private static let limit = 1 << 16
 
-    /// Bytes that were written and that the other side has not taken yet.
+    /// The number of bytes that were written and that the other side has not acknowledged.
     var waiting: Int { open.reduce(0) { $0 + Int(capture_unsent($1)) } }
 
     func opened(_ socket: Int32) { open.insert(socket) }
@@ -21,7 +22,8 @@ final class SessionSockets {
         bytes = nil
     }
 
-    /// - Returns: what was read from the connection that was closed since `begin`; nil for nothing.
+    /// - Returns: The bytes that were read from the connection that was closed last since `begin`; nil if there are
+    ///   none.
     func end() -> [UInt8]? {
         isWanted = false
         return bytes
@@ -31,7 +33,7 @@ final class SessionSockets {
         open.remove(socket)
         defer { _ = Glibc.close(socket) }
         guard isWanted else { return }
-        // Of several connections the last one counts, even if it is silent.
+        // If several connections are closed, the last one counts, even if it sent nothing.
         bytes = nil
         var buffer = [UInt8](repeating: 0, count: Self.limit)
         let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -40,7 +42,7 @@ final class SessionSockets {
 }
 
 enum SocketState {
-    /// Whether reading would give something at once, even if that is only the end.
+    /// Whether a read would return at once, even if only with the end of the connection.
     static func hasInput(_ socket: Int32) -> Bool {
         var one = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&one, 1, 0) > 0

@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// One request under way: what libcurl calls back.
+/// The state of one running request, which libcurl's callbacks read and change.
 final class Transfer {
     private let body: (any RequestBody)?
     private let answerLimit: Int
@@ -10,14 +10,14 @@ final class Transfer {
     private let onProgress: (Int) -> Void
     private var watch: StandstillWatch
     private var sent = 0
-    /// Bytes of the answer's head.
+    /// The number of bytes of the answer's headers.
     private var headBytes = 0
     private(set) var headers: [(name: String, value: String)] = []
     private var status = 0
     private(set) var answer: [UInt8] = []
     private(set) var isOverLimit = false
     private(set) var isRefusedByBody = false
-    /// Why we ended it for its time; nil otherwise.
+    /// The reason why the transfer ran out of time; nil if it did not.
     private(set) var givenUp: String?
 
     init(
@@ -37,10 +37,10 @@ final class Transfer {
         unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Whether an answer's head came.
+    /// Whether the status of a final answer has arrived.
     var isAnswered: Bool { status >= 200 }
 
-    /// A request without a body is sent once it is under way.
+    /// Whether the whole body was passed on. A request without a body counts as sent.
     var isSent: Bool { body?.isSent ?? true }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -56,7 +56,7 @@ final class Transfer {
             isRefusedByBody = true
             return Self.abort
         }
-        // A rate that was set, or a slow disk.
+        // The time went into a rate limit or a slow disk.
         watch.heldBack(seconds: MonotonicClock.seconds - start)
         sent += count
         onProgress(sent)
@@ -65,8 +65,8 @@ final class Transfer {
 
     private static let abort = 0x1000_0000
 
-    /// libcurl would send anew what was sent whole over a kept connection that then ended without an answer. Whether that
-    /// landed is for others to find out.
+    /// Whether libcurl wanted to send a whole request again, because the reused connection had ended without an answer.
+    /// Callers must find out whether the server received the first one.
     private(set) var wasRewindRefused = false
 
     func rewind() -> Bool {
@@ -90,7 +90,7 @@ final class Transfer {
     func takeHeader(_ line: String) {
         headBytes += line.utf8.count
         if line.hasPrefix("HTTP/") {
-            // Another answer begins; what came before was an interim one.
+            // Another answer begins; the one before was an interim answer.
             headers = []
             status = line.pieces(by: " ").dropFirst().first.flatMap { Int($0.trimmed) } ?? 0
             return
@@ -99,11 +99,11 @@ final class Transfer {
         headers.append((name.lowercased(), value))
     }
 
-    /// Whether the user or the time ends it.
+    /// Whether the transfer must end because the user stopped it or its time is over.
     ///
     /// - Parameters:
-    ///   - sent: bytes of the body that libcurl gave to the connection.
-    ///   - received: bytes of the answer's body.
+    ///   - sent: The number of bytes of the body that libcurl wrote to the connection.
+    ///   - received: The number of bytes of the answer's body.
     func mustEnd(sent: Int, received: Int) -> Bool {
         if isStopped() { return true }
         let waiting = sockets.waiting

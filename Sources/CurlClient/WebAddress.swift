@@ -1,8 +1,8 @@
 import CCurl
 
-/// A URL, taken apart by libcurl, so that nobody else's idea of a host decides where bytes go (RFC 3986).
+/// A URL, parsed by libcurl, so that the parser that chooses the host is the one that sends the bytes (RFC 3986).
 package struct WebAddress: Hashable, Sendable {
-    /// Scheme, host and port: what credentials are meant for.
+    /// Scheme, host and port, to which credentials are bound.
     package struct Origin: Hashable, Sendable, CustomStringConvertible {
         package let scheme: String
         package let host: String
@@ -16,12 +16,12 @@ package struct WebAddress: Hashable, Sendable {
 
     package let text: String
     package let origin: Origin
-    /// Begins with a slash.
+    /// The path, which begins with a slash.
     package let path: String
     package let query: String?
     package let hasUser: Bool
 
-    /// - Returns: nil for what is no absolute URL of http or https.
+    /// - Returns: nil unless the text is an absolute URL of http or https.
     package init?(_ text: String) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), let parts = AddressParts(text),
             let scheme = parts.get(CURLUPART_SCHEME)?.lowercased(), ["http", "https"].contains(scheme),
@@ -37,13 +37,14 @@ package struct WebAddress: Hashable, Sendable {
 
     package var withoutQuery: String { query == nil ? text : origin.description + path }
 
-    /// Without its query, which may hold a signature, and without a path that is a secret.
+    /// The URL for people, without its query, which may hold a signature, and, if `hidesPath`, without its path, which
+    /// may be a secret.
     package func shown(hidesPath: Bool) -> String {
         hidesPath ? "\(origin)/…" : origin.description + path + (query == nil ? "" : "?…")
     }
 }
 
-/// One owner of a `CURLU`.
+/// The owner of one `CURLU`.
 @safe
 private final class AddressParts {
     private let handle: OpaquePointer

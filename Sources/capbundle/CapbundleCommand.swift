@@ -6,7 +6,8 @@ struct CapbundleCommand: ParsableCommand {
     static let version = "0.1.0"
     static let toolName = "capbundle"
 
-    // Every command below says its name: ArgumentParser would make one from the type's, for all of them at each start.
+    // Every command below states its name. Otherwise ArgumentParser would derive the names of all commands from their
+    // types at each start.
     static let configuration = CommandConfiguration(
         commandName: toolName,
         abstract: "Pack a capture into one signed file, verify such files, and send them.",

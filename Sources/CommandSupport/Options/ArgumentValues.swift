@@ -1,4 +1,4 @@
-// A conformance is as public as its type, and so are the imports that it needs.
+// A conformance is as public as its type, and its imports must be public too.
 public import ArgumentParser
 public import CaptureBundle
 
@@ -7,7 +7,7 @@ extension LocationPolicy: ExpressibleByArgument {}
 extension TrustLevel: ExpressibleByArgument {}
 
 extension DepthSize: ExpressibleByArgument {
-    /// `WxH`
+    /// Parses `WxH`.
     public init?(argument: String) {
         let parts = argument.pieces(by: "x", keepsEmpty: true)
         let sides = parts.map { $0.utf8.allSatisfy { (48...57).contains($0) } ? Int($0) : nil }

@@ -1,7 +1,7 @@
 package import ArgumentParser
 package import CaptureBundle
 
-/// `--key` and `--passphrase-file`.
+/// The option `--key`.
 package struct KeyOptions: ParsableArguments {
     package init() {}
 
@@ -16,7 +16,7 @@ package struct KeyOptions: ParsableArguments {
     package var file: DeviceKeyFile { Environment.keyFile(path) }
 }
 
-/// For commands that open or seal the key.
+/// The option `--passphrase-file`, for commands that decrypt or encrypt the key.
 package struct PassphraseOptions: ParsableArguments {
     package init() {}
 
@@ -27,9 +27,9 @@ package struct PassphraseOptions: ParsableArguments {
         completion: .file())
     package var passphraseFile: String?
 
-    /// From the file where one is named, else from the terminal once it is needed.
+    /// The passphrase from the file if one is named, otherwise from the terminal when it is needed.
     ///
-    /// - Parameter warn: gets a file that others can read.
+    /// - Parameter warn: Receives a warning if others can read the file.
     package func passphrase(warn: (BundleError) -> Void) throws(BundleError) -> Passphrase {
         if let bytes = try PassphraseFile.read(passphraseFile, warn: warn) { return .known(bytes) }
         return Passphrase { path throws(BundleError) in try PassphrasePrompt.ask("Passphrase of \(path): ") }

@@ -3,28 +3,30 @@ package import CaptureBundle
 import CaptureNative
 import SystemPackage
 
-/// `--force`, and where a file goes.
+/// The option `--force`, and the output place that follows from it.
 package struct ForceOption: ParsableArguments {
     package init() {}
 
     @Flag(help: "Replace what is there.")
     package var force = false
 
-    /// - Parameter path: `-` is the standard output.
+    /// The place to which the output goes.
+    ///
+    /// - Parameter path: `-` means standard output.
     /// - Throws: `output.unusable`.
     package func place(_ path: String) throws(BundleError) -> OutputPlace {
         path == "-" ? .standardOutput : try .named(path, replaces: force)
     }
 }
 
-/// Refuses to print bytes that are not for people.
+/// Refuses to print binary data to a terminal.
 package func refuseTerminal(_ path: String, _ what: String) throws {
     if path == "-" && Output.isTerminal {
         throw ValidationError("\(what) is not written to a terminal; give a file to -o, or pipe the output")
     }
 }
 
-/// `--json`.
+/// The option `--json`.
 package struct JSONOption: ParsableArguments {
     package init() {}
 

@@ -2,7 +2,7 @@ package import ArgumentParser
 package import CaptureBundle
 package import SystemPackage
 
-/// `--trust`.
+/// The option `--trust`.
 package struct TrustOptions: ParsableArguments {
     package init() {}
 
@@ -15,9 +15,9 @@ package struct TrustOptions: ParsableArguments {
         completion: .file())
     package var path: String?
 
-    /// The file to change, made where it is missing.
+    /// The path of the trust file for commands that change it. The file need not exist yet.
     ///
-    /// - Throws: as `Environment.trustPath`.
+    /// - Throws: The errors of `Environment.trustPath`.
     package func pathToChange(warn: (BundleError) -> Void) throws(BundleError) -> FilePath {
         try Environment.trustPath(path, warn: warn)
     }

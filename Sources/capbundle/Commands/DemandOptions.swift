@@ -1,7 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 
-/// What is demanded of a bundle, and whether anything is printed.
+/// The requirements for a bundle, and whether anything is printed.
 struct DemandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -52,7 +52,7 @@ struct FromBodyCommand: ParsableCommand {
         if status != .success { throw status }
     }
 
-    /// Standard output is the bundle's when it goes to a pipe; then the report goes where people look.
+    /// Prints the report. If the bundle goes to standard output, the report goes to standard error.
     private func tell(_ lines: [String]) throws(BundleError) {
         for line in lines {
             if output == "-" { Output.tell(line) } else { try Output.line(line) }

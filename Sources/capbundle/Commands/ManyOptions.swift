@@ -1,7 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 
-/// For commands that work on many files at once.
+/// Options of commands that work on many files at once.
 struct ManyOptions: ParsableArguments {
     @Flag(name: .customLong("from0"), help: "Read the names from standard input, each ended by NUL (find -print0).")
     var from0 = false
@@ -14,7 +14,8 @@ struct ManyOptions: ParsableArguments {
     @Flag(help: "Stop at the first that fails.")
     var failFast = false
 
-    /// Nothing was asked for, which is hardly what a pipeline meant: no success.
+    /// The error for an empty list of names: a pipeline that passes no names is probably wrong, so this is not a
+    /// success.
     static let noNames = BundleError(.noNames, "no name came; names end with NUL", file: "standard input")
 
     func validate(names: [String], of noun: String) throws {

@@ -52,7 +52,7 @@ struct MultipartCommand: ParsableCommand {
     }
 }
 
-/// `--headers`.
+/// The option `--headers`.
 struct HeadersOption: ParsableArguments {
     @Option(
         name: .customLong("headers"),

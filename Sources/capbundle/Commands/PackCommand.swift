@@ -131,7 +131,7 @@ struct PackCommand: ParsableCommand {
         }
     }
 
-    /// Where standard output is a bundle's or a body's, the report goes where people look.
+    /// Prints the JSON report. If a bundle or a body goes to standard output, the report goes to standard error.
     private func report(_ json: JSONValue) throws(BundleError) {
         if [output, multipart, headers.path].contains("-") && !dryRun {
             Output.tell(Output.jsonText(json))
@@ -172,7 +172,7 @@ extension PackCommand {
         if worst != .success { throw worst }
     }
 
-    /// All of them: clashes are looked for before any work.
+    /// The names of all captures. They are read before any work, so that clashes between them are found first.
     private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
         guard many.from0 else { return raws.map { .success(FilePath($0)) } }
         let list = NameList()

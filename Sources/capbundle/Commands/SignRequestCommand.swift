@@ -40,7 +40,7 @@ struct SignRequestCommand: ParsableCommand {
         let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
         let source = try BundleSource(path: FilePath(file: body))
         let hash = try RequestSignature.hash(source)
-        // A pipeline whose first part failed must not end with a good signature over nothing.
+        // If the first part of a pipeline fails, its output is empty, and we must not sign that.
         if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, which no upload body is", file: body) }
         let signature = try RequestSignature(
             body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)

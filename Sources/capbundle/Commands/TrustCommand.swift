@@ -91,7 +91,8 @@ struct TrustCommand: ParsableCommand {
             let path = bundle ?? "-"
             let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
             let report = try verifier.verify(BundleSource(path: FilePath(file: path)))
-            // Trust is what is being asked for here; anything worse than "unknown" is the bundle's own fault.
+            // Trust is not expected here, because this command is about to add it. Any verdict other than "unknown" is
+            // a fault of the bundle.
             guard report.verdict == .unknownDevice, let manifest = report.manifest, let data = report.authenticatorData
             else {
                 for fault in report.faults { diagnostic.error(fault.about(file: path)) }

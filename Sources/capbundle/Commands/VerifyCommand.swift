@@ -116,7 +116,7 @@ struct VerifyCommand: ParsableCommand {
     }
 }
 
-/// What is said of one bundle of many.
+/// The output about one of several bundles.
 private struct Told: Sendable {
     let status: ExitStatus
     let bytes: Int

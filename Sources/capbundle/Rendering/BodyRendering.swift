@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// What is said of an upload body.
+/// Prints the facts about an upload body.
 enum BodyRendering {
     static func json(_ output: String, _ body: MultipartBody, headers: String?) -> JSONValue {
         .members([

@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// What a bundle says of its capture, as far as it was read.
+/// The facts that a bundle states about its capture, as far as they were read.
 enum Facts {
     static func table(_ report: VerificationReport) -> TextTable {
         var table = TextTable()
@@ -25,7 +25,7 @@ enum Facts {
         return table
     }
 
-    /// Marks facts without a good signature.
+    /// Marks facts that no valid signature proves.
     static let claimed = " (unproven claim)"
 
     private static func device(_ report: VerificationReport) -> String {

@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// What is inside a bundle, as a page or as JSON (Spec/command-line.md section 3).
+/// Prints the contents of a bundle, as a page or as JSON (Spec/command-line.md section 3).
 enum InspectionRendering {
     static func page(_ file: String, _ inspection: Inspection) -> [String] {
         let report = inspection.report
@@ -67,7 +67,7 @@ enum InspectionRendering {
             let mark = entry.isWithholdable ? "\(status.rawValue), withholdable" : status.rawValue
             table.add(entry.path.description, Quantity.bytes(entry.size), mark)
         }
-        // A hash on a line of its own fits a terminal of 80 columns.
+        // The hash is on a separate line to fit a terminal of 80 columns.
         return zip(table.lines, manifest.entries).flatMap { [$0, "    sha256 \($1.sha256)"] }
     }
 

@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// The result of packing a capture, as JSON (Spec/command-line.md section 3).
+/// Prints the result of packing a capture as JSON (Spec/command-line.md section 3).
 enum PackRendering {
     static func json(
         _ raw: String, _ packed: Packer.Packed, output: String?, isDryRun: Bool = false, body: JSONValue? = nil
@@ -23,7 +23,7 @@ enum PackRendering {
         ])
     }
 
-    /// A capture that could not be packed.
+    /// The result for a capture that could not be packed.
     static func json(_ raw: String, _ error: BundleError) -> JSONValue {
         .members([
             "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)), "raw": .string(raw),

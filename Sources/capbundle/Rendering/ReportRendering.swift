@@ -1,9 +1,9 @@
 import CaptureBundle
 import CommandSupport
 
-/// A verification report as a page, a line, or JSON (Spec/command-line.md section 3).
+/// Prints a verification report as a page, a line, or JSON (Spec/command-line.md section 3).
 enum ReportRendering {
-    /// For one file: the verdict, what is wrong, facts, and what is not proven.
+    /// The page for a single file: the verdict, the faults, the facts, and what is not proven.
     static func page(_ file: String, _ report: VerificationReport) -> [String] {
         var lines = [line(file, report)]
         for fault in report.faults { lines.append("  " + finding(fault)) }
@@ -19,7 +19,7 @@ enum ReportRendering {
         return lines
     }
 
-    /// For one file of several.
+    /// The line for one of several files.
     static func line(_ file: String, _ report: VerificationReport) -> String {
         let name = Visible.text(file)
         let signer = report.trustedDevice.map { ", signed by \(words($0))" } ?? ""
@@ -37,7 +37,7 @@ enum ReportRendering {
         "\(Visible.text(device.name)) (\(device.level.rawValue))"
     }
 
-    /// Says who signed the facts of an unsound bundle.
+    /// Explains who signed the facts of a damaged bundle.
     static func origin(_ report: VerificationReport, signed: String) -> [String] {
         guard [.altered, .malformed].contains(report.verdict), report.manifest != nil else { return [] }
         guard report.isManifestGenuine else { return ["no good signature: anyone can have written this"] }
@@ -92,7 +92,7 @@ enum ReportRendering {
         ])
     }
 
-    /// A file that could not be read at all.
+    /// The JSON for a file that could not be read at all.
     static func json(
         _ file: String, _ error: BundleError, _ status: ExitStatus, report: String = "capture-bundle/verify/1"
     ) -> JSONValue {

@@ -1,33 +1,34 @@
 package import CaptureNative
 public import SystemPackage
 
-/// The one error of this library, and one finding of a verification.
+/// The only error type of this library, and also a finding of a verification.
 ///
-/// `code` is for programs, `message` for people: lower case, what was found and what was expected, no full stop.
-/// A verification that finds faults does not throw; it returns them in its report as values of this type.
+/// `code` is for programs. `message` is for people: in lower case and without a full stop, it says what was found and
+/// what was expected. A verification that finds faults does not throw; it returns them as values of this type in its
+/// report.
 public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A dotted word. Codes of Spec/capture-bundle.md are rules of the format; the others are listed in
-    /// Spec/command-line.md. New codes can be added, so it is no enum.
+    /// A dotted word. The codes of Spec/capture-bundle.md are rules of the format; Spec/command-line.md lists the
+    /// others. It is not an enum, because codes can be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
         init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// What comes before the first dot: the part of the format, or the kind of failure.
+        /// The word before the first dot: the part of the format, or the kind of failure.
         var part: String { rawValue.pieces(by: ".", limit: 2).first ?? rawValue }
     }
 
     public let code: Code
     public let message: String
-    /// The file that it is about, as the user named it; nil for a finding in a bundle.
+    /// The file to which the error belongs, as the user named it; nil for a finding in a bundle.
     public let file: String?
-    /// The entry of the bundle that it is about.
+    /// The entry of the bundle to which the error belongs.
     public let entry: String?
-    /// What the user can do about it, a sentence each.
+    /// Advice for the user, one sentence each.
     public let hints: [String]
 
-    /// Bounds messages, since they may quote a hostile file.
+    /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
 
     public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [String] = []) {
@@ -38,7 +39,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         self.hints = hints
     }
 
-    /// The same, about the file at a path.
+    /// Creates an error about the file at a path.
     public init(_ code: Code, _ message: String, file: FilePath, entry: String? = nil, hints: [String] = []) {
         self.init(code, message, file: file.string as String?, entry: entry, hints: hints)
     }
@@ -49,7 +50,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension BundleError.Code {
-    // Failures of an operation, not of a bundle. Spec/command-line.md gives each an exit code.
+    // Failures of an operation rather than of a bundle. Spec/command-line.md assigns an exit code to each.
     public static let rawCapture = Self("raw.capture")
     public static let noNames = Self("names.none")
     public static let rawClash = Self("raw.clash")
@@ -71,12 +72,12 @@ extension BundleError.Code {
 }
 
 extension BundleError {
-    /// A call that can only fail when memory runs out or a library is broken.
+    /// The error for a call that fails only if memory runs out or a library is broken.
     package static func unexpected(_ error: NativeError) -> BundleError {
         BundleError(.internalFailure, "\(error.origin.rawValue): \(error)")
     }
 
-    /// A file that could not be opened or read.
+    /// The error for a file that could not be opened or read.
     package static func reading(_ path: String, _ error: NativeError) -> BundleError {
         if error.isMissing { return BundleError(.inputUnreadable, "no such file or folder", file: path) }
         let code: Code = error.isInputOutput && error.call == "read" ? .inputOutput : .inputUnreadable
@@ -87,7 +88,7 @@ extension BundleError {
 
     package static func writing(_ path: FilePath, _ error: NativeError) -> BundleError { writing(path.string, error) }
 
-    /// A file that could not be made or written.
+    /// The error for a file that could not be created or written.
     package static func writing(_ path: String, _ error: NativeError) -> BundleError {
         if error.isExisting { return .exists(path) }
         let opening = ["open", "linkat", "link", "rename", "access", "mkdir"].contains(error.call)
@@ -105,13 +106,13 @@ extension BundleError {
         BundleError(.outputExists, "already exists", file: path, hints: [hint])
     }
 
-    /// The same error, said of `file`.
+    /// The same error, but about `file`.
     package func about(file: String) -> BundleError {
         BundleError(code, message, file: file as String?, entry: entry, hints: hints)
     }
 }
 
-/// Runs a native call and turns its failure into this library's error.
+/// Runs a native call and converts its failure to this library's error.
 func native<Value, Failure: Error>(
     _ convert: (NativeError) -> BundleError = BundleError.unexpected,
     _ body: () throws(Failure) -> Value

@@ -1,12 +1,12 @@
 package import CaptureNative
 package import SystemPackage
 
-/// What other users can do with a file that they should not reach (Spec/command-line.md section 4). Whether it is refused or
-/// warned of is the caller's decision.
+/// Checks what other users can do with files that they should not reach (Spec/command-line.md section 4). Callers
+/// decide whether to refuse such a file or to warn.
 package enum FileAccess {
-    /// A file with a secret.
+    /// Checks a file that holds a secret.
     ///
-    /// - Returns: nil when nobody else can read or write it, and for pipes and devices.
+    /// - Returns: nil if the group and others have no permissions on the file, and for pipes and devices.
     package static func exposure(ofSecret path: FilePath, _ status: FileStatus) -> BundleError? {
         guard status.kind == .file, status.isOpenToOthers else { return nil }
         return BundleError(
@@ -15,24 +15,24 @@ package enum FileAccess {
             file: path, hints: ["chmod 600 \(ShellWord.quote(path))"])
     }
 
-    /// The same of a path; nil also where there is nothing to look at.
+    /// Checks the file at a path; nil also if there is no such file.
     package static func exposure(ofSecret path: FilePath) -> BundleError? {
         (try? FileStatus.of(path)).flatMap { exposure(ofSecret: path, $0) }
     }
 
-    /// A trust file: others must not be able to write it, nor to put another in its place.
+    /// Checks a trust file: other users must not be able to change it or to replace it with another file.
     ///
-    /// Looked at are the file and the folder that it is in, of symbolic links also the folder of each. What is above
-    /// them is not: on systems where each user has a group of their own, folders that the group can write are usual.
+    /// The check looks at the file and its folder, and for symbolic links also at the folder of each link. It ignores
+    /// the folders above: on systems where each user has a private group, group-writable folders are common.
     ///
-    /// - Returns: nil when only this user and root can change it, and for pipes and devices.
+    /// - Returns: nil if only this user and root can change the file, and for pipes and devices.
     package static func exposure(ofTrustFile path: FilePath) -> BundleError? {
         let real = path.followed
         if let file = try? FileStatus.of(real) {
             guard file.kind == .file else { return nil }
             if let fault = exposure(of: real, file) { return fault }
         }
-        // From link to link: whoever can write in one of these folders decides which file is read.
+        // Follow each link: a user who can write to one of these folders decides which file is read.
         var hop = path
         for _ in 0..<mostLinks {
             if let status = try? FileStatus.of(hop.folder), let fault = exposure(of: hop.folder, status) {
@@ -44,7 +44,7 @@ package enum FileAccess {
         return nil
     }
 
-    /// The kernel follows no more.
+    /// The number of symbolic links that the kernel follows at most.
     private static let mostLinks = 40
 
     private static func exposure(of path: FilePath, _ status: FileStatus) -> BundleError? {

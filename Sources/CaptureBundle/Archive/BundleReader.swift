@@ -2,10 +2,10 @@ import CaptureNative
 
 /// Reads a bundle in one pass and enforces every rule of the container (Spec/capture-bundle.md section 3).
 ///
-/// Call `readHead`, then `nextEntry` until it gives nil; after each entry call `readData` once. Anything thrown with a
-/// `container.` code is final: nothing after it can be believed.
+/// Call `readHead`, then call `nextEntry` until it returns nil; after each entry, call `readData` once. An error with a
+/// `container.` code is final: nothing after it can be trusted.
 public final class BundleReader {
-    /// What stands before the payload, not yet judged.
+    /// The parts before the payload. Their contents are not checked yet.
     public struct Head: Sendable {
         /// The bytes of `manifest.json`.
         public let manifest: [UInt8]
@@ -20,18 +20,18 @@ public final class BundleReader {
     private var lastPath: String?
     private var seen: Set<[UInt8]> = []
     private var manifest: Manifest?
-    /// Bytes of the magic, the manifest, the assertion and the end mark, with headers and padding.
+    /// The number of bytes of the magic, the manifest, the assertion and the end mark, with headers and padding.
     private var fixedBytes = BundleMagic.bytes.count + 2 * UstarHeader.blockLength
-    /// Entries of the manifest that the bundle lacks and may lack.
+    /// The withholdable entries of the manifest that the bundle does not have.
     public private(set) var withheld: [ManifestEntry] = []
-    /// Bytes of the bundle read so far.
+    /// The number of bytes of the bundle that were read so far.
     public var position: Int { source.position }
 
     public init(_ source: BundleSource) { self.source = source }
 
     /// Reads the magic, the manifest and the assertion.
     ///
-    /// - Parameter onManifest: gets the manifest's bytes as soon as they are there, should the assertion be broken.
+    /// - Parameter onManifest: Receives the manifest's bytes as soon as they are read, even if the assertion is broken.
     public func readHead(onManifest: ([UInt8]) -> Void = { _ in }) throws(BundleError) -> Head {
         try readMagic()
         let manifest = try readFixed("manifest.json", limit: BundleLimits.manifestBytes)
@@ -40,7 +40,7 @@ public final class BundleReader {
             manifest: manifest, assertion: try readFixed("assertion.cbor", limit: BundleLimits.assertionBytes))
     }
 
-    /// The next payload entry, or nil after the end of the archive and of the file.
+    /// Reads the header of the next payload entry; nil after the end of the archive and of the file.
     public func nextEntry(of manifest: Manifest) throws(BundleError) -> ManifestEntry? {
         self.manifest = manifest
         guard let header = try readHeader() else {
@@ -63,7 +63,7 @@ public final class BundleReader {
         return entry
     }
 
-    /// Hands the current entry's bytes on in pieces and checks its padding.
+    /// Passes the current entry's bytes to `body` in pieces and checks the padding after them.
     public func readData(_ body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) {
         while remaining > 0 {
             let count = try source.lend(remaining, to: body)
@@ -78,24 +78,24 @@ public final class BundleReader {
         padding = 0
     }
 
-    /// The next entry by its header alone, for those who cannot or do not yet believe the manifest. `readDataWhole` or
-    /// `skipData` comes next.
+    /// Reads the next header without comparing it with the manifest, which is not trusted yet or could not be read.
+    /// Call `readDataWhole` or `skipData` next.
     ///
-    /// - Returns: nil at the end, or where the container is broken.
+    /// - Returns: nil at the end, or if the container is broken.
     func nextHeader() -> (name: String, size: Int)? {
         guard let header = try? readHeader() else { return nil }
         begin(header)
         return (header.name, header.size)
     }
 
-    /// Passes over the current entry's bytes unread; false where the source is too short or cannot be read.
+    /// Skips the bytes of the current entry; false if the source is too short or cannot be read.
     func skipData() -> Bool {
         let count = remaining + padding
         (remaining, padding) = (0, 0)
         return (try? source.skip(count)) == count
     }
 
-    /// The rest of the current entry as one array.
+    /// Reads the rest of the current entry into one array.
     func readDataWhole() throws(BundleError) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(remaining)
@@ -103,10 +103,10 @@ public final class BundleReader {
         return bytes
     }
 
-    /// The entry that was begun last.
+    /// The name of the last entry whose header was read.
     private var place: String { lastPath ?? BundleMagic.path }
 
-    /// Says how many bytes are missing, if the manifest was read.
+    /// Creates the error for a bundle that is cut short. It says how many bytes are missing if the manifest was read.
     private func truncated(_ place: String) -> BundleError {
         guard let manifest else {
             return BundleError(
@@ -130,7 +130,7 @@ public final class BundleReader {
         seen.insert(Array(header.name.utf8))
     }
 
-    /// The next header; nil for a zero block.
+    /// Reads the next header; nil for a block of zeros.
     private func readHeader() throws(BundleError) -> UstarHeader? {
         let block = try source.read(UstarHeader.blockLength)
         guard block.count == UstarHeader.blockLength else {
@@ -203,7 +203,7 @@ public final class BundleReader {
 }
 
 extension BundleReader {
-    /// Rules C1 to C3 on the first 1024 bytes.
+    /// Checks the first 1024 bytes: rules C1 to C3.
     private func readMagic() throws(BundleError) {
         let magic = BundleMagic.bytes
         let bytes = try source.read(magic.count)

@@ -1,9 +1,9 @@
 package import CaptureNative
 public import SystemPackage
 
-/// Bytes that are made as they are asked for.
+/// A source of bytes that are produced when they are requested.
 package protocol ByteStream: AnyObject {
-    /// Puts the next bytes at the start of `buffer` and returns how many; 0 at the end.
+    /// Writes the next bytes to the start of `buffer` and returns their number; 0 at the end.
     func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int
 }
 
@@ -22,7 +22,7 @@ package final class HandleStream: ByteStream {
     }
 }
 
-/// Hands bytes on, and shows each piece to somebody first.
+/// A stream that passes bytes on and shows each piece to an observer first.
 package final class CopyingStream: ByteStream {
     private let source: any ByteStream
     private let onPiece: (Span<UInt8>) throws(BundleError) -> Void
@@ -39,8 +39,8 @@ package final class CopyingStream: ByteStream {
     }
 }
 
-/// Where the bytes of a bundle or of an upload body come from: they are only ever read forwards, once, whether it is a file or
-/// a pipe.
+/// The source of the bytes of a bundle or an upload body. It is read forwards and only once, whether it is a file or a
+/// pipe.
 public final class BundleSource {
     private enum Origin {
         case file(FileHandle)
@@ -48,13 +48,13 @@ public final class BundleSource {
         case stream(any ByteStream)
     }
 
-    /// As messages and reports name it.
+    /// The name of the source in messages and reports.
     public let name: String
     private let origin: Origin
     private var buffer: [UInt8]
     private var start = 0
     private var end = 0
-    /// Bytes handed out so far.
+    /// The number of bytes that were read so far.
     private(set) var position = 0
 
     private init(_ origin: Origin, name: String) {
@@ -66,9 +66,9 @@ public final class BundleSource {
         }
     }
 
-    /// Opens a file, or the standard input for `-`.
+    /// Opens a file, or standard input for `-`.
     ///
-    /// - Throws: `input.unreadable` when there is none, or it is a folder.
+    /// - Throws: `input.unreadable` if the file does not exist or is a folder.
     public convenience init(path: FilePath) throws(BundleError) {
         if path == "-" {
             self.init(handle: .standardInput, name: "-")
@@ -77,9 +77,9 @@ public final class BundleSource {
         try self.init(file: path)
     }
 
-    /// Opens a file, be its name `-`.
+    /// Opens a file, even if its name is `-`.
     ///
-    /// - Throws: as `init(path:)`.
+    /// - Throws: The same errors as `init(path:)`.
     public convenience init(file path: FilePath) throws(BundleError) {
         do {
             self.init(handle: try FileHandle.reading(path), name: path.string)
@@ -90,7 +90,7 @@ public final class BundleSource {
 
     package convenience init(handle: FileHandle, name: String) { self.init(.file(handle), name: name) }
 
-    /// Bytes in memory.
+    /// Creates a source from bytes in memory.
     public convenience init(bytes: [UInt8], name: String = "bundle") {
         self.init(.memory, name: name)
         buffer = bytes
@@ -99,15 +99,15 @@ public final class BundleSource {
 
     package convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
 
-    /// Nothing was in it, or nothing was read yet.
+    /// Whether no byte has been read: the source is empty, or reading has not begun.
     public var isEmpty: Bool { position == 0 }
 
-    /// Of the file behind it; nil where there is none.
+    /// The status of the file; nil if the source is not a file.
     var status: FileStatus? {
         if case .file(let handle) = origin { try? handle.status() } else { nil }
     }
 
-    /// Makes the next bytes available; false at the end.
+    /// Makes the next bytes available in the buffer; false at the end.
     private func fill() throws(BundleError) -> Bool {
         if start < end { return true }
         let count: Int
@@ -122,7 +122,7 @@ public final class BundleSource {
         return end > 0
     }
 
-    /// The next `count` bytes, or fewer where the source ends.
+    /// Reads the next `count` bytes, or fewer if the source ends.
     func read(_ count: Int) throws(BundleError) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(count, 1 << 20))
@@ -134,7 +134,7 @@ public final class BundleSource {
         return bytes
     }
 
-    /// Lends the next bytes, at most `limit`, to `body`; returns how many, 0 at the end.
+    /// Passes the next bytes, at most `limit`, to `body` and returns their number; 0 at the end.
     func lend(_ limit: Int, to body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) -> Int {
         guard try fill() else { return 0 }
         let taken = min(end - start, limit)
@@ -144,8 +144,8 @@ public final class BundleSource {
         return taken
     }
 
-    /// Passes over `count` bytes without reading those that a file can be asked to skip; returns how many there were, which
-    /// a file that is shorter does not tell.
+    /// Skips `count` bytes and seeks instead of reading if the source is a regular file. It returns the number of
+    /// skipped bytes; after a seek that is always `count`, even if the file is shorter.
     func skip(_ count: Int) throws(BundleError) -> Int {
         var left = count
         while left > 0 {
@@ -161,13 +161,13 @@ public final class BundleSource {
         return count - left
     }
 
-    /// What `read(through:limit:)` came upon first.
+    /// The reason why `read(through:limit:)` stopped.
     enum Stop { case mark, end, limit }
 
-    /// Reads up to the first occurrence of `mark` and past it.
+    /// Reads up to and including the first occurrence of `mark`.
     ///
-    /// - Parameter limit: at most so many bytes may stand before it.
-    /// - Returns: the bytes before the mark; where there is none, all that were read.
+    /// - Parameter limit: The maximum number of bytes before the mark.
+    /// - Returns: The bytes before the mark; if it was not found, all bytes that were read.
     func read(through mark: [UInt8], limit: Int) throws(BundleError) -> (bytes: [UInt8], stop: Stop) {
         var bytes: [UInt8] = []
         while bytes.count < limit + mark.count {

@@ -1,20 +1,20 @@
 import CaptureNative
 
-/// Writes the container of a bundle (Spec/capture-bundle.md section 3). Each header is made by the code that checks headers
-/// when a bundle is read, so a bundle that this type writes is one that `BundleReader` accepts.
+/// Writes the container of a bundle (Spec/capture-bundle.md section 3). The code that checks headers when a bundle is
+/// read also makes them here, so `BundleReader` accepts every bundle that this type writes.
 final class BundleWriter {
-    /// Small pieces wait until there are this many bytes, so that a write is worth its system call.
+    /// The size of the buffer. Small pieces are collected in it to save system calls.
     private static let bufferLimit = 1 << 17
 
     private let sink: FileHandle
     private let name: String
     private var buffer: [UInt8] = []
-    /// Bytes that the header of the current entry promised and that have not been written.
+    /// The number of bytes that the header of the current entry announced and that are not written yet.
     private var missing = 0
 
     /// - Parameters:
-    ///   - sink: stays open afterwards; the caller syncs it.
-    ///   - name: the output, as messages name it.
+    ///   - sink: The file to write to. It stays open, and the caller syncs it.
+    ///   - name: The name of the output in messages.
     init(sink: FileHandle, name: String) {
         self.sink = sink
         self.name = name
@@ -37,7 +37,7 @@ final class BundleWriter {
         try end(entry.size)
     }
 
-    /// Writes the end of the archive. Nothing can be added after it.
+    /// Writes the end of the archive. No entry can follow it.
     func finish() throws(BundleError) {
         append([UInt8](repeating: 0, count: 2 * UstarHeader.blockLength))
         try flush()

@@ -1,9 +1,9 @@
 package import CaptureNative
 
-/// The bytes of a payload entry before they are in a bundle, or the floats that one is made of.
+/// The content of a payload entry that is not in a bundle yet, or the floats from which an entry is made.
 package enum PayloadContent {
     case bytes([UInt8])
-    /// A file that is too large to hold; it is read again, and must then have the bytes that it had.
+    /// A file that is too large for memory. It is read a second time and must still have the same bytes.
     case file(FileHandle, name: String)
 
     package static let memoryLimit = 32 << 20
@@ -22,7 +22,7 @@ package enum PayloadContent {
         }
     }
 
-    /// Reads a file to its end in pieces; it must have exactly `size` bytes.
+    /// Hashes a file in pieces and passes the pieces to `body`. The file must have exactly `size` bytes.
     static func hash(
         _ handle: FileHandle, name: String, expecting size: Int,
         _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }

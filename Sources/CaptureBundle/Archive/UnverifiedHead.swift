@@ -1,12 +1,12 @@
-/// What the headers of a bundle claim, for those who want to know quickly which one it may be. Nothing is hashed but the
-/// manifest, and no signature is checked.
+/// The claims of a bundle's headers, for callers that quickly need to know which bundle it may be. Only the manifest is
+/// hashed, and no signature is checked.
 package struct UnverifiedHead: Sendable {
     package let manifest: Manifest
     package let manifestSHA256: Digest
-    /// Payload entries that have a header, in their order.
+    /// The payload entries that have a header, in their order.
     package let present: [EntryPath]
 
-    /// - Throws: `container.…` and `manifest.…` for what is no bundle.
+    /// - Throws: `container.…` and `manifest.…` codes if the file is not a bundle.
     package init(_ source: BundleSource) throws(BundleError) {
         let reader = BundleReader(source)
         let head = try reader.readHead()

@@ -15,19 +15,19 @@ extension BundleError.Code {
     static let containerMissing = Self("container.missing")
 }
 
-/// A 512-byte header block, a function of path and size only (Spec/capture-bundle.md section 3.1).
+/// A 512-byte header block. Path and size determine all its bytes (Spec/capture-bundle.md section 3.1).
 struct UstarHeader {
     static let blockLength = 512
 
-    /// The bytes before the first NUL of the name field; not checked against the path grammar.
+    /// The bytes before the first NUL of the name field, not yet checked against the path grammar.
     let name: String
     let size: Int
 
-    /// The block that this path and size have.
+    /// The header block for this path and size.
     ///
     /// - Parameters:
-    ///   - name: at most 99 bytes.
-    ///   - size: at most 8 GiB − 1.
+    ///   - name: The path, at most 99 bytes.
+    ///   - size: The size of the entry, at most 8 GiB − 1.
     static func encode(name: [UInt8], size: Int) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockLength)
         func put(_ bytes: some Collection<UInt8>, at offset: Int) {
@@ -51,16 +51,16 @@ struct UstarHeader {
         return block
     }
 
-    /// Zero bytes between an entry's data and the next block.
+    /// The number of zero bytes between an entry's data and the next block.
     static func padding(_ size: Int) -> Int { (blockLength - size % blockLength) % blockLength }
 
-    /// Reads path and size, builds the block anew and compares: rule C4.
+    /// Reads path and size, builds the canonical block from them and compares: rule C4.
     init(_ block: [UInt8]) throws(BundleError) {
         let name = Array(block[..<100].prefix { $0 != 0 })
         guard !name.isEmpty, name.count <= BundleLimits.pathBytes else {
             throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes")
         }
-        // Lossy for bytes that are no UTF-8, which no path has: rule C8 refuses it.
+        // The conversion changes bytes that are not UTF-8. No valid path has such bytes, and rule C8 refuses them.
         let text = String(decoding: name, as: UTF8.self)
         let digits = block[124..<135]
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }) else {
@@ -79,7 +79,7 @@ struct UstarHeader {
     }
 }
 
-/// The constant first 1024 bytes of a bundle (section 3.3).
+/// The first 1024 bytes of a bundle, which are constant (section 3.3).
 package enum BundleMagic {
     static let path = "mimetype"
     static let typePrefix = "application/vnd.capture-bundle+tar;version="

@@ -10,7 +10,7 @@ extension BundleError.Code {
     static let assertionSignature = Self("assertion.signature")
 }
 
-/// The signature over a manifest, in the shape of an Apple App Attest assertion (Spec/capture-bundle.md section 9).
+/// The signature over a manifest, in the form of an Apple App Attest assertion (Spec/capture-bundle.md section 9).
 package struct Assertion: Sendable {
     package let authenticatorData: AuthenticatorData
     let signature: ECDSASignature
@@ -26,9 +26,9 @@ package struct Assertion: Sendable {
         signature = try native { () throws(NativeError) in try key.sign(nonce) }
     }
 
-    /// Reads `assertion.cbor`; `faults` judges it further.
+    /// Parses `assertion.cbor`; `faults` then checks the remaining rules.
     ///
-    /// - Throws: a breach of A1 or A2, or authenticator data that is too short (A3).
+    /// - Throws: An error if A1 or A2 is violated or the authenticator data is too short (A3).
     package init(decoding bytes: [UInt8]) throws(BundleError) {
         var reader = CBORReader(bytes)
         guard reader.head(.map) == 2, reader.text() == Self.signatureName, let der = reader.byteString(),
@@ -44,7 +44,7 @@ package struct Assertion: Sendable {
         authenticatorData = try AuthenticatorData(data)
     }
 
-    /// What breaks the rules of its kind: A3 to A6.
+    /// The violations of the rules for the kind of key: A3 to A6.
     var faults: [BundleError] {
         var faults = authenticatorData.faults
         if authenticatorData.kind == .diskKey && !signature.isLowS {
@@ -64,7 +64,7 @@ package struct Assertion: Sendable {
             + CBORReader.encodeHead(.bytes, data.count) + data
     }
 
-    /// Whether the signature is the key's over `clientData` and the authenticator data: rule A7.
+    /// Whether `key` made the signature over `clientData` and the authenticator data: rule A7.
     package func verifies(clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
         let nonce = try SigningInput.nonce(authenticatorData: authenticatorData.bytes, clientData: clientData)
         return try native { () throws(NativeError) in try key.verifies(signature, message: nonce) }

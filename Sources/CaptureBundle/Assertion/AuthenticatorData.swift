@@ -1,8 +1,9 @@
-/// What the signer adds to the signature: whose app, which flags, which number (Spec/capture-bundle.md section 9).
+/// The data that the signer adds to the signature: the app's identity, the flags and the counter
+/// (Spec/capture-bundle.md section 9).
 public struct AuthenticatorData: Hashable, Sendable {
     public enum Kind: Sendable { case diskKey, apple }
 
-    /// The bytes that are signed.
+    /// The bytes that the signature covers.
     package let bytes: [UInt8]
     public let rpIDHash: Digest
     public let flags: UInt8
@@ -13,13 +14,13 @@ public struct AuthenticatorData: Hashable, Sendable {
 
     public var kind: Kind { rpIDHash == Self.diskKeyHash ? .diskKey : .apple }
 
-    /// SHA-256 of `capture-bundle.device-key`. A constant, so that nothing here can fail.
+    /// SHA-256 of `capture-bundle.device-key`, as a constant because computing it could fail.
     static let diskKeyHash = Digest(bytes: [
         0x7e, 0x49, 0xcb, 0x9f, 0x87, 0x6c, 0x7a, 0xa7, 0x6f, 0x4b, 0x48, 0x95, 0x53, 0xc5, 0x4d, 0x38,
         0xda, 0xed, 0xf3, 0xa8, 0x7d, 0x31, 0x62, 0xe7, 0xd1, 0x42, 0x34, 0x71, 0x2e, 0x8a, 0x9c, 0xcb,
     ])
 
-    /// What a disk key signs with.
+    /// Creates the authenticator data for a disk key.
     init(diskKeyCounter counter: UInt32) {
         let number = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
         bytes = Self.diskKeyHash.bytes + [0x00] + number
@@ -28,9 +29,9 @@ public struct AuthenticatorData: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// Takes the bytes apart; `faults` judges them.
+    /// Parses the bytes; `faults` then checks their values.
     ///
-    /// - Throws: `assertion.authdata` when they are too few.
+    /// - Throws: `assertion.authdata` if there are too few bytes.
     package init(_ bytes: [UInt8]) throws(BundleError) {
         guard bytes.count >= Self.length else {
             throw BundleError(.assertionAuthData, "authenticatorData has \(bytes.count) bytes, expected \(Self.length)")
@@ -41,7 +42,7 @@ public struct AuthenticatorData: Hashable, Sendable {
         counter = bytes[33..<Self.length].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// What breaks the rules of its kind: A3, A4 and A6.
+    /// The violations of the rules for the kind of key: A3, A4 and A6.
     var faults: [BundleError] {
         var faults: [BundleError] = []
         let rest = Array(bytes[Self.length...])
@@ -61,7 +62,7 @@ public struct AuthenticatorData: Hashable, Sendable {
         return faults
     }
 
-    /// The map that iOS 27 adds: one or both of two known members, in either order.
+    /// Whether the bytes are the map that iOS 27 adds: one or both of two known members, in either order.
     private static func isAppleMap(_ bytes: [UInt8]) -> Bool {
         var reader = CBORReader(bytes)
         guard let count = reader.head(.map), (1...2).contains(count) else { return false }

@@ -1,4 +1,4 @@
-/// Reads the little CBOR that an assertion has (RFC 8949), with shortest heads and definite lengths only.
+/// Reads the subset of CBOR (RFC 8949) that assertions use: shortest heads and definite lengths only.
 struct CBORReader {
     enum Major: UInt8 { case bytes = 2, text = 3, map = 5 }
 
@@ -9,7 +9,8 @@ struct CBORReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// The argument of a head of the given type; nil when another type or another form stands there.
+    /// Reads a head of the given type and returns its argument; nil if the head has another type or is not the shortest
+    /// form.
     mutating func head(_ major: Major) -> Int? {
         guard position < bytes.count, bytes[position] >> 5 == major.rawValue else { return nil }
         let short = Int(bytes[position] & 31)
@@ -21,7 +22,7 @@ struct CBORReader {
             return short
         case 24: (extra, smallest) = (1, 24)
         case 25: (extra, smallest) = (2, 256)
-        // Nothing here is longer than 65,535 bytes, so longer heads are never the shortest.
+        // No value here is longer than 65,535 bytes, so a longer head is never the shortest form.
         default: return nil
         }
         guard position + 1 + extra <= bytes.count else { return nil }
@@ -44,7 +45,7 @@ struct CBORReader {
         return Array(bytes[position..<(position + count)])
     }
 
-    /// A head in its shortest form.
+    /// The shortest encoding of a head.
     static func encodeHead(_ major: Major, _ value: Int) -> [UInt8] {
         let type = major.rawValue << 5
         switch value {

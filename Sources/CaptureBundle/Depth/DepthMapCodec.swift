@@ -6,18 +6,19 @@ extension BundleError.Code {
     static let depthSHA256 = Self("depth.sha256")
 }
 
-/// The depth map's form in a bundle: one plain gzip member of Float32 little-endian (Spec/capture-bundle.md section 5).
+/// Converts the depth map to its form in a bundle: one plain gzip member of Float32 little-endian
+/// (Spec/capture-bundle.md section 5).
 package enum DepthMapCodec {
-    /// ID1 ID2 CM FLG MTIME(4); XFL and OS follow and are free.
+    /// The bytes ID1 ID2 CM FLG MTIME(4). XFL and OS follow and may have any value.
     static let fixedHeader: [UInt8] = [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]
     static let headerLength = 10
     static let trailerLength = 8
     private static let level: Int32 = 6
 
-    /// More bytes of floats are compressed in pieces, to a temporary file.
+    /// Depth maps with more bytes of floats are compressed in pieces, to a temporary file.
     static let memoryLimit = 64 << 20
 
-    /// The bytes of `depth.f32.gz`; for the same floats the same ones each time.
+    /// Makes the bytes of `depth.f32.gz`. The same floats always give the same bytes.
     package static func compress(
         _ floats: PayloadContent, size: DepthSize, sha256: Digest
     ) throws(BundleError) -> (content: PayloadContent, size: Int, sha256: Digest) {
@@ -48,9 +49,9 @@ package enum DepthMapCodec {
     }
 }
 
-/// Inflates `depth.f32.gz` as it passes, in constant memory, and judges it: rules D1 to D3.
+/// Inflates `depth.f32.gz` while it is read, in constant memory, and checks rules D1 to D3.
 ///
-/// Pieces of any size go in; the raw floats come out through `onFloats`, never more bytes than the size allows.
+/// It takes pieces of any size and passes the raw floats to `onFloats`, never more bytes than the size allows.
 package final class DepthMapReader {
     private enum Phase { case header, deflate, trailer, ended }
 
@@ -62,9 +63,9 @@ package final class DepthMapReader {
     private var crc = CRC32()
     private var phase = Phase.header
     private var pending: [UInt8] = []
-    // Lent to a local while it is written, so that it is never copied.
+    // While it is written, the buffer is moved to a local variable, so that it is never copied.
     private var output = [UInt8](repeating: 0, count: 1 << 16)
-    /// zlib stopped because the output was full; it may hold more without any further input.
+    /// Whether zlib stopped because the output was full, so that it may have more output without further input.
     private var mayHoldOutput = false
     package private(set) var inflatedBytes = 0
     package private(set) var fault: BundleError?
@@ -76,7 +77,7 @@ package final class DepthMapReader {
         hasher = try native { () throws(NativeError) in try SHA256Hasher() }
     }
 
-    /// Takes the next piece of the entry; after a fault the rest is ignored.
+    /// Takes the next piece of the entry. After a fault, the rest is ignored.
     package func consume(
         _ piece: Span<UInt8>, onFloats: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) {
@@ -91,9 +92,9 @@ package final class DepthMapReader {
         }
     }
 
-    /// Judges the whole once the entry's last byte has been taken.
+    /// Checks the whole depth map after the last byte of the entry was taken.
     ///
-    /// - Parameter expected: the manifest's hash of the raw floats.
+    /// - Parameter expected: The hash of the raw floats that the manifest states.
     package func finish(expected: Digest) throws(BundleError) -> BundleError? {
         if fault != nil { return fault }
         guard phase == .ended else { return BundleError(.depthGzip, "the gzip member is cut off") }
@@ -157,7 +158,7 @@ package final class DepthMapReader {
         case .blockEnded:
             blocks += 1
             if blocks == blockLimit { fail(.depthGzip, "the deflate stream has more than \(blockLimit) blocks") }
-            // What came before may still be in zlib, and the next block needs no further input then.
+            // zlib may still hold earlier input, and then the next block needs no further input.
             mayHoldOutput = true
         case .needsInput, .outputFull: break
         }

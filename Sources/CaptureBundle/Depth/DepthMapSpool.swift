@@ -1,9 +1,9 @@
 import CaptureNative
 import SystemPackage
 
-/// Compresses a depth map piece by piece into a temporary file, in memory that does not grow with it.
+/// Compresses a depth map piece by piece into a temporary file, in memory that does not grow with the map.
 final class DepthMapSpool {
-    /// Five times as fast as level 6 on depth maps, for 4 to 8 % more bytes.
+    /// On depth maps, level 4 is five times as fast as level 6 and gives 4 to 8 % more bytes.
     private static let level: Int32 = 4
 
     private let file: FileHandle
@@ -17,7 +17,7 @@ final class DepthMapSpool {
         file = try OutputTarget.spool()
         deflater = try native { () throws(NativeError) in try Deflater(level: Self.level) }
         hasher = try native { () throws(NativeError) in try SHA256Hasher() }
-        // XFL and OS are 0 and 255, as libdeflate has them at this level.
+        // XFL and OS are 0 and 255, as libdeflate writes them at level 6.
         try write((DepthMapCodec.fixedHeader + [0, 255]).span)
     }
 
@@ -27,7 +27,7 @@ final class DepthMapSpool {
         try deflate(floats, isLast: false)
     }
 
-    /// Ends the gzip member. The content is the temporary file.
+    /// Ends the gzip member. The resulting content is the temporary file.
     func finish() throws(BundleError) -> (content: PayloadContent, size: Int, sha256: Digest) {
         let nothing: [UInt8] = []
         try deflate(nothing.span, isLast: true)

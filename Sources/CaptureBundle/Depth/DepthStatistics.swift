@@ -1,22 +1,22 @@
-/// What a depth map's samples say: for people, and never part of a verdict.
+/// Statistics of a depth map's samples. They are for people and never part of a verdict.
 public struct DepthStatistics: Hashable, Sendable {
     public let samples: Int
-    /// NaN or 0: not measured.
+    /// The number of samples that were not measured: NaN or 0.
     public let missing: Int
-    /// Below 0, or infinite: they mean nothing and are not counted in the rest.
+    /// The number of samples below 0 or infinite. They have no meaning, and the other statistics ignore them.
     public let meaningless: Int
-    /// Metres; nil when no sample is measured.
+    /// The smallest and largest measured sample in metres; nil if no sample is measured.
     public let minimum: Float?
     public let maximum: Float?
-    /// The middle one, or the mean of the two in the middle; nil above `medianLimit` samples too, which would have to be
-    /// held in memory.
+    /// The median of the measured samples. It is also nil above `medianLimit` samples, because computing it would need
+    /// all of them in memory.
     public let median: Float?
 
     public static let medianLimit = 1 << 22
 
     public var missingShare: Double { samples == 0 ? 0 : Double(missing) / Double(samples) }
 
-    /// Gathers samples from bytes that come in pieces; memory is bounded by `medianLimit`.
+    /// Collects samples from bytes that arrive in pieces. `medianLimit` bounds its memory.
     package struct Collector {
         private var pieces = SamplePieces()
         private var measured: [Float] = []
@@ -29,7 +29,7 @@ public struct DepthStatistics: Hashable, Sendable {
         package init() {}
 
         package mutating func add(_ bytes: Span<UInt8>) {
-            // Lent to a local, since the closure changes the rest.
+            // This is a local copy, since the closure changes the other members.
             var pieces = self.pieces
             pieces.read(bytes) { add(Float(bitPattern: $0)) }
             self.pieces = pieces
@@ -58,13 +58,13 @@ public struct DepthStatistics: Hashable, Sendable {
             let sorted = measured.sorted()
             guard let middle = sorted.dropFirst(sorted.count / 2).first else { return nil }
             guard sorted.count % 2 == 0 else { return middle }
-            // In Double, since the sum of two floats may be too much for a float; the mean of them never is.
+            // The sum of two floats may overflow a float, so it is computed in Double; their mean always fits.
             return Float((Double(sorted[sorted.count / 2 - 1]) + Double(middle)) / 2)
         }
     }
 }
 
-/// Samples that are below 0 or infinite, counted in bytes that come in pieces.
+/// Counts samples that are below 0 or infinite in bytes that arrive in pieces.
 struct MeaninglessSamples {
     private var pieces = SamplePieces()
     private(set) var count = 0
@@ -78,7 +78,7 @@ struct MeaninglessSamples {
     }
 }
 
-/// Puts together the bits of little-endian floats whose bytes come in pieces of any size.
+/// Assembles little-endian floats from bytes that arrive in pieces of any size.
 private struct SamplePieces {
     private var pending: UInt32 = 0
     private var pendingBytes = 0

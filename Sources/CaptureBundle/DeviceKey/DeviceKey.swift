@@ -11,7 +11,7 @@ public struct DeviceKey: Sendable {
         point = try DevicePoint(bytes: key.publicKey.point)
     }
 
-    /// SubjectPublicKeyInfo PEM.
+    /// The public key as SubjectPublicKeyInfo PEM.
     public func publicPEM() throws(BundleError) -> [UInt8] { try point.pem() }
 }
 
@@ -22,9 +22,9 @@ extension DevicePoint {
         return key != nil
     }
 
-    /// SubjectPublicKeyInfo PEM.
+    /// The public key as SubjectPublicKeyInfo PEM.
     ///
-    /// - Throws: `key.damaged` when the point is not on the curve.
+    /// - Throws: `key.damaged` if the point is not on the curve.
     public func pem() throws(BundleError) -> [UInt8] {
         let key = try native { () throws(NativeError) in try P256PublicKey(point: bytes) }
         guard let key else { throw BundleError(.keyDamaged, "the point is not on P-256") }
@@ -33,7 +33,7 @@ extension DevicePoint {
 }
 
 extension DevicePoint {
-    /// The key as a JSON Web Key (RFC 7517, RFC 7518 section 6.2), its `kid` being the key id.
+    /// The key as a JSON Web Key (RFC 7517, RFC 7518 section 6.2). Its `kid` is the key id.
     package var jwk: JSONValue {
         .members([
             "alg": .string("ES256"), "crv": .string("P-256"), "kid": .string(keyID.description), "kty": .string("EC"),
@@ -43,12 +43,14 @@ extension DevicePoint {
     }
 }
 
-/// A public key that someone handed over, as a PEM file.
+/// A PEM file with a public key.
 public enum PublicKeyFile {
     private static let sizeLimit = 1 << 16
 
-    /// - Parameter path: a file, or `-` for the standard input.
-    /// - Throws: `input.unreadable`; `key.damaged` when it is no public P-256 key.
+    /// Reads a public key.
+    ///
+    /// - Parameter path: A file, or `-` for standard input.
+    /// - Throws: `input.unreadable`, or `key.damaged` if the file has no public P-256 key.
     public static func point(path: FilePath) throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
         do {

@@ -1,12 +1,12 @@
 import CaptureNative
 import SystemPackage
 
-/// The names of a key's files: which are taken, and that a key has one.
+/// Checks the names of a key's files: whether they are taken, and that the key has only one name.
 extension DeviceKeyFile {
-    /// Refuses names that are taken, unless by what an interrupted `key new` left: the lock, a state with which nothing was
-    /// signed, and the public half of the key that the state belongs to.
+    /// Refuses names that are taken. Files that an interrupted `key new` left behind do not count: the lock, a state
+    /// with which nothing was signed, and the public half of the key to which that state belongs.
     ///
-    /// - Returns: whether such a public half is there.
+    /// - Returns: Whether such a public half exists.
     func refuseTakenNames() throws(BundleError) -> Bool {
         guard !FileStatus.exists(path) else {
             throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
@@ -31,7 +31,8 @@ extension DeviceKeyFile {
         return true
     }
 
-    /// The bytes of a file; nil for anything else under its name. A disk that does not answer is an error.
+    /// The bytes of a regular file; nil if the file is missing, too large or of another kind. Other read errors are
+    /// thrown.
     private func plainFile(_ path: FilePath) throws(BundleError) -> [UInt8]? {
         do {
             return try FileHandle.readingPlainFile(path)?.readAll(limit: Self.sizeLimit)
@@ -41,7 +42,8 @@ extension DeviceKeyFile {
         }
     }
 
-    /// Called before the state is replaced: the old public half would not match the new state.
+    /// Removes the public half. It is called before the state is replaced, because the old public half would not match
+    /// the new state.
     func removePublicHalf() throws(BundleError) {
         do {
             let folder = try FolderHandle(publicPath.folder)
@@ -52,8 +54,8 @@ extension DeviceKeyFile {
         }
     }
 
-    /// Under each of its hard links a key would have a state of its own, and sign each counter twice. Which of the names is the
-    /// right one, nobody can tell.
+    /// Refuses a key that has more than one hard link. Each name would have a separate state, so each counter would be
+    /// used twice, and nothing tells which name is the right one.
     func refuseSecondName() throws(BundleError) {
         let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileStatus.of(realPath) }
         guard status.links > 1 else { return }

@@ -3,11 +3,11 @@ public import SystemPackage
 
 /// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.2).
 public struct DeviceKeyFile: Sendable {
-    /// The key itself, PKCS#8 PEM.
+    /// The path of the key itself, in PKCS#8 PEM.
     public let path: FilePath
 
-    /// The other files belong to the key, not to a link that leads to it: a state for each link would give out each counter
-    /// twice.
+    /// The path of the key with symbolic links resolved. The other files are named after it: a separate state for each
+    /// link would use each counter twice.
     let realPath: FilePath
     package var publicPath: FilePath { realPath.adding(".pub") }
     var statePath: FilePath { realPath.adding(".state") }
@@ -19,17 +19,17 @@ public struct DeviceKeyFile: Sendable {
         realPath = path.followed
     }
 
-    /// Makes a key; the folder is made with mode 0700 where it is missing. A key that is there is never touched.
+    /// Creates a key, and its folder with mode 0700 if it is missing. An existing key is never changed.
     ///
-    /// The key file itself comes last, so that a crash leaves no key without its state.
+    /// The key file itself is written last, so that a crash never leaves a key without its state.
     ///
-    /// - Parameter passphrase: nil stores the key in the clear.
-    /// - Throws: `output.exists` when there is a key already, or a file that the new one's parts would replace.
+    /// - Parameter passphrase: Encrypts the key; nil stores it unencrypted.
+    /// - Throws: `output.exists` if there is a key already, or a file that a part of the new key would replace.
     public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
         guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
-        // Asked here too, so that a refusal leaves no lock behind.
+        // The names are also checked here, so that a refusal leaves no lock behind.
         _ = try refuseTakenNames()
         do {
             try DirectoryHandle.create(path.folder, mode: 0o700)
@@ -51,9 +51,9 @@ public struct DeviceKeyFile: Sendable {
         return device
     }
 
-    /// Loads the key, and asks for its passphrase if it has one.
+    /// Loads the key, and gets its passphrase if the key is encrypted.
     ///
-    /// - Throws: as `load(passphrase:)`.
+    /// - Throws: The same errors as `load(passphrase:)`.
     public func load(_ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
         do {
             return try load(passphrase: nil)
@@ -65,7 +65,7 @@ public struct DeviceKeyFile: Sendable {
 
     /// Loads the key.
     ///
-    /// - Throws: `key.missing`, `key.open` when others can read it, `key.passphrase`, `key.damaged`.
+    /// - Throws: `key.missing`, `key.open` if others can read the key, `key.passphrase`, `key.damaged`.
     public func load(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
         let pem = try readPrivate(path)
         let key: P256PrivateKey
@@ -93,7 +93,8 @@ public struct DeviceKeyFile: Sendable {
         return try DeviceKey(key)
     }
 
-    /// The public half, without a passphrase: from the key itself where it is not encrypted, else from `device.key.pub`.
+    /// The public half, which needs no passphrase. It comes from the key itself if that is not encrypted, else from
+    /// `device.key.pub`.
     ///
     /// - Throws: `key.missing`, `key.open`, `key.damaged`.
     public func publicKey() throws(BundleError) -> DevicePoint {
@@ -124,7 +125,7 @@ public struct DeviceKeyFile: Sendable {
                 ])
         }
         let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
-        // An encrypted key cannot be asked; its state, where it is sound, says whose it is.
+        // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {
             throw BundleError(
@@ -134,16 +135,16 @@ public struct DeviceKeyFile: Sendable {
         return point
     }
 
-    /// The state; for `key show`.
+    /// The state, for `key show`.
     package func state() throws(BundleError) -> DeviceKeyState {
-        // No lock: the file is replaced whole, and showing it has to work on a disk that cannot be written.
+        // This takes no lock: the state file is replaced atomically, and `key show` must work on a read-only disk.
         try readState(of: publicKey().keyID)
     }
 
-    /// Gives out `count` counters and returns the first. They are on disk as used before this returns, so that no crash
-    /// and no other process can use one twice.
+    /// Reserves `count` counters and returns the first one. Before this returns, they are recorded on disk as used, so
+    /// that neither a crash nor another process can lead to using one twice.
     ///
-    /// - Throws: `key.state` when the state is missing or damaged, `key.counter` when none are left.
+    /// - Throws: `key.state` if the state is missing or damaged, `key.counter` if no counters are left.
     package func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
         try locked { () throws(BundleError) in
             try refuseSecondName()
@@ -160,15 +161,15 @@ public struct DeviceKeyFile: Sendable {
         }
     }
 
-    /// The secret under which positions are salted.
+    /// The secret with which positions are salted.
     func saltSecret(for device: DeviceKey) throws(BundleError) -> [UInt8] {
         try readState(of: device.point.keyID).salt
     }
 
-    /// Makes the state anew after it was lost: the next signature gets `counter + 1`.
+    /// Makes a new state after the old one was lost. The next signature gets `counter + 1`.
     ///
-    /// - Returns: whether the salt secret had to be made anew too.
-    /// - Throws: `key.state` when the state that is there is sound and already further.
+    /// - Returns: Whether a new salt secret was made too.
+    /// - Throws: `key.state` if the existing state is valid and its counter is already higher.
     package func recover(counter: UInt32) throws(BundleError) -> Bool {
         let keyID = try publicKey().keyID
         return try locked { () throws(BundleError) in try recoverLocked(keyID, counter: counter) }
@@ -195,7 +196,7 @@ public struct DeviceKeyFile: Sendable {
 }
 
 extension DeviceKeyFile {
-    /// nil when the state is missing or damaged; a disk that does not answer is no reason to give it up.
+    /// Reads the state; nil if it is missing or damaged. A disk error is thrown, because the state may still be valid.
     private func soundState(of keyID: Digest) throws(BundleError) -> DeviceKeyState? {
         do {
             return try readState(of: keyID)
@@ -209,10 +210,10 @@ extension DeviceKeyFile {
         BundleError(.keyMissing, "no device key here", file: path, hints: ["make one with: capbundle key new\(option)"])
     }
 
-    /// `--key` as the user has to write it, when the key is not in its usual place.
+    /// The `--key` option that the user has to write; empty if the key is at its default path.
     private var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
 
-    /// `$XDG_DATA_HOME/capbundle/device.key`.
+    /// The default path of the key: `$XDG_DATA_HOME/capbundle/device.key`.
     public static var usualPath: FilePath {
         ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share").appending("capbundle/device.key")
     }

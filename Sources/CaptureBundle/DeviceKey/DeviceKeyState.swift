@@ -1,11 +1,11 @@
-/// What a disk key remembers between signatures: `device.key.state` (Spec/capture-bundle.md section 9.2).
+/// The state that a disk key keeps between signatures: `device.key.state` (Spec/capture-bundle.md section 9.2).
 package struct DeviceKeyState: Equatable, Sendable {
     package let keyID: Digest
-    /// The last counter that was given out; 0 before the first.
+    /// The last counter that was used; 0 before the first signature.
     package var counter: UInt32
-    /// 32 bytes that keep positions from being guessed.
+    /// The secret of 32 bytes that prevents guessing positions from their hashes.
     package let salt: [UInt8]
-    /// The last link of the device's chain; `seq` 0 and no hash before the first.
+    /// The last link of the device's chain: `seq` is 0 and the hash is nil before the first.
     package var chainSeq = 0
     package var chainHash: Digest?
 
@@ -26,7 +26,7 @@ package struct DeviceKeyState: Equatable, Sendable {
         return body + Array("sha256 \(try Digest.of(body))\n".utf8)
     }
 
-    /// nil when the bytes are damaged: anything but what `encode` writes.
+    /// Parses a state; nil if the bytes differ from what `encode` writes.
     package static func decode(_ bytes: [UInt8]) throws(BundleError) -> DeviceKeyState? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let fields = text.pieces(by: "\n", keepsEmpty: true).map { $0.pieces(by: " ", keepsEmpty: true) }
@@ -37,7 +37,7 @@ package struct DeviceKeyState: Equatable, Sendable {
         var state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt.bytes)
         state.chainSeq = chainSeq
         state.chainHash = Digest(hex: fields[4][2])
-        // Encoding it anew checks the words, the order, the chain and the checksum in one comparison.
+        // Encoding the result again checks the words, the order, the chain and the checksum in one comparison.
         return try state.encode() == bytes ? state : nil
     }
 }

@@ -1,4 +1,4 @@
-/// The canonical form of JSON in a bundle: RFC 8785 order and escapes, numbers with the characters they have.
+/// The canonical form of JSON in a bundle: the order and escapes of RFC 8785, with numbers as they are written.
 package enum CanonicalJSON {
     package static func encode(_ value: JSONValue) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -6,9 +6,9 @@ package enum CanonicalJSON {
         return bytes
     }
 
-    /// Parses bytes that are their own canonical form; nil when they are not.
+    /// Parses bytes that must be in canonical form; nil if they are not.
     ///
-    /// - Throws: what `JSONParser` says of bytes that are no JSON at all.
+    /// - Throws: The failure of `JSONParser` if the bytes are not JSON.
     static func decode(_ bytes: [UInt8], nesting: Int) throws(JSONParser.Failure) -> JSONValue? {
         let value = try JSONParser.parse(bytes, nesting: nesting)
         var encoded: [UInt8] = []
@@ -20,7 +20,7 @@ package enum CanonicalJSON {
     private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
         switch value {
         case .object(let members):
-            // Most objects are in order already.
+            // Most objects are already in order, so check that first.
             let isSorted = zip(members, members.dropFirst()).allSatisfy { isBefore($0.name, $1.name) }
             let sorted = isSorted ? members : members.sorted { isBefore($0.name, $1.name) }
             bytes.append(UInt8(ascii: "{"))
@@ -45,8 +45,8 @@ package enum CanonicalJSON {
         }
     }
 
-    /// RFC 8785 section 3.2.3: by UTF-16 code units. That differs from UTF-8 only where one of the two scalars is above U+FFFF
-    /// and the other one from U+E000 on, whose first bytes are 0xee and more.
+    /// Compares names by UTF-16 code units (RFC 8785 section 3.2.3). This differs from the order of UTF-8 only if one
+    /// of the scalars is above U+FFFF and the other is U+E000 or above; their first bytes are 0xee or more.
     private static func isBefore(_ one: String, _ other: String) -> Bool {
         for (first, second) in zip(one.utf8, other.utf8) where first != second {
             guard max(first, second) >= 0xee else { return first < second }
@@ -55,7 +55,7 @@ package enum CanonicalJSON {
         return one.utf8.count < other.utf8.count
     }
 
-    /// RFC 8785 section 3.2.2.2.
+    /// Writes a string with the escapes of RFC 8785 section 3.2.2.2.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         let isPlain = { (byte: UInt8) in byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") }

@@ -4,10 +4,10 @@ import CaptureNative
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
     public let bytes: [UInt8]
 
-    /// - Parameter bytes: exactly 32.
+    /// - Parameter bytes: Exactly 32 bytes.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// nil unless `hex` is 64 lower-case hex digits.
+    /// Parses a digest; nil unless `hex` is 64 lower-case hex digits.
     public init?(hex: String) {
         guard let bytes = Hex.decode(hex), bytes.count == 32 else { return nil }
         self.bytes = bytes
@@ -15,13 +15,13 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { Hex.encode(bytes) }
 
-    /// - Throws: `BundleError.Code.internalFailure` when OpenSSL cannot work at all.
+    /// - Throws: `BundleError.Code.internalFailure` if OpenSSL fails.
     public static func of(_ bytes: [UInt8]) throws(BundleError) -> Digest {
         Digest(bytes: try native { () throws(NativeError) in try SHA256Hasher.hash(bytes) })
     }
 }
 
-/// Lower-case hexadecimal.
+/// Encodes and decodes lower-case hexadecimal.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
@@ -35,7 +35,7 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// nil when the length is odd or a character is no lower-case hex digit.
+    /// Decodes a text; nil if its length is odd or a character is not a lower-case hex digit.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -51,7 +51,7 @@ package enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// The value of a lower-case digit; nil for any other byte.
+    /// The value of a lower-case hex digit; nil for any other byte.
     package static func digit(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
@@ -60,13 +60,13 @@ package enum Hex {
         }
     }
 
-    /// The value of a digit of either case; nil for any other byte.
+    /// The value of a hex digit of either case; nil for any other byte.
     static func digitOfEitherCase(_ character: UInt8) -> UInt8? {
         digit((UInt8(ascii: "A")...UInt8(ascii: "F")).contains(character) ? character | 0x20 : character)
     }
 }
 
-/// Base64 of RFC 4648 section 4, with padding and zero unused bits.
+/// Encodes and decodes Base64 of RFC 4648 section 4, with padding and with unused bits set to zero.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -83,7 +83,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The form for URLs without padding (RFC 4648 section 5).
+    /// Encodes for URLs, without padding (RFC 4648 section 5).
     static func encodeURL(_ bytes: [UInt8]) -> String {
         let characters = encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") }.map { byte in
             switch byte {
@@ -95,7 +95,7 @@ package enum Base64 {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// nil for anything that `encode` would not have written.
+    /// Decodes a text; nil unless `encode` gives the same text.
     package static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count % 4 == 0 else { return nil }

@@ -1,4 +1,4 @@
-/// A payload path of Spec/capture-bundle.md section 3.4: safe to join to a folder by construction.
+/// A payload path of Spec/capture-bundle.md section 3.4. Every value can safely be appended to a folder.
 public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let description: String
 
@@ -18,13 +18,13 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
 
     private init(known: String) { description = known }
 
-    /// nil when the text is no payload path.
+    /// Creates a path; nil if the text is not a payload path.
     public init?(_ text: String) {
         guard Self.known.contains(text) || Self.isSource(text) else { return nil }
         description = text
     }
 
-    /// What the entry is to a capture (section 4.3).
+    /// The role of the entry in a capture (section 4.3).
     public var role: Role {
         switch self {
         case .photo: .photo
@@ -36,7 +36,7 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
         }
     }
 
-    /// Bytewise order, the order of entries in a bundle.
+    /// Compares bytewise, which is the order of entries in a bundle.
     public static func < (one: EntryPath, other: EntryPath) -> Bool {
         one.description.utf8.lexicographicallyPrecedes(other.description.utf8)
     }
@@ -55,11 +55,11 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
     }
 }
 
-/// What a payload entry is to a capture (Spec/capture-bundle.md section 4.3).
+/// The role of a payload entry in a capture (Spec/capture-bundle.md section 4.3).
 public enum Role: String, Sendable, CaseIterable {
     case confidence, depth, location, metadata, photo, source
 
-    /// The media type of the role's entry; nil where the writer chooses.
+    /// The media type that entries with this role have; nil if the writer chooses it.
     var mediaType: String? {
         switch self {
         case .photo: "image/jpeg"

@@ -1,5 +1,5 @@
 extension Int {
-    /// For people, thousands separated by commas: `1,431,108`.
+    /// The number for people, with commas between thousands: `1,431,108`.
     package var grouped: String {
         guard magnitude >= 1000 else { return String(self) }
         let lastThree = Array(String(1000 + magnitude % 1000).utf8.dropFirst())

@@ -1,7 +1,7 @@
-/// Parses one JSON text (RFC 8259), refusing duplicate names, lone surrogates, long numbers and deep nesting.
+/// Parses one JSON text (RFC 8259). It refuses duplicate names, lone surrogates, long numbers and deep nesting.
 ///
-/// White space and any order of members are accepted: raw captures are written by people and by other programs. What a
-/// bundle holds is compared with its canonical form afterwards.
+/// It accepts white space and any order of members, because people and other programs write raw captures. The contents
+/// of a bundle are compared with their canonical form afterwards.
 package struct JSONParser {
     package struct Failure: Error {
         package let offset: Int
@@ -21,8 +21,9 @@ package struct JSONParser {
     }
 
     /// - Parameters:
-    ///   - nesting: how deep objects and arrays may stand in each other; the outermost is 1.
-    ///   - keeping: objects and arrays that stand deeper come out empty, for callers that do not look at them.
+    ///   - nesting: The maximum nesting of objects and arrays; the outermost is level 1.
+    ///   - keeping: The deepest level whose contents are kept. Deeper objects and arrays are returned empty, for
+    ///     callers that do not need them; duplicate names in them are not detected.
     package static func parse(_ bytes: [UInt8], nesting: Int, keeping: Int = .max) throws(Failure) -> JSONValue {
         var parser = JSONParser(bytes, nestingLimit: nesting, keptNesting: keeping)
         parser.skipSpace()
@@ -32,7 +33,7 @@ package struct JSONParser {
         return value
     }
 
-    /// The line and column (both from 1) of a byte offset, for messages.
+    /// The line and column of a byte offset, both counted from 1, for messages.
     package static func place(of offset: Int, in bytes: [UInt8]) -> String {
         let before = bytes.prefix(offset)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
@@ -104,8 +105,8 @@ package struct JSONParser {
         }
     }
 
-    /// Whether no member has this name, byte by byte. As long as each name is greater than the one before, which is how a bundle
-    /// has them, none can be there twice; after that they are hashed.
+    /// Whether no earlier member has this name, compared byte by byte. As long as each name is greater than the one
+    /// before, as in a bundle, duplicates are impossible; after that the names are hashed.
     private static func isNew(_ name: String, after members: [JSONValue.Member], _ names: inout Set<[UInt8]>?) -> Bool {
         if names == nil {
             guard let last = members.last, !(last.name < name) else { return true }

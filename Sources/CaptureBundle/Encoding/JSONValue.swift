@@ -1,9 +1,9 @@
-/// A JSON value that keeps what this format has to keep: the order of members and the characters of numbers.
+/// A JSON value that keeps the order of members and the characters of numbers, which this format needs.
 package enum JSONValue: Sendable {
     case object([Member])
     case array([JSONValue])
     case string(String)
-    /// The number as it was written.
+    /// A number as it was written.
     case number(String)
     case bool(Bool)
     case null
@@ -20,7 +20,7 @@ package enum JSONValue: Sendable {
 
     package static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
 
-    /// The shortest digits that give the value back; null for infinity and NaN, which JSON does not have.
+    /// A number with the shortest digits that restore the value; null for infinity and NaN, which JSON does not have.
     package static func real(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> JSONValue {
         value.isFinite ? .number(value.description) : .null
     }
@@ -38,7 +38,7 @@ package enum JSONValue: Sendable {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// An object or an array.
+    /// Whether the value is an object or an array.
     package var isContainer: Bool {
         switch self {
         case .object, .array: true
@@ -54,7 +54,7 @@ package enum JSONValue: Sendable {
         if case .number(let text) = self { text } else { nil }
     }
 
-    /// The value of a number that is written with digits only and fits 53 bits.
+    /// The value of a number that is written with digits only and fits 53 bits; nil for others.
     package var integer: Int? {
         guard let text = numberText, text.utf8.count <= 16, text.utf8.allSatisfy({ (48...57).contains($0) }) else {
             return nil
@@ -63,8 +63,8 @@ package enum JSONValue: Sendable {
         return value
     }
 
-    /// A member's value by name; names are compared byte by byte, since Swift's `==` takes composed and decomposed
-    /// characters for the same.
+    /// The value of the member with this name. Names are compared byte by byte, since Swift's `==` treats composed and
+    /// decomposed characters as equal.
     package subscript(name: String) -> JSONValue? {
         members?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }

@@ -1,10 +1,10 @@
 package import SystemPackage
 
-/// A word for a shell command that a message proposes.
+/// Quotes a word for a shell command that a message proposes.
 package enum ShellWord {
     private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%".utf8)
 
-    /// The word in single quotes, unless it needs none.
+    /// The word, in single quotes if it needs them.
     package static func quote(_ word: String) -> String {
         if !word.isEmpty && word.utf8.allSatisfy(plain.contains) { return word }
         var quoted = Array("'".utf8)
@@ -14,7 +14,7 @@ package enum ShellWord {
         return String(decoding: quoted + Array("'".utf8), as: UTF8.self)
     }
 
-    /// A path; one that begins with a hyphen gets `./` before it, so that no command takes it for an option.
+    /// A path. If it begins with a hyphen, `./` is added, so that no command takes it for an option.
     package static func quote(_ path: FilePath) -> String {
         let text = path.string
         return quote(text.utf8.first == UInt8(ascii: "-") ? "./" + text : text)

@@ -2,24 +2,25 @@ import CaptureNative
 public import SystemPackage
 
 extension BundleError.Code {
-    /// An entry that was asked for and is not in the bundle.
+    /// A requested entry is not in the bundle.
     public static let entryAbsent = Self("entry.absent")
 }
 
-/// Takes entries out of a bundle. Nothing is seen of them before the whole bundle was read, every hash matched and the
-/// signature was good. Trust is not asked.
+/// Extracts entries from a bundle. It releases no entry before the whole bundle is read, every hash matches and the
+/// signature is valid. It does not check trust.
 ///
 /// ```swift
 /// let names = try Extractor(entries: ["photo.jpg"]).extract(BundleSource(path: "cap.bundle"), to: .folder("opened"))
 /// ```
 public struct Extractor: Sendable {
-    /// Where entries go.
+    /// The place to which entries are written.
     public enum Destination: Hashable, Sendable {
-        /// Made where it is missing; each entry appears under its path in it. Nothing below it is reached through a link.
+        /// A folder, which is created if it is missing. Each entry gets its path in it, and no symbolic links are
+        /// followed below it.
         case folder(FilePath)
-        /// The same, and files that are there are replaced.
+        /// A folder as above, in which existing files are replaced.
         case replacing(FilePath)
-        /// For one entry.
+        /// Standard output, for a single entry.
         case standardOutput
     }
 
@@ -27,8 +28,9 @@ public struct Extractor: Sendable {
     private let asFloats: Bool
 
     /// - Parameters:
-    ///   - entries: paths of the payload, `manifest.json` or `assertion.cbor`; none for the whole payload.
-    ///   - asFloats: whether the depth map comes out inflated, as `depth.f32`.
+    ///   - entries: Paths of payload entries, `manifest.json` or `assertion.cbor`; an empty list means the whole
+    ///     payload.
+    ///   - asFloats: Whether the depth map is written uncompressed, as `depth.f32`.
     public init(entries: [String] = [], asFloats: Bool = false) {
         self.entries = entries
         self.asFloats = asFloats
@@ -36,9 +38,10 @@ public struct Extractor: Sendable {
 
     /// Reads the bundle once, in constant memory.
     ///
-    /// - Returns: the names of the files that were made.
-    /// - Throws: the worst fault of a bundle that is not sound; `entry.absent`, `output.exists`, `output.unusable`,
-    ///   `input.unreadable`, `io.failed`. Nothing is left behind then, but files that were complete before a disk failed.
+    /// - Returns: The names of the files that were written.
+    /// - Throws: The worst fault of a damaged bundle; `entry.absent`, `output.exists`, `output.unusable`,
+    ///   `input.unreadable`, `io.failed`. Nothing is left behind then, except files that were complete before a disk
+    ///   error.
     public func extract(_ source: BundleSource, to destination: Destination) throws(BundleError) -> [String] {
         let observer = ExtractionObserver(
             wanted: entries, asFloats: asFloats, name: source.name, destination: destination)
@@ -57,7 +60,7 @@ public struct Extractor: Sendable {
 private final class ExtractionObserver: BundleObserver {
     private let wanted: [String]
     private let asFloats: Bool
-    /// The bundle, as messages name it.
+    /// The name of the bundle in messages.
     private let name: String
     private let destination: Extractor.Destination
     private var folder: ExtractionFolder?
@@ -126,7 +129,7 @@ private final class ExtractionObserver: BundleObserver {
         }
     }
 
-    /// Releases what was asked for, once the bundle is known to be sound.
+    /// Releases the requested entries. It is called once the bundle is known to be sound.
     func commit(withheld: Set<EntryPath>) throws(BundleError) -> [String] {
         let depth = EntryPath.depth.description
         let asked = wanted + (asFloats && wanted.isEmpty ? [depth] : [])
@@ -146,7 +149,7 @@ private final class ExtractionObserver: BundleObserver {
     func abandon() { folder?.removeIfMade() }
 }
 
-/// The folder that entries go to.
+/// The folder to which entries are written.
 private final class ExtractionFolder {
     private let path: FilePath
     private let handle: FolderHandle
@@ -172,7 +175,7 @@ private final class ExtractionFolder {
         }
     }
 
-    /// Splits `source/x`, and makes the folder.
+    /// Splits `source/x` into folder and name, and creates the folder.
     private func place(_ name: FilePath) throws(BundleError) -> (folder: FolderHandle, name: FilePath.Component) {
         guard let last = name.name else { throw BundleError(.internalFailure, "an entry without a name", file: name) }
         guard let first = name.folder.name else { return (handle, last) }
@@ -191,7 +194,7 @@ private final class ExtractionFolder {
         }
     }
 
-    /// Refuses what is there already, before anything is written.
+    /// Refuses existing files before anything is written.
     func examine(_ name: FilePath) throws(BundleError) {
         if let first = name.folder.name, handle.kind(of: first) == nil { return }
         let (folder, last) = try place(name)
@@ -214,7 +217,7 @@ private final class ExtractionFolder {
         }
     }
 
-    /// Takes away the folders that were made for nothing; what is not empty stays.
+    /// Removes the folders that this extraction created, if they are empty.
     func removeIfMade() {
         for name in madeSubfolders { handle.removeEmptyFolder(name) }
         DirectoryHandle.removeEmpty(made)

@@ -1,25 +1,26 @@
 import CaptureNative
 
-/// What is inside a bundle, as far as it can be read; trust is not asked.
+/// The contents of a bundle, as far as they can be read. Trust is not checked.
 public struct Inspection: Sendable {
-    /// The verification without trust and policy; its faults say what is broken.
+    /// The verification report without trust and policy. Its faults say what is broken.
     public let report: VerificationReport
-    /// nil when there is no depth map, or it could not be read to its end.
+    /// Statistics of the depth map; nil if there is none or it could not be read to its end.
     public let depth: DepthStatistics?
-    /// The payload by its headers, where the manifest is malformed; what they say is signed by nobody.
+    /// The payload entries according to their headers if the manifest is malformed. No signature covers them.
     public let unsignedEntries: [UnsignedEntry]
-    /// nil when there is no position in the bundle, or it is malformed.
+    /// The position; nil if the bundle has none or it is malformed.
     public let position: GeoPosition?
 
-    /// A payload entry that only its header vouches for.
+    /// A payload entry of which only the header is known.
     public struct UnsignedEntry: Hashable, Sendable {
         public let name: String
         public let size: Int
     }
 
-    /// Reads a bundle once, in constant memory (`DepthStatistics.medianLimit` samples are held for the median).
+    /// Reads a bundle once. Memory is constant, except that up to `DepthStatistics.medianLimit` samples are kept for
+    /// the median.
     ///
-    /// - Throws: only when the bytes cannot be read.
+    /// - Throws: An error only if the bytes cannot be read.
     public init(_ source: BundleSource) throws(BundleError) {
         let observer = InspectionObserver()
         let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
@@ -41,7 +42,7 @@ public struct Inspection: Sendable {
     }
 }
 
-/// Inflates the depth map beside its verification and gathers its samples; keeps the position.
+/// Inflates the depth map during verification and collects its samples; also keeps the position.
 private final class InspectionObserver: BundleObserver {
     private var size: DepthSize?
     private var reader: DepthMapReader?

@@ -13,7 +13,7 @@ extension BundleError.Code {
 }
 
 extension Manifest {
-    /// The bytes of `manifest.json`.
+    /// Encodes the bytes of `manifest.json`.
     public func encode() -> [UInt8] {
         CanonicalJSON.encode(
             .members([
@@ -56,9 +56,9 @@ extension Manifest {
         ])
     }
 
-    /// Reads and judges `manifest.json`: rules M1 to M9.
+    /// Parses `manifest.json` and checks it: rules M1 to M9.
     ///
-    /// - Throws: `BundleError` with the code of the first rule that is broken.
+    /// - Throws: `BundleError` with the code of the first rule that is violated.
     public static func decode(_ bytes: [UInt8]) throws(BundleError) -> Manifest {
         let fields = try ManifestObject(canonicalRoot(bytes), at: "the manifest")
         guard fields.value["version"]?.integer == version else {
@@ -84,7 +84,7 @@ extension Manifest {
         return manifest
     }
 
-    /// Rule M1: canonical bytes of the restricted form.
+    /// Checks rule M1: canonical bytes of the restricted form.
     private static func canonicalRoot(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
         let root: JSONValue?
         do {

@@ -1,25 +1,25 @@
-/// What a bundle says of itself, and all that is signed (Spec/capture-bundle.md section 4).
+/// The description of a bundle by itself. The signature covers all of it (Spec/capture-bundle.md section 4).
 public struct Manifest: Hashable, Sendable {
     public let id: String
-    /// UTC, milliseconds.
+    /// The time of the capture in UTC, with milliseconds.
     public let capturedAt: CaptureTime
     public let device: DevicePoint
-    /// In bytewise order of their paths.
+    /// The payload entries in bytewise order of their paths.
     public let entries: [ManifestEntry]
     public let depth: DepthDescription?
     public let chain: ChainLink?
 
-    /// The place of a capture among those of its device.
+    /// The place of a capture in the sequence of its device.
     public struct ChainLink: Hashable, Sendable {
-        /// From 1.
+        /// The number of the capture in the sequence, beginning with 1.
         public let seq: Int
-        /// SHA-256 of the manifest before this one; nil at 1.
+        /// The SHA-256 of the previous manifest; nil for number 1.
         public let prev: Digest?
     }
 
     static let version = 1
 
-    /// Lists the content and computes its id.
+    /// Creates the manifest of this content and computes its id.
     init(
         capturedAt: CaptureTime, device: DevicePoint, entries: [ManifestEntry], depth: DepthDescription?,
         chain: ChainLink? = nil
@@ -34,13 +34,13 @@ public struct Manifest: Hashable, Sendable {
 
     public func entry(_ path: EntryPath) -> ManifestEntry? { entries.first { $0.path == path } }
 
-    /// The UUID of version 8 that names the content (section 4.6).
+    /// The id of the content: a UUID of version 8 (section 4.6).
     private static func id(
         device: DevicePoint, capturedAt: CaptureTime, entries: [ManifestEntry], depth: DepthDescription?
     ) throws(BundleError) -> String {
         var lines = ["capture-bundle/1", device.keyID.description, capturedAt.description]
         for entry in entries {
-            // The raw floats' hash, so that another compressor changes no id.
+            // The id uses the hash of the raw floats, so that another compressor does not change it.
             let hash = entry.path == .depth ? depth?.sha256 ?? entry.sha256 : entry.sha256
             lines.append("\(hash)  \(entry.path)")
         }
@@ -48,10 +48,10 @@ public struct Manifest: Hashable, Sendable {
     }
 }
 
-/// A device's public key as a bundle names it: the 65-byte uncompressed point. It need not be on the curve yet.
+/// A device's public key as a bundle names it: the 65-byte uncompressed point. It is not yet known to be on the curve.
 public struct DevicePoint: Hashable, Sendable {
     public let bytes: [UInt8]
-    /// SHA-256 of the point: the device's name everywhere.
+    /// The SHA-256 of the point, which identifies the device everywhere.
     public let keyID: Digest
 
     package init(bytes: [UInt8]) throws(BundleError) {

@@ -1,11 +1,11 @@
-/// One payload entry as the manifest lists it (Spec/capture-bundle.md section 4.3).
+/// One payload entry in the manifest's list (Spec/capture-bundle.md section 4.3).
 public struct ManifestEntry: Hashable, Sendable {
     public let path: EntryPath
     public let mediaType: String
-    /// Number of bytes.
+    /// The number of bytes.
     public let size: Int
     public let sha256: Digest
-    /// Whether a bundle without this entry is still whole.
+    /// Whether the entry may be left out of a bundle that is still complete.
     public let isWithholdable: Bool
 
     public var role: Role { path.role }
@@ -18,7 +18,7 @@ public struct ManifestEntry: Hashable, Sendable {
         self.isWithholdable = isWithholdable
     }
 
-    /// What the entry's size may be at most.
+    /// The maximum size of the entry.
     static func sizeLimit(of path: EntryPath) -> Int {
         path == .metadata ? BundleLimits.metadataBytes : BundleLimits.entryBytes
     }

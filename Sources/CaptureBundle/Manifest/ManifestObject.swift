@@ -1,7 +1,7 @@
-/// One object of the manifest while it is judged: rules M3 (members) and M4 (values).
+/// One object of the manifest while it is checked: rules M3 (members) and M4 (values).
 struct ManifestObject {
     let value: JSONValue
-    /// Where it stands, for messages: `entries[2]`.
+    /// The object's position in the manifest, for messages: `entries[2]`.
     let place: String
 
     init(_ value: JSONValue, at place: String) throws(BundleError) {
@@ -48,7 +48,7 @@ struct ManifestObject {
         return digest
     }
 
-    /// A member that is `true` or absent.
+    /// Reads a member that is `true` or absent.
     func flag(_ name: String) throws(BundleError) -> Bool {
         guard let member = value[name] else { return false }
         guard case .bool(true) = member else {
@@ -85,7 +85,7 @@ extension Manifest {
         return parts.count == 2 && parts.allSatisfy { isToken($0, limit: 63) }
     }
 
-    /// `1*10DIGIT [ "." 1*20DIGIT ]`
+    /// Checks the grammar `1*10DIGIT [ "." 1*20DIGIT ]`.
     static func isDecimal(_ text: String) -> Bool {
         let parts = text.pieces(by: ".", keepsEmpty: true)
         let limits = [10, 20]

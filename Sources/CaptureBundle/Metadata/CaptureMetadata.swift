@@ -4,13 +4,13 @@ extension BundleError.Code {
     static let metadataLocation = Self("metadata.location")
     static let metadataCapturedAt = Self("metadata.captured_at")
     static let metadataDimensions = Self("metadata.dimensions")
-    /// A warning: a member that looks like a position.
+    /// A warning about a member that looks like a position.
     public static let metadataPosition = Self("metadata.position")
 }
 
-/// What is known of a capture: `metadata.json` (Spec/capture-bundle.md section 6).
+/// The facts about a capture: `metadata.json` (Spec/capture-bundle.md section 6).
 public struct CaptureMetadata: Sendable {
-    /// All members, known and unknown.
+    /// All members, both known and unknown.
     package let root: JSONValue
     /// The time as the device wrote it.
     public let capturedAtText: String
@@ -18,13 +18,13 @@ public struct CaptureMetadata: Sendable {
     public let deviceModel: String
     public let depthSize: Dimensions?
 
-    /// `depth_map_dimensions` as written; it may be no possible size.
+    /// The value of `depth_map_dimensions` as written, which may be an impossible size.
     public struct Dimensions: Hashable, Sendable {
         public let width: Int
         public let height: Int
     }
 
-    /// Judges the values of a JSON object: rule E2.
+    /// Checks the values of a JSON object: rule E2.
     init(_ root: JSONValue) throws(BundleError) {
         guard root.members != nil else { throw Self.wrong("\(root.kind), expected an object") }
         self.root = root
@@ -67,14 +67,15 @@ public struct CaptureMetadata: Sendable {
         return Dimensions(width: width, height: height)
     }
 
-    /// A number of digits only; one that no Int holds is a side that no depth map has.
+    /// Reads a number that consists of digits. A number too large for Int becomes `Int.max`, which no depth map has.
     private static func side(_ value: JSONValue?) -> Int? {
         guard let text = value?.numberText, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text) ?? Int.max
     }
 
-    /// Names of members, at any depth, that look like a position (section 6); a top-level `location` is not among them.
-    /// At most 16, and of each at most 100 bytes: what a hostile bundle makes us say is bounded.
+    /// The names of members, at any depth, that look like a position (section 6). A top-level `location` does not
+    /// count. The result has at most 16 names of at most 100 bytes each, so that a hostile bundle cannot produce long
+    /// messages.
     package static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
         var found: [String] = []
         collect(root, path: "", into: &found)
@@ -109,7 +110,7 @@ public struct CaptureMetadata: Sendable {
     }
 
     private static func looksLikeAPosition(_ name: String) -> Bool {
-        // A cheap test first: each position name is short and has one of c, g, l and p.
+        // A cheap test first: every position name is short and contains c, g, l or p.
         guard name.utf8.count <= 64, name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
         let letters = name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
         return positionNames.contains(String(decoding: letters, as: UTF8.self))

@@ -1,6 +1,6 @@
-/// A moment as `captured_at` gives it: RFC 3339 with a zone (Spec/capture-bundle.md sections 4.2 and 6).
+/// A moment in the form of `captured_at`: RFC 3339 with a zone (Spec/capture-bundle.md sections 4.2 and 6).
 public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// Milliseconds since 1970-01-01T00:00:00Z; cut down, not rounded.
+    /// The milliseconds since 1970-01-01T00:00:00Z, rounded down.
     public let milliseconds: Int
 
     private static let range = (
@@ -8,10 +8,10 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         end: days(year: 10000, month: 1, day: 1) * 86_400_000
     )
 
-    /// nil unless `text` matches the grammar of section 6 and is a moment of the years 1 to 9999 in UTC too.
+    /// Parses a time; nil unless `text` matches the grammar of section 6 and is in the years 1 to 9999 in UTC too.
     public init?(_ text: String) { self.init(text, rounding: .down) }
 
-    /// nil outside the years 1 to 9999.
+    /// Creates a time; nil outside the years 1 to 9999.
     public init?(milliseconds: Int) { self.init(checked: milliseconds) }
 
     enum Rounding { case down, up }
@@ -33,7 +33,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         self.init(checked: milliseconds, rounding)
     }
 
-    /// The first moment, in UTC, of a date `YYYY-MM-DD`; nil when it is none.
+    /// The first moment, in UTC, of a date `YYYY-MM-DD`; nil if the text is not a date.
     init?(date text: String) {
         var scanner = Scanner(text)
         guard let day = Self.date(&scanner), scanner.isAtEnd else { return nil }
@@ -41,7 +41,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     private init?(checked milliseconds: Int, _ rounding: Rounding = .down) {
-        // A time in the last millisecond of the year 9999 rounds up to the first moment after it.
+        // A time in the last millisecond of the year 9999 is rounded up to the first moment after that year.
         let latest = Self.range.end - (rounding == .up ? 0 : 1)
         guard (Self.range.earliest...latest).contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
@@ -49,7 +49,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 
     public static func < (one: CaptureTime, other: CaptureTime) -> Bool { one.milliseconds < other.milliseconds }
 
-    /// `YYYY-MM-DDThh:mm:ss.sssZ`, as the manifest has it.
+    /// The time as `YYYY-MM-DDThh:mm:ss.sssZ`, which is its form in the manifest.
     public var description: String {
         if milliseconds == Self.range.end { return "9999-12-31T23:59:59.9999Z" }
         let day = milliseconds.flooringDivision(by: 86_400_000)
@@ -67,7 +67,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         return days(year: year, month: month, day: day)
     }
 
-    /// Minutes east of UTC. `-00:00` means "offset unknown" in RFC 3339, and a capture must know.
+    /// The zone in minutes east of UTC. In RFC 3339 `-00:00` means "offset unknown", which a capture may not use.
     private static func zone(_ scanner: inout Scanner) -> Int? {
         if scanner.take("Z") { return 0 }
         let sign = scanner.take("+") ? 1 : scanner.take("-") ? -1 : 0
@@ -86,7 +86,8 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         }
     }
 
-    /// Days since 1970-01-01 of a proleptic Gregorian date; years are counted from March, so that the leap day is last.
+    /// The days since 1970-01-01 of a proleptic Gregorian date. Years are counted from March, so that the leap day is
+    /// last.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = shifted.flooringDivision(by: 400)
@@ -95,7 +96,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The reverse of `days(year:month:day:)`.
+    /// The date for a number of days; the inverse of `days(year:month:day:)`.
     private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted.flooringDivision(by: 146_097)
@@ -110,7 +111,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 }
 
 extension CaptureTime {
-    /// Walks over the ASCII of a time.
+    /// Reads the ASCII characters of a time one after the other.
     private struct Scanner {
         private var rest: ArraySlice<UInt8>
 
@@ -134,7 +135,7 @@ extension CaptureTime {
             return value
         }
 
-        /// 1 to 9 digits after the point.
+        /// Reads the 1 to 9 digits after the point.
         mutating func fractionInMilliseconds(_ rounding: Rounding) -> Int? {
             var value = 0
             var count = 0
@@ -167,7 +168,7 @@ extension Int {
 }
 
 extension DefaultStringInterpolation {
-    /// A number with leading zeros.
+    /// Writes a number with leading zeros.
     fileprivate mutating func appendInterpolation(_ value: Int, _ width: Int) {
         let digits = String(value)
         appendInterpolation(String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits)

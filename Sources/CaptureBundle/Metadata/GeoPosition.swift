@@ -5,24 +5,24 @@ extension BundleError.Code {
     static let locationValue = Self("location.value")
 }
 
-/// How much of a position goes into a bundle.
+/// The precision with which a position goes into a bundle.
 public enum LocationPolicy: String, Sendable, CaseIterable {
-    /// As the device gave it.
+    /// The position as the device recorded it.
     case exact
-    /// Latitude and longitude to two decimals (about a kilometre), half away from zero; nothing else.
+    /// Latitude and longitude with two decimals (about a kilometre), rounded half away from zero, and nothing else.
     case coarse
     case omit
 }
 
 /// A position: `location.json` without its salt and padding (Spec/capture-bundle.md section 7).
 public struct GeoPosition: Sendable {
-    /// A flat object; numbers as they came.
+    /// A flat object whose numbers are kept as they were written.
     package let root: JSONValue
 
     private static let saltName = "salt"
     private static let padName = "pad"
 
-    /// Judges a flat object with latitude and longitude: rule L2 without salt and padding.
+    /// Checks a flat object with latitude and longitude: rule L2 without salt and padding.
     init(_ root: JSONValue) throws(BundleError) {
         guard let members = root.members else { throw Self.wrong("\(root.kind), expected an object") }
         for member in members {
@@ -62,7 +62,7 @@ public struct GeoPosition: Sendable {
         }
     }
 
-    /// The position to two decimals, or as it is.
+    /// The position with the precision of the policy; nil for `omit`.
     func applying(_ policy: LocationPolicy) throws(BundleError) -> GeoPosition? {
         switch policy {
         case .exact: return self
@@ -76,10 +76,10 @@ public struct GeoPosition: Sendable {
         }
     }
 
-    /// The 512 bytes of `location.json`.
+    /// Encodes the 512 bytes of `location.json`.
     ///
-    /// - Parameter secret: 32 bytes that stay with the device key.
-    /// - Throws: `location.value` when the members do not fit 512 bytes or use the names `salt` and `pad`.
+    /// - Parameter secret: The 32 secret bytes that stay with the device key.
+    /// - Throws: `location.value` if the members do not fit 512 bytes or use the names `salt` or `pad`.
     func encode(secret: [UInt8], photo: Digest, capturedAt: CaptureTime) throws(BundleError) -> [UInt8] {
         for name in [Self.saltName, Self.padName] where root[name] != nil {
             throw Self.wrong("a member called \(name), a name that the format reserves")
@@ -103,7 +103,7 @@ public struct GeoPosition: Sendable {
             ])
     }
 
-    /// Reads and judges `location.json`: rules L1 and L2.
+    /// Parses `location.json` and checks it: rules L1 and L2.
     static func decode(_ bytes: [UInt8]) throws(BundleError) -> GeoPosition {
         let root: JSONValue?
         do {
@@ -116,7 +116,7 @@ public struct GeoPosition: Sendable {
         do {
             position = try GeoPosition(root)
         } catch {
-            // What was found is a position, which no report shows.
+            // The original message may contain the position, which no report shows.
             throw wrong("latitude, longitude, altitude, accuracy or another member is missing or malformed")
         }
         guard let salt = root[saltName]?.text, Digest(hex: salt) != nil else {

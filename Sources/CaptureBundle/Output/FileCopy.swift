@@ -3,9 +3,10 @@ package import SystemPackage
 
 /// Copies a file whose hash is known.
 package enum FileCopy {
-    /// Nothing is released at the target before the whole was read and its hash matched.
+    /// Copies the file. The target receives nothing before the whole file is read and its hash matches.
     ///
-    /// - Throws: `entry.sha256` when it does not match; `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`.
+    /// - Throws: `entry.sha256` if the hash does not match; `input.unreadable`, `output.exists`, `output.unusable`,
+    ///   `io.failed`.
     package static func copy(_ path: FilePath, to place: OutputPlace, sha256: Digest) throws(BundleError) {
         let source = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileHandle.reading(path) }
         try OutputPlace.examine([place], reading: try? source.status())

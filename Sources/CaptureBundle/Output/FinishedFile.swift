@@ -1,15 +1,15 @@
 import CaptureNative
 import SystemPackage
 
-/// A file whose bytes are whole and which has no name yet. Several of one folder are committed together: the disk is waited
-/// for a few times rather than for each.
+/// A file with complete bytes but without a name. Several files of one folder are committed together, so that the run
+/// waits for the disk only a few times and not once for each file.
 struct FinishedFile: Sendable {
-    /// As messages name it.
+    /// The name of the file in messages.
     let name: String
     let file: AtomicFile
     let existing: AtomicFile.Existing
 
-    /// - Parameter folder: the folder that contains `place`.
+    /// - Parameter folder: The folder that contains `place`.
     init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
         guard let name = place.path?.name else {
             throw BundleError(.outputUnusable, "is not a file name", file: place.name)
@@ -19,11 +19,11 @@ struct FinishedFile: Sendable {
         do { file = try AtomicFile(name, in: folder, mode: 0o666) } catch { throw .writing(place.name, error) }
     }
 
-    /// Syncs the bytes of all, then gives them their names, then syncs the folder.
+    /// Syncs the bytes of all files, then gives the files their names, then syncs the folder.
     ///
-    /// - Parameter stopsAtFailure: whether files after one that failed get no name.
-    /// - Returns: for each file what went wrong with it; nil where it is on the disk under its name. Where it stopped, what
-    ///   comes after the first failure means nothing.
+    /// - Parameter stopsAtFailure: Whether files after a failed one get no name.
+    /// - Returns: For each file, the error, or nil if it is on the disk under its name. If it stopped, the results
+    ///   after the first failure have no meaning.
     static func commit(
         _ files: [FinishedFile], in folder: FolderHandle, stopsAtFailure: Bool = false
     ) -> [BundleError?] {

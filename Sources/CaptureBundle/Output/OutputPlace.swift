@@ -1,17 +1,17 @@
 import CaptureNative
 public import SystemPackage
 
-/// Where a file that a command makes goes.
+/// The place to which a command writes a file.
 public enum OutputPlace: Hashable, Sendable {
-    /// Appears whole or not at all; something that is there already is refused.
+    /// A file that appears either complete or not at all. An existing file is refused.
     case file(FilePath)
-    /// Appears whole or not at all, in place of what is there.
+    /// A file that appears either complete or not at all and replaces an existing one.
     case replacing(FilePath)
     case standardOutput
 
-    /// The place that a user's words name: `name/` is a folder, which is refused.
+    /// The place that the user wrote. `name/` means a folder and is refused.
     ///
-    /// - Throws: `output.unusable` for what cannot be the name of a file.
+    /// - Throws: `output.unusable` if the text cannot be the name of a file.
     package static func named(_ text: String, replaces: Bool) throws(BundleError) -> OutputPlace {
         guard !text.isEmpty, !text.utf8.contains(0) else {
             throw BundleError(.outputUnusable, "is not a file name", file: text)
@@ -20,7 +20,7 @@ public enum OutputPlace: Hashable, Sendable {
         return replaces ? .replacing(FilePath(text)) : .file(FilePath(text))
     }
 
-    /// As messages name it.
+    /// The name of the place in messages.
     public var name: String {
         switch self {
         case .file(let path), .replacing(let path): path.string
@@ -28,7 +28,7 @@ public enum OutputPlace: Hashable, Sendable {
         }
     }
 
-    /// Refuses a place that cannot take a file, before anything is made.
+    /// Refuses a place where the file cannot be written, before anything is created.
     ///
     /// - Throws: `output.exists`, `output.unusable`.
     func examine() throws(BundleError) {
@@ -48,9 +48,9 @@ public enum OutputPlace: Hashable, Sendable {
         }
     }
 
-    /// Refuses places of one command that are the same, or that are its input: the second would take the first away.
+    /// Refuses a place that a command uses twice, or that is its input: the second file would replace the first.
     ///
-    /// - Parameter input: a file that is being read; nil for none.
+    /// - Parameter input: The file that is being read; nil if there is none.
     /// - Throws: `output.unusable`.
     static func examine(_ places: [OutputPlace], reading input: FileStatus? = nil) throws(BundleError) {
         var seen: [FilePath: FilePath] = [:]
@@ -68,7 +68,7 @@ public enum OutputPlace: Hashable, Sendable {
         for place in places { try place.examine() }
     }
 
-    /// nil for the standard output.
+    /// The path; nil for standard output.
     var path: FilePath? {
         switch self {
         case .file(let path), .replacing(let path): path

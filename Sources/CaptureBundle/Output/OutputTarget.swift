@@ -1,24 +1,24 @@
 import CaptureNative
 
-/// A file on its way to its place: nobody sees it before `commit`, unless it passes to the standard output.
+/// A file that is being written. It is invisible before `commit`, unless it is passed on to standard output directly.
 final class OutputTarget {
     private enum Destination {
         case file(AtomicFile, AtomicFile.Existing)
         case passing
-        /// On its way to the standard output, in a file without a name.
+        /// The bytes wait in a file without a name and go to standard output at `commit`.
         case held
     }
 
     let name: String
-    /// Where the bytes go.
+    /// The file to which the bytes are written.
     let handle: FileHandle
     private let destination: Destination
     private var count = 0
-    /// Takes over once there are enough bytes for a thread to be worth it.
+    /// A thread that takes over writing once there are enough bytes to make it worthwhile.
     private var writer: WriteBehind?
     private static let aloneLimit = 1 << 22
 
-    /// - Parameter holdsBack: whether the standard output, too, gets nothing before `commit`.
+    /// - Parameter holdsBack: Whether standard output, too, receives nothing before `commit`.
     init(_ place: OutputPlace, holdsBack: Bool = false) throws(BundleError) {
         name = place.name
         switch place {
@@ -43,7 +43,7 @@ final class OutputTarget {
         }
     }
 
-    /// - Parameter file: a file that is made already.
+    /// - Parameter file: A file that exists already.
     init(_ file: AtomicFile, name: String, existing: AtomicFile.Existing) {
         self.name = name
         destination = .file(file, existing)
@@ -82,7 +82,7 @@ final class OutputTarget {
 
     func write(_ bytes: [UInt8]) throws(BundleError) { try write(bytes.span) }
 
-    /// Releases the bytes: synced and under their name, or on the standard output.
+    /// Publishes the bytes: they are synced and get their name, or they go to standard output.
     func commit() throws(BundleError) {
         do throws(NativeError) {
             try writer?.finish()
@@ -96,7 +96,8 @@ final class OutputTarget {
         }
     }
 
-    /// The file of a target that was held back, from its start. It has no name, and goes with its last owner.
+    /// The file of a target that was held back, positioned at its start. It has no name and disappears with its last
+    /// owner.
     func held() throws(BundleError) -> FileHandle {
         do throws(NativeError) {
             try writer?.finish()

@@ -1,4 +1,4 @@
-/// A file of text on its way to its place.
+/// A text file that is being written.
 package final class TextTarget {
     private let target: OutputTarget
 

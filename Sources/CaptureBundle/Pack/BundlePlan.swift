@@ -1,17 +1,17 @@
 import CaptureNative
 import SystemPackage
 
-/// All of a bundle but its signature.
+/// All parts of a bundle except its signature.
 struct BundlePlan {
     let manifest: Manifest
     let manifestBytes: [UInt8]
-    /// In the manifest's order.
+    /// The contents of the entries, in the manifest's order.
     let contents: [PayloadContent]
     let remarks: [Remark]
     private let deviceModel: String
     private let position: GeoPosition?
 
-    /// - Parameter secret: salts the position.
+    /// - Parameter secret: The secret with which the position is salted.
     init(_ capture: RawCapture, device: DevicePoint, secret: [UInt8]) throws(BundleError) {
         var parts: [(entry: ManifestEntry, content: PayloadContent)] = []
         func add(_ path: EntryPath, _ bytes: [UInt8], isWithholdable: Bool = false) throws(BundleError) {
@@ -54,19 +54,19 @@ struct BundlePlan {
         return [Remark(weight: .warning, code: "upload.size", file: file, message: message)]
     }
 
-    /// Signs the manifest and writes the bundle and, if one is wanted, its upload body.
+    /// Signs the manifest and writes the bundle and, if requested, its upload body.
     func sign(
         _ device: DeviceKey, counter: UInt32, to target: OutputTarget, body places: Packer.BodyPlaces?
     ) throws(BundleError) -> Packer.Packed {
         let assertion = try write(device, counter: counter, to: target.handle, name: target.name)
-        // Both are whole before either gets its name.
+        // Both files are complete before either gets its name.
         let made = try places.map { places throws(BundleError) in try makeBody(assertion: assertion, places) }
         try target.commit()
         if let made { try made.body.commit(made.target, places?.headers) }
         return try packed(counter: counter, assertion: assertion.count, body: made?.body)
     }
 
-    /// The same, but the bundle has no name yet: `file` is still to be committed.
+    /// Signs the manifest and writes the bundle to `file`, which the caller still has to commit.
     func sign(_ device: DeviceKey, counter: UInt32, writing file: FinishedFile) throws(BundleError) -> Packer.Packed {
         let assertion = try write(device, counter: counter, to: file.file.handle, name: file.name)
         return try packed(counter: counter, assertion: assertion.count, body: nil)
@@ -111,7 +111,7 @@ struct BundlePlan {
         throw MultipartBody.noBoundary(places.body.name)
     }
 
-    /// Writes the bundle; the sink is not synced.
+    /// Writes the bundle without syncing the sink.
     private func write(assertion: [UInt8], to sink: FileHandle, name: String) throws(BundleError) {
         let writer = BundleWriter(sink: sink, name: name)
         try writer.write(manifest: manifestBytes, assertion: assertion)
@@ -119,7 +119,7 @@ struct BundlePlan {
         try writer.finish()
     }
 
-    /// Length of the bundle in bytes (Spec/capture-bundle.md section 2).
+    /// The length of the bundle in bytes (Spec/capture-bundle.md section 2).
     private func byteCount(assertion: Int) -> Int {
         let sizes = [BundleMagic.content.count, manifestBytes.count, assertion] + manifest.entries.map(\.size)
         return sizes.reduce(2 * UstarHeader.blockLength) { total, size in

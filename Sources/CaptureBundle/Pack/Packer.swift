@@ -9,23 +9,23 @@ public import SystemPackage
 /// print(packed.id)
 /// ```
 public struct Packer: Sendable {
-    /// What was packed.
+    /// The result of packing a capture.
     public struct Packed: Sendable {
         public let manifest: Manifest
-        /// SHA-256 of `manifest.json`.
+        /// The SHA-256 of `manifest.json`.
         public let manifestSHA256: Digest
-        /// nil for a dry run, which signs nothing.
+        /// The counter of the signature; nil for a dry run, which signs nothing.
         public let counter: UInt32?
-        /// Length of the bundle in bytes; for a dry run with an assertion of the usual 141 bytes.
+        /// The length of the bundle in bytes. A dry run assumes an assertion of the usual 141 bytes.
         public let byteCount: Int
-        /// The upload body, if one was asked for.
+        /// The upload body, if it was requested.
         public let body: MultipartBody?
         public let remarks: [Remark]
 
         public var id: String { manifest.id }
     }
 
-    /// Where the upload body of a bundle goes, and the line with its `Content-Type`.
+    /// The places for the upload body of a bundle and for the line with its `Content-Type`.
     public struct BodyPlaces: Sendable {
         public var body: OutputPlace
         public var headers: OutputPlace?
@@ -39,19 +39,20 @@ public struct Packer: Sendable {
     let key: DeviceKeyFile
     let passphrase: Passphrase
 
-    /// - Parameter passphrase: asked for only when the key turns out to be encrypted.
+    /// - Parameter passphrase: Used only if the key is encrypted.
     public init(key: DeviceKeyFile, passphrase: Passphrase = .none) {
         self.key = key
         self.passphrase = passphrase
     }
 
-    /// Reads, signs and writes one capture. The order matters: everything that can be refused is looked at before the
-    /// counter is taken, the counter is on disk before the signature is made, the bytes before their name.
+    /// Reads, signs and writes one capture. The order matters: everything that can be refused is checked before the
+    /// counter is reserved, the counter is on disk before the signature is made, and the bytes are on disk before they
+    /// get their name.
     ///
     /// - Parameters:
-    ///   - body: where the upload body goes too; nil makes none.
-    ///   - onRemark: told of each remark before anything is signed or written.
-    /// - Throws: `raw.capture`, `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`, and those of
+    ///   - body: The place for the upload body; nil makes no body.
+    ///   - onRemark: Receives each remark before anything is signed or written.
+    /// - Throws: `raw.capture`, `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`, and the errors of
     ///   `DeviceKeyFile`.
     public func pack(
         _ folder: FilePath, to output: OutputPlace, body: BodyPlaces? = nil,

@@ -2,19 +2,19 @@ import CaptureNative
 import Synchronization
 public import SystemPackage
 
-/// Packs many raw captures with one key: by several threads, told in the order of the captures.
+/// Packs many raw captures with one key on several threads, and reports the results in the order of the captures.
 ///
 /// ```swift
 /// let run = try PackingRun(rawFolders, into: "bundles", packer: packer)
 /// try run.pack { item, result in print(item.raw, result) }
 /// ```
 public struct PackingRun: Sendable {
-    /// One capture and its place.
+    /// One capture and the place for its bundle.
     public struct Item: Sendable {
         /// The raw folder.
         public let raw: FilePath
         public let output: OutputPlace
-        /// What keeps it from being packed, known before any work.
+        /// An error that was found before any work and that keeps the capture from being packed.
         let problem: BundleError?
     }
 
@@ -22,13 +22,14 @@ public struct PackingRun: Sendable {
     private let folder: FilePath
     private let packer: Packer
 
-    /// Names the bundles, `<raw name>.bundle`, and looks for clashes.
+    /// Chooses the names of the bundles, `<raw name>.bundle`, and refuses clashes.
     ///
     /// - Parameters:
-    ///   - raws: a failure is a name that could not be read, and what comes of that capture.
-    ///   - replaces: whether bundles that are there are replaced.
-    /// - Throws: `raw.clash` when two captures have the same name; `output.exists` for the first bundle that is there
-    ///   already; `output.unusable` when the folder is none. Nothing was done then.
+    ///   - raws: The raw folders. A failure stands for a name that could not be read; it becomes the result of that
+    ///     capture.
+    ///   - replaces: Whether existing bundles are replaced.
+    /// - Throws: `raw.clash` if two captures have the same name, `output.exists` for the first bundle that exists
+    ///   already, and `output.unusable` if `folder` is not a folder. Nothing is written then.
     public init(
         _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer
     ) throws(BundleError) {
@@ -51,7 +52,7 @@ public struct PackingRun: Sendable {
         for item in items where item.problem == nil { try item.output.examine() }
     }
 
-    /// Names that are known to be names.
+    /// Creates a run from names that are all readable.
     public init(_ raws: [FilePath], into folder: FilePath, replaces: Bool = false, packer: Packer) throws(BundleError) {
         try self.init(raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer)
     }
@@ -80,14 +81,15 @@ public struct PackingRun: Sendable {
         return bundle
     }
 
-    /// Packs them all. The counters are taken at once, and each capture has the one of its place.
+    /// Packs all captures. The counters are reserved in one step, and each capture uses the one of its position.
     ///
     /// - Parameters:
-    ///   - threads: how many captures are packed at a time; nil for as many as there are processors.
-    ///   - stopsAtFailure: whether the first capture that cannot be packed ends the run; those after it are not there then.
-    ///   - deliver: gets the result for each capture, in their order, on this thread.
-    /// - Throws: those of `DeviceKeyFile`, before anything is packed, and `output.unusable` when the folder cannot be made.
-    ///   What is wrong with one capture is its result.
+    ///   - threads: The number of captures that are packed at the same time; nil means one for each processor.
+    ///   - stopsAtFailure: Whether the first capture that cannot be packed ends the run. Later captures then get no
+    ///     bundle.
+    ///   - deliver: Receives the result of each capture, in their order, on this thread.
+    /// - Throws: The errors of `DeviceKeyFile` before anything is packed, and `output.unusable` if the folder cannot be
+    ///   created. A failure of a single capture is its result.
     public func pack(
         threads: Int? = nil, options: RawCaptureOptions = RawCaptureOptions(), stopsAtFailure: Bool = false,
         deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
@@ -125,7 +127,7 @@ public struct PackingRun: Sendable {
         _ = try deliverAll(&group, deliver)
     }
 
-    /// False when the run is to end here.
+    /// Commits and delivers the waiting bundles; false if the run must end here.
     private func deliverAll(
         _ group: inout CommitGroup, _ deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
     ) throws(BundleError) -> Bool {
@@ -140,7 +142,7 @@ public struct PackingRun: Sendable {
     }
 }
 
-/// The folder for the bundles, made where it is missing.
+/// The folder for the bundles, which is created if it is missing.
 private struct MadeFolder {
     let handle: FolderHandle
     private let made: [FilePath]
@@ -158,13 +160,13 @@ private struct MadeFolder {
     func removeIfEmpty() { DirectoryHandle.removeEmpty(made) }
 }
 
-/// A bundle that is whole and has no name yet.
+/// A bundle that is complete but has no name yet.
 private struct Written: Sendable {
     let packed: Packer.Packed
     let file: FinishedFile
 }
 
-/// Bundles that get their names together, since each wait for the disk costs more than packing.
+/// Bundles that get their names together, since each wait for the disk takes longer than packing.
 private struct CommitGroup {
     private let folder: FolderHandle
     private let size: Int
@@ -186,7 +188,8 @@ private struct CommitGroup {
 
     mutating func add(_ written: Result<Written, BundleError>) { waiting.append(written) }
 
-    /// The result for each, with its place in the run; where the run stops, only up to the first failure.
+    /// Commits the waiting bundles and returns each result with its position in the run. If the run stops, the first
+    /// failure is the last result.
     mutating func commit() -> [(Int, Result<Packer.Packed, BundleError>)] {
         guard !isStopped else { return [] }
         let files = waiting.compactMap { try? $0.get().file }

@@ -1,13 +1,13 @@
 import CaptureNative
 
-/// What the markers of a JPEG file say (ITU-T T.81 annex B). The picture itself is not decoded.
+/// The facts that the markers of a JPEG file give (ITU-T T.81 annex B). The picture itself is not decoded.
 package struct JPEGStructure: Equatable {
-    /// Whether EXIF or XMP anywhere in the file holds a position.
+    /// Whether EXIF or XMP anywhere in the file contains a position.
     package let holdsPosition: Bool
-    /// The first thing in it that T.81 does not allow; many decoders open such a file all the same.
+    /// The first violation of T.81 in the file. Many decoders open such a file anyway.
     package let oddity: String?
 
-    /// Not a JPEG, or a JPEG without a picture.
+    /// The file is not a JPEG, or a JPEG without a picture.
     package struct Failure: Error, Equatable {
         package let message: String
     }
@@ -17,33 +17,34 @@ package struct JPEGStructure: Equatable {
         self.oddity = oddity
     }
 
-    /// Reads a whole file.
+    /// Reads a complete file.
     package init(_ bytes: [UInt8]) throws(Failure) {
         var walk = JPEGWalk(size: bytes.count)
         self = try walk.finish(bytes)
     }
 }
 
-/// Walks through a JPEG file from one 0xff byte to the next, as its bytes pass.
+/// Walks through a JPEG file from one 0xff byte to the next while its bytes are read.
 ///
-/// Where the structure is broken, the walk goes on at the next marker, as decoders do. A position is looked for in every APP1
-/// segment, wherever it stands: in a second image of the file (MPF, CIPA DC-007) or in what the structure does not reach.
+/// Where the structure is broken, the walk continues at the next marker, as decoders do. It looks for a position in
+/// every APP1 segment at any place: also in a second image of the file (MPF, CIPA DC-007) and in parts that the
+/// structure does not reach.
 package struct JPEGWalk {
     private enum Phase {
         case segments
-        /// In the entropy-coded data of a scan.
+        /// The walk is in the entropy-coded data of a scan.
         case scan
-        /// After the end of the first image.
+        /// The walk is after the end of the first image.
         case rest
     }
 
     private let size: Int
-    /// Bytes that have passed and were not looked at yet.
+    /// Bytes that were taken but not examined yet.
     private var kept: [UInt8] = []
-    /// Where in the file `kept` begins.
+    /// The offset in the file at which `kept` begins.
     private var start = 0
     private var phase = Phase.segments
-    /// Where the last segment ends.
+    /// The offset at which the last segment ends.
     private var next = 2
     private var hasFrame = false
     private var hasScan = false
@@ -52,13 +53,13 @@ package struct JPEGWalk {
 
     private static let startOfImage: [UInt8] = [0xff, 0xd8, 0xff]
     private static let mark: [UInt8] = [0xff]
-    /// A marker and the longest segment.
+    /// The length of a marker with the longest segment.
     private static let reach = 2 + 0xffff
 
-    /// - Parameter size: of the whole file.
+    /// - Parameter size: The size of the whole file.
     package init(size: Int) { self.size = size }
 
-    /// Looks at the next bytes of the file.
+    /// Examines the next bytes of the file.
     package mutating func take(_ piece: Span<UInt8>) throws(JPEGStructure.Failure) {
         kept.append(copying: piece)
         let done = try walk(kept, isLast: false)
@@ -66,7 +67,7 @@ package struct JPEGWalk {
         start += done
     }
 
-    /// Looks at the last bytes of the file.
+    /// Examines the last bytes of the file.
     mutating func finish(_ bytes: [UInt8]) throws(JPEGStructure.Failure) -> JPEGStructure {
         _ = try walk(bytes, isLast: true)
         guard hasScan else {
@@ -79,7 +80,7 @@ package struct JPEGWalk {
 
     package mutating func finish() throws(JPEGStructure.Failure) -> JPEGStructure { try finish(kept) }
 
-    /// Returns how many of the bytes are done with.
+    /// Examines bytes and returns how many of them are no longer needed.
     private mutating func walk(_ bytes: [UInt8], isLast: Bool) throws(JPEGStructure.Failure) -> Int {
         if start == 0 {
             guard bytes.count >= Self.startOfImage.count || isLast else { return 0 }
@@ -91,7 +92,7 @@ package struct JPEGWalk {
             guard mark + 1 < bytes.count else { break }
             from = mark + 1
             if start + mark == 0 { continue }
-            // nil where the file ends before the length does.
+            // The length is nil if the file ends before the length field does.
             let length = mark + 3 < bytes.count ? Int(bytes[mark + 2]) << 8 | Int(bytes[mark + 3]) : nil
             let data = min(mark + 4, bytes.count)..<min(max(mark + 4, mark + 2 + (length ?? 0)), bytes.count)
             if bytes[mark + 1] == 0xe1 { position.look(at: bytes, data, offset: start) }
@@ -110,10 +111,10 @@ package struct JPEGWalk {
         }
     }
 
-    /// Judges what follows a 0xff byte that is in no segment.
+    /// Interprets the byte after a 0xff byte that is outside all segments.
     private mutating func judge(_ marker: UInt8, at position: Int, length: Int?, data: ArraySlice<UInt8>) {
         if phase == .scan {
-            // A data byte of 0xff, a fill byte, a restart marker: all of them belong to the scan.
+            // A data byte of 0xff, a fill byte and a restart marker all belong to the scan.
             if marker == 0x00 || marker == 0xff || (0xd0...0xd7).contains(marker) { return }
         } else {
             if marker == 0xff && position == next {
@@ -145,8 +146,8 @@ package struct JPEGWalk {
         phase = .segments
         switch marker {
         case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
-            // Sample precision, then number of lines and samples a line, 16 bits each (table B.2). No lines are legal: a
-            // DNL marker after the first scan gives their number.
+            // The fields are the sample precision, then the number of lines and the samples per line with 16 bits each
+            // (table B.2). Zero lines are legal: a DNL marker after the first scan then gives their number.
             let width = data.dropFirst(3).prefix(2)
             if width.allSatisfy({ $0 == 0 }) { note("the frame header at byte \(position) has no width") }
             hasFrame = true

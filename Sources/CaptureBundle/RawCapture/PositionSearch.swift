@@ -1,26 +1,30 @@
-/// Looks for a position in APP1 segments: the GPS directory of EXIF (CIPA DC-008), or its names in XMP.
+/// Searches APP1 segments for a position: the GPS directory of EXIF (CIPA DC-008), or its names in XMP.
 ///
-/// No byte is looked at twice, however the segments overlap.
+/// It examines no byte twice, even if segments overlap.
 struct PositionSearch {
     private(set) var isFound = false
-    /// Where in the file the last directory that was read ends.
+    /// The offset in the file at which the last examined directory ends.
     private var endOfDirectory = 0
-    /// Where in the file the last XMP packet that was read ends.
+    /// The offset in the file at which the last examined XMP packet ends.
     private var endOfXMP = 0
-    /// How many bytes of the name were met. Kept from one segment to the next: extended XMP is cut anywhere.
+    /// The number of bytes of the name that matched so far. It is kept from one segment to the next, because extended
+    /// XMP may be split anywhere.
     private var matched = 0
 
     private static let exif = Array("Exif\0\0".utf8)
     private static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
     private static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
-    /// A GUID of 32 characters, the whole length and the offset (XMP specification part 3, section 1.1.3.1).
+    /// The header has a GUID of 32 characters, the full length and the offset (XMP specification part 3, section
+    /// 1.1.3.1).
     private static let extendedXMPHeader = extendedXMP.count + 32 + 4 + 4
     private static let name = Array("GPSLatitude".utf8)
     private static let gpsDirectoryTag = 0x8825
 
+    /// Searches one segment.
+    ///
     /// - Parameters:
-    ///   - data: what the segment holds, without marker and length.
-    ///   - offset: where in the file `bytes` begin.
+    ///   - data: The contents of the segment, without marker and length.
+    ///   - offset: The offset in the file at which `bytes` begin.
     mutating func look(at bytes: [UInt8], _ data: Range<Int>, offset: Int) {
         if isFound { return }
         let segment = bytes[data]
@@ -35,12 +39,12 @@ struct PositionSearch {
         }
     }
 
-    /// In any encoding: what UTF-16 and UTF-32 add to such a name are zero bytes.
+    /// Searches for the name in any encoding: in UTF-16 and UTF-32, only zero bytes are added to such a name.
     private mutating func lookForName(_ text: ArraySlice<UInt8>, offset: Int) {
         let unread = text.dropFirst(max(0, endOfXMP - offset - text.startIndex))
         endOfXMP = max(endOfXMP, offset + text.endIndex)
         for byte in unread where byte != 0 {
-            // The name's first letter stands nowhere else in it.
+            // The first letter of the name occurs only once in it.
             matched = byte == Self.name[matched] ? matched + 1 : byte == Self.name[0] ? 1 : 0
             if matched == Self.name.count {
                 isFound = true
@@ -49,9 +53,9 @@ struct PositionSearch {
         }
     }
 
-    /// Whether the first directory points to a GPS directory that has entries.
+    /// Checks whether the first directory points to a GPS directory that has entries.
     ///
-    /// - Returns: where the reading ended.
+    /// - Returns: The index at which reading ended.
     private mutating func lookForDirectory(_ tiff: ArraySlice<UInt8>) -> Int {
         let isLittle = tiff.starts(with: [0x49, 0x49])
         guard isLittle || tiff.starts(with: [0x4d, 0x4d]) else { return tiff.startIndex }

@@ -1,7 +1,7 @@
 import CaptureNative
 import SystemPackage
 
-/// A capture as a device left it, read and judged, not yet in a bundle.
+/// A capture from a raw folder, read and checked but not yet in a bundle.
 package struct RawCapture {
     struct Photo {
         let content: PayloadContent
@@ -11,7 +11,7 @@ package struct RawCapture {
     }
 
     struct Depth {
-        /// Float32 little-endian, row-major, top row first, metres.
+        /// The depth values as Float32 little-endian, row-major, top row first, in metres.
         let floats: PayloadContent
         let size: DepthSize
         let sha256: Digest
@@ -20,31 +20,31 @@ package struct RawCapture {
     let folder: FilePath
     let photo: Photo
     let depth: Depth?
-    /// Without `location`, in canonical form.
+    /// The metadata without `location`, in canonical form.
     let metadata: [UInt8]
     let capturedAt: CaptureTime
     let deviceModel: String
-    /// After the location policy.
+    /// The position after the location policy was applied.
     let position: GeoPosition?
-    /// What the user should know, said once: `warning` for what may be refused or leak, a note for the rest.
+    /// Remarks for the user: a `warning` if something may be refused or may leak, a note for the rest.
     package let remarks: [Remark]
 }
 
-/// Something that the user should know and that stops nothing.
+/// A fact that the user should know and that does not stop packing.
 public struct Remark: Hashable, Sendable {
     public enum Weight: String, Sendable { case note, warning }
 
     public let weight: Weight
-    /// A dotted word for programs, listed in Spec/command-line.md.
+    /// A dotted word for programs; Spec/command-line.md lists them.
     public let code: String
-    /// The file that it is about.
+    /// The file to which the remark belongs.
     public let file: String
     public let message: String
 }
 
-/// How a raw folder is read.
+/// The options for reading a raw folder.
 public struct RawCaptureOptions: Sendable {
-    /// Given by the user; must agree with metadata.json.
+    /// The size that the user gave. It must agree with metadata.json.
     public var depthSize: DepthSize?
     public var withoutDepth: Bool
     public var location: LocationPolicy

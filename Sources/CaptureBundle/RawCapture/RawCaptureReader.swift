@@ -11,7 +11,7 @@ package struct RawCaptureReader {
     private static let depthName = "depth.f32"
     private static let metadataName = "metadata.json"
 
-    /// - Throws: `input.unreadable` when the folder cannot be read, `raw.capture` when something in it is wrong.
+    /// - Throws: `input.unreadable` if the folder cannot be read, `raw.capture` if something in it is wrong.
     package static func read(_ folder: FilePath, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
         var reader = RawCaptureReader(folder: folder, options: options)
         return try reader.read()
@@ -135,7 +135,8 @@ package struct RawCaptureReader {
             throw wrong(name, "not usable JSON at \(place): \(error.message)")
         }
         do {
-            // null says the same as no member; what else is in it is judged there.
+            // A member that is null counts as missing. `depth_map_dimensions` is kept, and `CaptureMetadata` refuses
+            // its null.
             let members = root.members?.filter { member in
                 if case .null = member.value { member.name != "depth_map_dimensions" } else { true }
             }
@@ -178,7 +179,7 @@ package struct RawCaptureReader {
         }
         return try native({ .reading(path(name), $0) }) {
             let handle = try open(name)
-            // Looked at first, so that a file of another size is not read into memory to find out.
+            // The size is checked first, so that a file of another size is not read into memory.
             let length = try handle.status().size
             guard length == size.byteCount else { throw wrongLength(length) }
             var meaningless = MeaninglessSamples()
@@ -215,7 +216,7 @@ package struct RawCaptureReader {
 }
 
 extension RawCaptureReader {
-    /// The bundle's metadata.json: no position, and dimensions exactly if there is a depth map.
+    /// The bundle's metadata.json. It has no position, and it has dimensions only if there is a depth map.
     private func canonical(_ metadata: CaptureMetadata, depth: DepthSize?) -> [UInt8] {
         var members = (metadata.root.members ?? []).filter { $0.name != "location" }
         if depth == nil {
@@ -231,7 +232,7 @@ extension RawCaptureReader {
         _ metadata: CaptureMetadata, photo: RawCapture.Photo
     ) throws(BundleError) -> GeoPosition? {
         let name = Self.metadataName
-        // The top-level location moves out; one called "location.raw" does not.
+        // Only the top-level `location` moves to location.json; a member called "location.raw" stays.
         let kept = (metadata.root.members ?? []).filter { $0.name != "location" }
         for member in CaptureMetadata.namesThatLookLikeAPosition(in: .object(kept)) {
             remark(

@@ -1,11 +1,11 @@
 import CaptureNative
 public import SystemPackage
 
-/// Who vouches for which device key: a text file, a line a device (Spec/capture-bundle.md section 10).
+/// The devices that the user trusts: a text file with one line for each device (Spec/capture-bundle.md section 10).
 public struct TrustFile: Sendable {
     private enum Line {
         case device(TrustedDeviceLine)
-        /// A comment or an empty line, kept as it is.
+        /// A comment or an empty line, which is kept unchanged.
         case other(String)
 
         var text: String {
@@ -20,12 +20,12 @@ public struct TrustFile: Sendable {
 
     private static let sizeLimit = 64 << 20
 
-    /// A file that names nobody.
+    /// Creates a trust file without devices.
     public init() {}
 
     /// Reads a trust file.
     ///
-    /// - Throws: `input.unreadable` when it cannot be read, `trust.file` when a line is wrong.
+    /// - Throws: `input.unreadable` if the file cannot be read, `trust.file` if a line is wrong.
     public init(path: FilePath) throws(BundleError) {
         let bytes: [UInt8]
         do {
@@ -36,7 +36,7 @@ public struct TrustFile: Sendable {
         try self.init(bytes: bytes, name: path.string)
     }
 
-    /// Reads the text of a trust file; `name` is for messages.
+    /// Parses the text of a trust file. `name` is its name in messages.
     public init(bytes: [UInt8], name: String) throws(BundleError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw BundleError(.trustFile, "not UTF-8 text", file: name)
@@ -64,7 +64,7 @@ public struct TrustFile: Sendable {
 
     /// Adds a device at the end.
     ///
-    /// - Throws: `trust.exists` when the name is taken, the key is already there, or it was revoked.
+    /// - Throws: `trust.exists` if the name is taken or the key is already in the file, even as revoked.
     public mutating func add(_ device: TrustedDeviceLine) throws(BundleError) {
         for known in devices {
             if known.point == device.point {
@@ -80,10 +80,10 @@ public struct TrustFile: Sendable {
         lines.append(.device(device))
     }
 
-    /// Marks every line of that name as revoked.
+    /// Marks all lines with this name as revoked.
     ///
-    /// - Returns: how many lines were not revoked before.
-    /// - Throws: `trust.name` when no line has the name.
+    /// - Returns: The number of lines that were not revoked before.
+    /// - Throws: `trust.name` if no line has the name.
     public mutating func revoke(name: String) throws(BundleError) -> Int {
         guard devices.contains(where: { $0.name == name }) else {
             throw BundleError(.trustName, "no device called \(name)")
@@ -98,13 +98,13 @@ public struct TrustFile: Sendable {
         return count
     }
 
-    /// Changes the file at `path` under a lock: read, change, write whole, sync.
+    /// Changes the file at `path` under a lock: it reads the file, changes it, replaces it atomically and syncs it.
     ///
-    /// - Parameter change: what it throws leaves the file as it was.
+    /// - Parameter change: Changes the devices. If it throws, the file stays unchanged.
     public static func update<Value>(
         path: FilePath, _ change: (inout TrustFile) throws(BundleError) -> Value
     ) throws(BundleError) -> Value {
-        // A link stays a link: the file that it names is the one that others read too.
+        // A symbolic link stays a link, and the file to which it leads is changed, because others read that file too.
         let resolved = path.resolved
         guard resolved.name != nil else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)

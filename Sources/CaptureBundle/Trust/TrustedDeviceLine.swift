@@ -1,16 +1,16 @@
 import CaptureNative
 
-/// How a device keeps its key, as the trust file says; never as the bundle says.
+/// The kind of a device's key according to the trust file, never according to the bundle.
 public enum TrustLevel: String, Sendable, CaseIterable {
     /// A key in a file.
     case software
-    /// A key that Apple's App Attest vouched for.
+    /// A key that Apple's App Attest attested.
     case appleAppAttest = "apple-appattest"
 }
 
 /// One device in a trust file (Spec/capture-bundle.md section 10).
 public struct TrustedDeviceLine: Hashable, Sendable {
-    /// The App ID whose SHA-256 an Apple key signs with.
+    /// The App ID. An Apple key includes its SHA-256 in what it signs.
     public struct RelyingPartyID: Hashable, Sendable {
         public let text: String
         let hash: Digest
@@ -47,7 +47,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         rpID = RelyingPartyID(text: text, hash: try Digest.of(Array(text.utf8)))
     }
 
-    /// The line as it stands in a file, without LF.
+    /// The line as it is written to a file, without LF.
     public var text: String {
         var options: [String] = []
         if level != .software { options.append("level=\(level.rawValue)") }
@@ -59,7 +59,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         return fields.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Reads a line; the message of what it throws does not yet name the file.
+    /// Parses a line. The errors that it throws do not name the file yet.
     package init(parsing line: String) throws(BundleError) {
         guard line.utf8.last != UInt8(ascii: "\r") else {
             throw BundleError(.trustFile, "ends in a carriage return; lines end in LF alone")
@@ -114,10 +114,10 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         }
     }
 
-    /// A time of `captured_at`'s grammar, or a date, which means its first moment in UTC.
+    /// Parses a time in the grammar of `captured_at`, or a date, which means its first moment in UTC.
     ///
-    /// Digits below the millisecond are rounded up: a capture's time has none, so that it is before the one exactly if it
-    /// is before the other.
+    /// Digits below the millisecond are rounded up. Capture times have whole milliseconds, so a capture is before the
+    /// rounded time exactly if it is before the written one.
     public static func time(_ text: String) throws(BundleError) -> CaptureTime {
         guard let time = CaptureTime(text, rounding: .up) ?? CaptureTime(date: text) else {
             throw BundleError(.trustFile, "\"\(text)\" is neither a date like 2026-03-14 nor a time with a zone")
@@ -125,7 +125,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         return time
     }
 
-    /// Commas inside double quotes do not separate.
+    /// Splits at commas that are not inside double quotes.
     private static func split(_ options: String) -> [String] {
         var isQuoted = false
         let parts = options.utf8.split(omittingEmptySubsequences: false) { byte in

@@ -1,13 +1,14 @@
 package import CaptureNative
 
-/// Where the bytes of an upload body (Spec/upload.md section 1) come from: some are made, the others stand in the bundle,
-/// in the same order, so that a body can be sent in one pass over the bundle and without a copy of it.
+/// The pieces of an upload body (Spec/upload.md section 1). Some are made here; the others are copied from the bundle,
+/// where they have the same order. The body can therefore be sent in one pass over the bundle and without a copy of it.
 ///
-/// Only headers are read for it, and nothing of them is verified: who sends the body compares the hash of the whole bundle.
+/// Besides the headers, only the manifest, the assertion, metadata.json and location.json are read, and no signature is
+/// verified. The sender of the body must compare the hash of the whole bundle.
 package struct BodyLayout: Sendable {
     package enum Piece: Sendable {
         case made([UInt8])
-        /// So many bytes of the bundle.
+        /// `count` bytes of the bundle, from `offset` on.
         case copied(offset: Int, count: Int)
 
         package var count: Int {
@@ -18,26 +19,28 @@ package struct BodyLayout: Sendable {
         }
     }
 
-    /// What the upload contract calls the form of the metadata part (Spec/upload.md section 1.2).
+    /// The name of the metadata part's form in the upload contract (Spec/upload.md section 1.2).
     package static let profile = "capture"
-    /// Of the body's form: another number wherever a bundle's body would have other bytes than before.
+    /// The version of the body's form. It changes whenever the body of a bundle would have other bytes than before.
     package static let version = 1
 
     package let pieces: [Piece]
-    /// What of the bundle was read for it: to be compared when the bundle is hashed.
+    /// The bytes of the bundle from which the layout was computed. They are compared when the bundle is hashed.
     package let known: [(offset: Int, bytes: [UInt8])]
     package let contentType: String
-    /// Must not stand in what is copied; then the layout of the next candidate is to be used.
+    /// The boundary. If it occurs in the copied bytes, the layout of the next candidate must be used.
     package let boundary: [UInt8]
-    /// Which candidate it is, from 0.
+    /// The number of the boundary's candidate, beginning with 0.
     package let candidate: Int
 
     package var byteCount: Int { pieces.reduce(0) { $0 + $1.count } }
 
+    /// Computes the layout of a bundle's body.
+    ///
     /// - Parameters:
-    ///   - bundle: read from its start.
-    ///   - first: the first boundary that is tried.
-    /// - Throws: faults of the container; `output.unusable` where no boundary is left.
+    ///   - bundle: The bundle, which is read from its start.
+    ///   - first: The number of the first candidate for the boundary.
+    /// - Throws: Faults of the container and the manifest; `output.unusable` if no boundary is left.
     package static func of(
         _ bundle: FileHandle, name: String, from first: Int = 0
     ) throws(BundleError) -> BodyLayout {
@@ -71,7 +74,7 @@ package struct BodyLayout: Sendable {
     }
 }
 
-/// Keeps what is made.
+/// A target that keeps the bytes that are made.
 private final class PieceTarget: BodyTarget {
     var pieces: [BodyLayout.Piece] = []
 

@@ -1,4 +1,4 @@
-/// A part of an upload body, as its header names it (Spec/upload.md section 1).
+/// A part of an upload body and its header (Spec/upload.md section 1).
 enum BodyPart: Hashable, Sendable {
     case metadata, manifest, assertion
     case entry(path: EntryPath, mediaType: String)
@@ -36,7 +36,7 @@ enum BodyPart: Hashable, Sendable {
         }
     }
 
-    /// All between the delimiter's line and the data.
+    /// The bytes between the line of the delimiter and the data.
     var header: [UInt8] {
         let file = filename.map { "; filename=\"\($0)\"" } ?? ""
         return Array(

@@ -11,9 +11,9 @@ extension BundleError.Code {
     static let bodyMetadata = Self("body.metadata")
 }
 
-/// Reads an upload body in one pass and hands on the bytes of its bundle: rules U1 to U7 of Spec/upload.md.
+/// Reads an upload body in one pass and produces the bytes of its bundle: rules U1 to U7 of Spec/upload.md.
 ///
-/// Whoever reads the bundle verifies it; `judge` then says what only the whole body shows (U8, U9).
+/// The reader of the bundle verifies it. Afterwards, `judge` checks the rules that need the whole body (U8, U9).
 final class BodyReader: ByteStream {
     private enum State {
         case start, delimiter, payload, ended
@@ -22,7 +22,7 @@ final class BodyReader: ByteStream {
 
     private let source: BundleSource
     private var state = State.start
-    /// Bytes of the bundle that are ready to be handed on.
+    /// Bytes of the bundle that are ready to be read.
     private var ready: [UInt8] = []
     private var boundary: MultipartBoundary?
     private var metadata: [UInt8] = []
@@ -32,7 +32,7 @@ final class BodyReader: ByteStream {
     private var location: [UInt8]?
     private var current: ManifestEntry?
     private var scanner = BoundaryScanner()
-    /// The boundaries that the manifest gives, and those of them that stand in a part.
+    /// The candidates for the boundary that the manifest gives, and those candidates that occur in a part.
     private var candidates: [[UInt8]] = []
     private var occurring: Set<[UInt8]> = []
     private static let crlf = Array("\r\n".utf8)
@@ -88,7 +88,7 @@ final class BodyReader: ByteStream {
             var scanner = BoundaryScanner()
             try scanner.scan(data.span) { match throws(BundleError) in note(match) }
         }
-        // A malformed manifest ends the reading: whoever reads the bundle says so, and asks for nothing after it.
+        // A malformed manifest ends the reading: the reader of the bundle reports it and reads nothing after it.
         do {
             self.manifest = try Manifest.decode(manifest)
         } catch {
@@ -116,7 +116,7 @@ final class BodyReader: ByteStream {
             + [UInt8](repeating: 0, count: UstarHeader.padding(bytes.count))
     }
 
-    /// One of the first three parts: its header is known, its data ends at the first delimiter.
+    /// Reads one of the first three parts. Its header is known, and its data ends at the first delimiter.
     private func readPart(_ part: BodyPart, limit: Int) throws(BundleError) -> [UInt8] {
         let expected = part.header
         let header = try source.read(expected.count)
@@ -129,7 +129,7 @@ final class BodyReader: ByteStream {
         let mark = boundary?.bytes ?? []
         let (bytes, stop) = try source.read(through: mark, limit: limit + lead.count)
         if stop == .mark && bytes.suffix(lead.count) == lead[...] { return Array(bytes.dropLast(lead.count)) }
-        // The first byte too many decides, unless it begins the delimiter.
+        // The data is too long at the first excess byte, unless that byte begins the delimiter.
         if stop == .mark && bytes.count + mark.count <= limit { throw delimiterInside(part.name) }
         if stop == .end {
             let starts = max(0, bytes.count - lead.count - mark.count)...bytes.count
@@ -143,7 +143,7 @@ final class BodyReader: ByteStream {
         _ = try readFollowing([Self.crlf], else: "ends where the part \(part.name) was expected")
     }
 
-    /// What follows a boundary: one of `possible`, none of which begins another.
+    /// Reads the bytes after a boundary: one of `possible`, none of which is a prefix of another.
     private func readFollowing(_ possible: [[UInt8]], else message: String) throws(BundleError) -> [UInt8] {
         var found: [UInt8] = []
         while true {
@@ -205,7 +205,7 @@ final class BodyReader: ByteStream {
         return filled
     }
 
-    /// What stands between an entry's data and what follows: rule U6.
+    /// Reads the delimiter after an entry's data: rule U6.
     private func readDelimiter() throws(BundleError) {
         let expected = Self.crlf + Self.dashes + (boundary?.bytes ?? [])
         let found = try source.read(expected.count)
@@ -228,7 +228,7 @@ final class BodyReader: ByteStream {
 }
 
 extension BodyReader {
-    /// Rules U8 and U9, of a body in which nothing else is wrong.
+    /// Checks rules U8 and U9 for a body that has no other faults.
     func judge(_ report: VerificationReport) throws(BundleError) -> [BundleError] {
         guard let manifest, let boundary, let deviceModel = report.metadata?.deviceModel else { return [] }
         var faults: [BundleError] = []

@@ -1,20 +1,20 @@
 import CaptureNative
 
-/// Where a body is written to.
+/// A place to which a body is written.
 protocol BodyTarget {
     func write(_ bytes: Span<UInt8>) throws(BundleError)
 }
 
 extension OutputTarget: BodyTarget {}
 
-/// Writes the parts of a body in their order, and looks for the boundary in what passes.
+/// Writes the parts of a body in their order, and searches them for the boundary.
 final class BodyWriter {
     private let target: any BodyTarget
     private let boundary: MultipartBoundary
     private var scanner = BoundaryScanner()
     private var isFirst = true
     private(set) var byteCount = 0
-    /// The boundary stands in a part, so that this body cannot be used.
+    /// Whether the boundary occurs in a part, so that this body cannot be used.
     private(set) var isSpoilt = false
 
     init(_ target: any BodyTarget, boundary: MultipartBoundary) {

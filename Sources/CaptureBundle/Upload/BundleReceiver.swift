@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// What a receiving server does with an upload body: puts the bundle together again, byte for byte, verifies it in the same
+/// Handles an upload body as a receiving server must: it restores the bundle byte for byte, verifies it in the same
 /// pass, and keeps it only if it is sound (Spec/upload.md section 1.3).
 ///
 /// ```swift
@@ -11,9 +11,9 @@ import CaptureNative
 public struct BundleReceiver: Sendable {
     /// The result of receiving a body.
     public struct Received: Sendable {
-        /// That of the bundle, with the faults of the body.
+        /// The report of the bundle, with the faults of the body.
         public let report: VerificationReport
-        /// Whether the bundle was sound and is in its place now. Whose device signed it is the verdict's business.
+        /// Whether the bundle was sound and is now in its place. The verdict says whether its device is trusted.
         public let isKept: Bool
     }
 
@@ -25,8 +25,8 @@ public struct BundleReceiver: Sendable {
 
     /// Reads a body once, in constant memory.
     ///
-    /// - Throws: only when the body cannot be read or the bundle not be written (`input.unreadable`, `output.exists`,
-    ///   `output.unusable`, `io.failed`); a body with faults is a result.
+    /// - Throws: An error only if the body cannot be read or the bundle cannot be written (`input.unreadable`,
+    ///   `output.exists`, `output.unusable`, `io.failed`). A body with faults is a result.
     public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
         try OutputPlace.examine([place], reading: body.status)
         let target = try OutputTarget(place, holdsBack: true)
@@ -35,7 +35,8 @@ public struct BundleReceiver: Sendable {
         var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
             let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
-            // How much of the bundle had been made then depends on how the body came.
+            // The number of bytes made until then depends on the pieces in which the body arrived, so it is not
+            // reported.
             if isBroken { report.bytes = 0 }
             report.noteBody(isSound: !isBroken)
             return Received(report: report, isKept: false)

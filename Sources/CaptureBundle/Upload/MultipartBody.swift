@@ -1,21 +1,21 @@
 import CaptureNative
 public import SystemPackage
 
-/// The body of an upload (Spec/upload.md section 1): a pure function of the bundle.
+/// The body of an upload (Spec/upload.md section 1). The bundle determines all its bytes.
 ///
 /// ```swift
 /// let body = try MultipartBody.write(bundle: "cap.bundle", to: .file("body"), headers: .file("headers"))
 /// print(body.contentType)
 /// ```
 public struct MultipartBody: Sendable {
-    /// Of the bundle.
+    /// The manifest of the bundle.
     public let manifest: Manifest
     /// The value of the request's `Content-Type`.
     public let contentType: String
-    /// Length of the body in bytes.
+    /// The length of the body in bytes.
     public let byteCount: Int
 
-    /// What servers of the upload contract may refuse; no fault of the bundle.
+    /// Properties that servers of the upload contract may refuse. They are not faults of the bundle.
     public var remarks: [String] {
         var remarks: [String] = []
         if byteCount > UploadAdvice.bodyBytes {
@@ -27,7 +27,7 @@ public struct MultipartBody: Sendable {
         return remarks
     }
 
-    /// `Content-Type: …` and a line feed: what `curl -H @FILE` takes.
+    /// The line `Content-Type: …` with a line feed, as `curl -H @FILE` reads it.
     var headerFile: [UInt8] { Array("Content-Type: \(contentType)\n".utf8) }
 
     init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int) {
@@ -36,13 +36,14 @@ public struct MultipartBody: Sendable {
         contentType = "multipart/form-data; boundary=\(boundary.text)"
     }
 
-    /// Verifies a bundle and writes its body, in one pass over the payload and in constant memory. Trust is not asked.
+    /// Verifies a bundle and writes its body, in one pass over the payload and in constant memory. It does not check
+    /// trust.
     ///
     /// - Parameters:
-    ///   - path: a bundle, or `-` for the standard input, which is spooled to a temporary file without a name.
-    ///   - headers: where the request's `Content-Type` line goes; nil for nowhere.
-    /// - Throws: the worst fault of a bundle that is not sound; `input.unreadable`, `output.exists`, `output.unusable`,
-    ///   `io.failed`. Nothing is left behind then, but a whole body whose headers could not be written after it.
+    ///   - path: A bundle, or `-` for standard input, which is copied to a temporary file without a name.
+    ///   - headers: The place for the request's `Content-Type` line; nil writes none.
+    /// - Throws: The worst fault of a damaged bundle; `input.unreadable`, `output.exists`, `output.unusable`,
+    ///   `io.failed`. Nothing is left behind then, except a complete body if its headers could not be written after it.
     public static func write(
         bundle path: FilePath, to place: OutputPlace, headers: OutputPlace? = nil
     ) throws(BundleError) -> MultipartBody {
@@ -61,7 +62,7 @@ public struct MultipartBody: Sendable {
         throw noBoundary(path.string)
     }
 
-    /// Releases the body, and then its headers.
+    /// Publishes the body, and then its headers.
     func commit(_ target: OutputTarget, _ headers: OutputPlace?) throws(BundleError) {
         let headerTarget = try headers.map { place throws(BundleError) in try OutputTarget(place, holdsBack: true) }
         try headerTarget?.write(headerFile)
@@ -82,15 +83,15 @@ struct SeekableBundle {
     private let name: String
     private let handle: FileHandle
 
-    /// - Parameter handle: a plain file.
+    /// - Parameter handle: A regular file.
     init(_ handle: FileHandle, name: String) {
         self.handle = handle
         self.name = name
     }
 
     /// - Parameters:
-    ///   - path: anything but a plain file is spooled.
-    ///   - onOpen: told of the file before anything is read.
+    ///   - path: The bundle. Anything except a regular file is copied to a temporary file.
+    ///   - onOpen: Receives the status of the file before anything is read.
     init(_ path: FilePath, onOpen: (FileStatus) throws(BundleError) -> Void) throws(BundleError) {
         name = path.string
         let opened: FileHandle
@@ -107,7 +108,8 @@ struct SeekableBundle {
             return
         }
         let spool = try OutputTarget.spool()
-        // Verified as it comes, so that what is no sound bundle is not taken in: a pipe may never end.
+        // The bundle is verified while it arrives, so that a source that is not a sound bundle is not stored: a pipe
+        // may never end.
         let copy = CopyingStream(HandleStream(opened, name: name)) { piece throws(BundleError) in
             do throws(NativeError) { try spool.write(piece) } catch { throw OutputTarget.spoolFailure(error) }
         }
@@ -116,20 +118,20 @@ struct SeekableBundle {
         handle = spool
     }
 
-    /// The whole, from its start.
+    /// The whole bundle as a source, from its start.
     func source() throws(BundleError) -> BundleSource {
         do { try handle.seekToStart() } catch { throw .reading(name, error) }
         return BundleSource(handle: handle, name: name)
     }
 
-    /// The same, as a stream.
+    /// The whole bundle as a stream, from its start.
     func stream() throws(BundleError) -> HandleStream {
         do { try handle.seekToStart() } catch { throw .reading(name, error) }
         return HandleStream(handle, name: name)
     }
 
-    /// metadata.json and location.json as the headers show them, while the rest is passed over. Nothing vouches for them
-    /// yet; what is missing or broken is left out.
+    /// The contents of metadata.json and location.json; all other entries are skipped. Nothing is verified yet, and
+    /// missing or broken entries are left out.
     func metadataEntries() throws(BundleError) -> [EntryPath: [UInt8]] {
         let reader = BundleReader(try source())
         guard (try? reader.readHead()) != nil else { return [:] }
@@ -152,13 +154,14 @@ final class BodyObserver: BundleObserver {
     private let name: String
     private let target: any BodyTarget
     private let n: Int
-    /// What the metadata part is made of has to be known before its hashes are: it is compared with the manifest's.
+    /// The contents of the metadata part, which must be known before their entries are verified. Their hashes are
+    /// compared with the manifest.
     private let unsigned: [EntryPath: [UInt8]]
     private var hasPosition = false
     private var sawPosition = false
     private var writing: (writer: BodyWriter, manifest: Manifest, boundary: MultipartBoundary)?
 
-    /// - Parameter name: the bundle, as messages name it.
+    /// - Parameter name: The name of the bundle in messages.
     init(_ name: String, _ target: any BodyTarget, n: Int, unsigned: [EntryPath: [UInt8]]) {
         self.name = name
         self.target = target
@@ -167,7 +170,7 @@ final class BodyObserver: BundleObserver {
     }
 
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
-        // Where something of it is wrong, the verification goes on to say what, and no body is made.
+        // If one of these contents is wrong, no body is made, and the verification goes on to find the fault.
         guard let json = try signed(.metadata, manifest),
             let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting, keeping: 2),
             let metadata = try? CaptureMetadata(root)
@@ -196,9 +199,10 @@ final class BodyObserver: BundleObserver {
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) { try writing?.writer.write(piece) }
 
-    /// nil when the boundary stands in a part.
+    /// Ends the body; nil if the boundary occurs in a part.
     func finish() throws(BundleError) -> MultipartBody? {
-        // The bundle is sound, so only another one under the same name can differ from what was seen before.
+        // The bundle is sound, so the contents can differ from those read before only if the file was changed
+        // meanwhile.
         guard let writing, hasPosition == sawPosition else {
             throw BundleError(.inputUnreadable, "changed while it was being read", file: name)
         }

@@ -5,21 +5,21 @@ package struct MultipartBoundary: Hashable, Sendable {
     package static let prefix = Array("capture-bundle-".utf8)
     static let digits = 40
     package static let length = prefix.count + digits
-    /// n goes from 0 to 15.
+    /// The number of candidates: n is 0 to 15.
     static let candidates = 16
 
-    /// The 55 characters.
+    /// The 55 characters of the boundary.
     let bytes: [UInt8]
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The `n`th boundary of a manifest.
+    /// Computes the `n`th boundary of a manifest.
     init(manifest: [UInt8], n: Int) throws(BundleError) {
         let digest = try Digest.of(manifest + Array(String(n).utf8))
         bytes = Self.prefix + Hex.encode(digest.bytes).utf8.prefix(Self.digits)
     }
 
-    /// nil when the bytes have not the form of a boundary.
+    /// Reads a boundary; nil if the bytes do not have the form of one.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes.starts(with: Self.prefix),
             Hex.decode(String(decoding: bytes.dropFirst(Self.prefix.count), as: UTF8.self)) != nil
@@ -28,16 +28,16 @@ package struct MultipartBoundary: Hashable, Sendable {
     }
 }
 
-/// Finds what has the form of a boundary in data that comes in pieces.
+/// Finds byte strings that have the form of a boundary in data that arrives in pieces.
 package struct BoundaryScanner {
     private var tail: [UInt8] = []
 
     package init() {}
 
-    /// - Parameter found: gets each occurrence, 55 bytes.
+    /// - Parameter found: Receives each occurrence, which has 55 bytes.
     package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
         let keep = MultipartBoundary.length - 1
-        // What straddles the border: it begins in the tail and ends in the head of this piece.
+        // First search across the border: such an occurrence begins in the tail and ends in the head of this piece.
         var joint = tail
         joint.append(copying: piece.extracting(first: min(keep, piece.count)))
         try Self.each(in: joint.span, beginningBefore: tail.count, found)

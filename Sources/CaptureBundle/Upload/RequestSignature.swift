@@ -1,7 +1,7 @@
 import CaptureNative
 
 extension BundleError.Code {
-    /// A request header that is not written as Spec/upload.md section 2 says.
+    /// The form of a request header violates Spec/upload.md section 2.
     public static let requestHeader = Self("request.header")
     public static let requestSignature = Self("request.signature")
 }
@@ -15,33 +15,33 @@ extension BundleError.Code {
 /// for (name, value) in signature.headers { request.setHeader(name, value) }
 /// ```
 public struct RequestSignature: Hashable, Sendable {
-    /// The UUID that the server gave the device.
+    /// The UUID that the server assigned to the device.
     public let deviceID: String
-    /// Unix time in milliseconds, as in the header.
+    /// The Unix time in milliseconds, as it is written in the header.
     public let timestamp: String
-    /// Base64 of the DER signature.
+    /// The DER signature in base64.
     public let signature: String
 
-    /// In the order of the specification.
+    /// The headers in the order of the specification.
     public var headers: [(name: String, value: String)] {
         [("X-Device-Id", deviceID), ("X-Device-Timestamp", timestamp), ("X-Device-Signature", signature)]
     }
 
     static let timestampLimit = 9_007_199_254_740_991
 
-    /// What was received.
+    /// Creates the value from received headers.
     public init(deviceID: String, timestamp: String, signature: String) {
         self.deviceID = deviceID
         self.timestamp = timestamp
         self.signature = signature
     }
 
-    /// Signs one attempt. No counter is used up.
+    /// Signs one attempt. This uses no counter.
     ///
     /// - Parameters:
-    ///   - body: of the whole body, as it is sent.
-    ///   - timestamp: Unix time in milliseconds.
-    /// - Throws: `request.header` when the id is no UUID or the time is outside 0 … 2⁵³ − 1.
+    ///   - body: The hash of the whole body as it is sent.
+    ///   - timestamp: The Unix time in milliseconds.
+    /// - Throws: `request.header` if the id is not a UUID or the time is outside 0 … 2⁵³ − 1.
     public init(body: Digest, deviceID: String, timestamp: Int, device: DeviceKey) throws(BundleError) {
         guard Self.isUUID(deviceID) else {
             throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is not a UUID (8-4-4-4-12 hex digits)")
@@ -57,8 +57,8 @@ public struct RequestSignature: Hashable, Sendable {
         self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
     }
 
-    /// Whether `device` signed these headers and this body: rules Q1 and Q2. How old the timestamp may be is the server's
-    /// business, and so is which key belongs to the id.
+    /// Checks that `device` signed these headers and this body: rules Q1 and Q2. The server decides how old the
+    /// timestamp may be and which key belongs to the id.
     ///
     /// - Throws: `request.header`, `request.signature`.
     public func verify(body: Digest, device: DevicePoint) throws(BundleError) {
@@ -78,7 +78,7 @@ public struct RequestSignature: Hashable, Sendable {
         }
     }
 
-    /// SHA-256 of all bytes of a source.
+    /// The SHA-256 of all bytes of a source.
     public static func hash(_ source: BundleSource) throws(BundleError) -> Digest {
         let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
         while try source.lend(
@@ -92,7 +92,7 @@ public struct RequestSignature: Hashable, Sendable {
 
     private static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
 
-    /// Whether the text is a UUID as servers give them.
+    /// Whether the text is a UUID in the form that servers assign.
     public static func isDeviceID(_ text: String) -> Bool { isUUID(text) }
 
     static func isUUID(_ text: String) -> Bool {

@@ -1,18 +1,19 @@
 package import CaptureNative
 
-/// What is sent of a bundle in place of the bundle itself, in a file that has no name: an upload body, or the photo alone.
+/// A part of a bundle that is sent in place of the bundle, in a file without a name: an upload body, or the photo
+/// alone.
 package struct SpooledPart: Sendable {
     package let handle: FileHandle
     package let byteCount: Int
     package let sha256: Digest
     package let contentType: String
 
-    /// Writes the body of an upload (Spec/upload.md section 1) and hashes it on the way.
+    /// Writes the body of an upload (Spec/upload.md section 1) and hashes it.
     ///
     /// - Parameters:
-    ///   - bundle: read from its start, once for each boundary that has to be tried.
-    ///   - expected: of the whole bundle; other bytes are refused.
-    /// - Throws: `entry.sha256` for bytes that are not those expected, and as `MultipartBody.write`.
+    ///   - bundle: The bundle. It is read from its start, once for each boundary that is tried.
+    ///   - expected: The hash of the whole bundle; other bytes are refused.
+    /// - Throws: `entry.sha256` if the hash differs, and the errors of `MultipartBody.write`.
     package static func body(
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> SpooledPart {
@@ -27,9 +28,9 @@ package struct SpooledPart: Sendable {
         throw MultipartBody.noBoundary(name)
     }
 
-    /// Takes the photo out of a bundle, once all of it was found sound.
+    /// Extracts the photo from a bundle, after the whole bundle was found to be sound.
     ///
-    /// - Throws: `entry.absent` where it has none; as `body` otherwise.
+    /// - Throws: `entry.absent` if it has no photo, and the errors of `body`.
     package static func photo(
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> SpooledPart {
@@ -55,7 +56,7 @@ package struct SpooledPart: Sendable {
     }
 }
 
-/// A target that knows the hash of what it got.
+/// A target that hashes the bytes that it receives.
 final class HashingTarget: BodyTarget {
     private let target: OutputTarget
     private var hasher: SHA256Hasher?
@@ -79,7 +80,7 @@ final class HashingTarget: BodyTarget {
     }
 }
 
-/// Keeps the photo.
+/// An observer that keeps the photo.
 private final class PhotoObserver: BundleObserver {
     let target: HashingTarget
     private(set) var isFound = false

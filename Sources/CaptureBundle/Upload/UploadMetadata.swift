@@ -1,8 +1,8 @@
-/// The first part of a body: what servers read that know nothing of bundles (Spec/upload.md section 1.2, profile `capture`).
+/// The first part of a body, for servers that do not know bundles (Spec/upload.md section 1.2, profile `capture`).
 enum UploadMetadata {
     static let byteLimit = 16384
 
-    /// - Parameter position: nil where the bundle has no location.json.
+    /// - Parameter position: The position; nil if the bundle has no location.json.
     static func encode(
         manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]
     ) -> [UInt8] {

@@ -1,9 +1,9 @@
 import SystemPackage
 
 extension VerificationReport {
-    /// Refuses a bundle whose contents or signature are wrong, or that is none. Trust is not asked.
+    /// Refuses a file whose contents or signature are wrong, or that is not a bundle. It does not check trust.
     ///
-    /// - Throws: the worst fault.
+    /// - Throws: The worst fault.
     package func requireSound(_ file: String) throws(BundleError) {
         for verdict in [Verdict.malformed, .altered] {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
@@ -16,6 +16,6 @@ extension VerificationReport {
 }
 
 extension Verifier {
-    /// For those who ask whether a bundle is sound, and not whose it is.
+    /// A verifier for callers that need to know whether a bundle is sound, but not whose it is.
     static let soundness = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
 }

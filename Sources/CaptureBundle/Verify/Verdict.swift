@@ -1,17 +1,17 @@
-/// What a verification says of a bundle; the raw value is the exit code of both tools.
+/// The result of verifying a bundle. The raw value is the exit code of both tools.
 public enum Verdict: Int, Sendable, CaseIterable {
-    /// Sound, and from a trusted device.
+    /// The bundle is sound and from a trusted device.
     case verified = 0
-    /// Contents or signature are wrong.
+    /// The contents or the signature are wrong.
     case altered = 1
-    /// Not a well-formed bundle, or a version that is not known.
+    /// The file is not a well-formed bundle, or its version is not known.
     case malformed = 2
-    /// Sound, under a key that nobody vouches for.
+    /// The bundle is sound, but its key is not in the trust file.
     case unknownDevice = 3
-    /// Sound, from a device that the trust file names, but not acceptable.
+    /// The bundle is sound and its device is in the trust file, but it is not acceptable.
     case unacceptable = 4
 
-    /// The name in reports.
+    /// The name of the verdict in reports.
     public var word: String {
         switch self {
         case .verified: "verified"
@@ -22,10 +22,10 @@ public enum Verdict: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The worst first: 2, 1, 3, 4, 0 (Spec/capture-bundle.md section 11).
+    /// The verdicts with the worst first: 2, 1, 3, 4, 0 (Spec/capture-bundle.md section 11).
     public static let bySeverity: [Verdict] = [.malformed, .altered, .unknownDevice, .unacceptable, .verified]
 
-    /// The verdict of a finding's code; nil for codes that are no findings on a bundle.
+    /// The verdict that a code leads to; nil for codes that are not findings about a bundle.
     static func of(_ code: BundleError.Code) -> Verdict? {
         switch code {
         case .entrySHA256, .assertionSignature: return .altered
@@ -42,6 +42,6 @@ public enum Verdict: Int, Sendable, CaseIterable {
 }
 
 extension BundleError {
-    /// The verdict that this finding gives; nil for a failure of an operation.
+    /// The verdict that this finding leads to; nil for a failure of an operation.
     public var verdict: Verdict? { Verdict.of(code) }
 }

@@ -1,11 +1,11 @@
 import CaptureNative
 
-/// One walk through a bundle: steps 1 to 5 of Spec/capture-bundle.md section 11.
+/// One pass through a bundle: steps 1 to 5 of Spec/capture-bundle.md section 11.
 struct VerificationPass {
     let reader: BundleReader
     private let observer: (any BundleObserver)?
     var report = VerificationReport()
-    /// The place after the entry that was marked last.
+    /// The index after the entry that was marked last.
     private var marked = 0
     private var outcomes: [String: VerificationReport.Check.Outcome] = [:]
 
@@ -24,7 +24,7 @@ struct VerificationPass {
         do {
             head = try reader.readHead { early = $0 }
         } catch {
-            // The container is broken already; what a sound manifest says is still worth showing.
+            // The container is broken, but the contents of a valid manifest are still worth showing.
             if let manifest = try? Manifest.decode(early) { take(manifest, try Digest.of(early)) }
             throw error
         }
@@ -46,7 +46,7 @@ struct VerificationPass {
         outcomes["manifest"] = .passed
     }
 
-    /// Records a fault that ended the walk.
+    /// Records a fault that ended the pass.
     mutating func stop(at fault: BundleError) {
         let part = fault.code.part
         outcomes[part] = .failed
@@ -60,7 +60,7 @@ struct VerificationPass {
         }
     }
 
-    /// What a check without an outcome of its own means, once the walk is over.
+    /// The outcome of a check that recorded none, once the pass is over.
     private func restingOutcome(of name: String) -> VerificationReport.Check.Outcome {
         guard let manifest = report.manifest else { return .notReached }
         let paths: [String: EntryPath] = ["depth": .depth, "location": .location]
@@ -128,7 +128,7 @@ struct VerificationPass {
     }
 
     private mutating func mark(_ entry: ManifestEntry, _ status: VerificationReport.EntryStatus) {
-        // Entries are judged in the manifest's order, so the one that is looked for is mostly the next.
+        // Entries are checked in the manifest's order, so this one is usually the next.
         guard let entries = report.manifest?.entries else { return }
         if marked >= entries.count || entries[marked].path != entry.path {
             guard let index = entries.firstIndex(where: { $0.path == entry.path }) else { return }

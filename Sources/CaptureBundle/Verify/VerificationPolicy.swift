@@ -1,6 +1,6 @@
-/// What the user demands of a sound bundle.
+/// The user's requirements for a sound bundle.
 public struct VerificationPolicy: Sendable {
-    /// A part that can be demanded.
+    /// A part that can be required.
     public enum Part: String, Sendable, CaseIterable {
         case photo, depth, metadata, location, confidence, source, chain
     }

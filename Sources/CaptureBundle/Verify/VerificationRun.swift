@@ -5,7 +5,7 @@ extension Verifier {
     /// The result for one of many bundles.
     public struct Outcome: Sendable {
         public let file: String
-        /// A bundle with faults is a success here; a failure is a file that cannot be read.
+        /// A failure means that the file cannot be read. A bundle with faults is a success here.
         public let result: Result<VerificationReport, BundleError>
 
         public init(file: String, result: Result<VerificationReport, BundleError>) {
@@ -14,13 +14,13 @@ extension Verifier {
         }
     }
 
-    /// Verifies many bundles by several threads, in memory that does not grow with their number.
+    /// Verifies many bundles on several threads, in memory that does not grow with their number.
     ///
     /// - Parameters:
-    ///   - threads: how many are verified at a time; nil for as many as there are processors.
-    ///   - next: the next bundle, nil after the last; called by one thread at a time.
-    ///   - deliver: gets the outcomes in the order of the bundles, on this thread. False ends the run.
-    /// - Throws: what `deliver` throws.
+    ///   - threads: The number of bundles that are verified at the same time; nil means one for each processor.
+    ///   - next: Returns the next bundle, or nil after the last. Only one thread at a time calls it.
+    ///   - deliver: Receives the outcomes on this thread, in the order of the bundles. Returning false ends the run.
+    /// - Throws: The errors that `deliver` throws.
     public func verifyAll(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         deliver: (Outcome) throws(BundleError) -> Bool
@@ -28,7 +28,7 @@ extension Verifier {
         try verifyAll(threads: threads, next: next, prepare: { $0 }, deliver: deliver)
     }
 
-    /// The same, with what is made of each outcome by the thread that has it: a report can be far larger than its text.
+    /// Does the same, but converts each outcome on its worker thread: a report can be far larger than its text.
     package func verifyAll<Value: Sendable>(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         prepare: @escaping @Sendable (Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
@@ -52,7 +52,7 @@ extension Verifier {
 }
 
 extension BundleSource {
-    /// Where a bundle is, before it is opened.
+    /// The location of a bundle before it is opened.
     public enum Place: Hashable, Sendable {
         case file(FilePath)
         case standardInput

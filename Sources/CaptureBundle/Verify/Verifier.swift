@@ -4,7 +4,7 @@ extension BundleError.Code {
     package static let entrySHA256 = Self("entry.sha256")
 }
 
-/// Verifies bundles, in one pass each and in constant memory (Spec/capture-bundle.md section 11).
+/// Verifies bundles, each in one pass and in constant memory (Spec/capture-bundle.md section 11).
 ///
 /// ```swift
 /// let verifier = Verifier(trust: try TrustFile(path: "trusted_devices"))
@@ -20,13 +20,15 @@ public struct Verifier: Sendable {
         self.policy = policy
     }
 
-    /// - Returns: what was found; a bundle with faults is a result, not an error.
-    /// - Throws: only when the bytes cannot be read (`input.unreadable`, `io.failed`).
+    /// Verifies a bundle.
+    ///
+    /// - Returns: The findings. A bundle with faults is a result, not an error.
+    /// - Throws: An error only if the bytes cannot be read (`input.unreadable`, `io.failed`).
     public func verify(_ source: BundleSource) throws(BundleError) -> VerificationReport {
         try verify(BundleReader(source), observer: nil)
     }
 
-    /// Verifies and hands the bundle on as it passes, to an observer that holds it back until the report is there.
+    /// Verifies a bundle and passes its bytes to an observer, which must hold them back until it has the report.
     func verify(_ reader: BundleReader, observer: (any BundleObserver)?) throws(BundleError) -> VerificationReport {
         var pass = VerificationPass(reader: reader, observer: observer)
         do {
@@ -49,11 +51,11 @@ public struct Verifier: Sendable {
     }
 }
 
-/// Sees a bundle as it is read, before anything is known of its hashes.
+/// Observes a bundle while it is read, before its hashes are checked.
 protocol BundleObserver: AnyObject {
-    /// The manifest is well-formed; of the signature nothing is known yet.
+    /// The manifest is well-formed, but its signature has not been checked yet.
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError)
-    /// The bytes of this entry come next.
+    /// The bytes of this entry follow.
     func begin(_ entry: ManifestEntry) throws(BundleError)
     func consume(_ piece: Span<UInt8>) throws(BundleError)
 }

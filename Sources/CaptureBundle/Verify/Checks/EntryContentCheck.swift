@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// Judges what an entry says, once its bytes have matched their hash: rules D, E and L.
+/// Checks the contents of an entry, once its bytes have matched their hash: rules D, E and L.
 final class EntryContentCheck {
     struct Findings {
         var faults: [BundleError] = []
@@ -12,7 +12,7 @@ final class EntryContentCheck {
         case depth(DepthMapReader, expected: Digest)
         case metadata
         case location
-        /// Nothing is said of the other entries but their hash.
+        /// An entry of which only the hash is checked.
         case opaque
     }
 
@@ -26,7 +26,7 @@ final class EntryContentCheck {
         self.manifest = manifest
         switch entry.path {
         case .depth:
-            // The manifest has a description of each depth map that it lists: rule M7.
+            // The manifest describes the depth map whenever it lists one: rule M7.
             if let depth = manifest.depth {
                 content = .depth(try DepthMapReader(size: depth.size), expected: depth.sha256)
             } else {
@@ -42,7 +42,7 @@ final class EntryContentCheck {
         switch content {
         case .depth(let reader, _): try reader.consume(piece)
         case .metadata, .location:
-            // Bounded: the manifest's sizes of these two were checked against their limits.
+            // The memory is bounded, because the sizes of these two in the manifest were checked against their limits.
             gathered.append(copying: piece)
         case .opaque: break
         }

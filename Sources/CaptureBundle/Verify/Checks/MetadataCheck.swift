@@ -1,4 +1,4 @@
-/// Rules E1 to E5 on `metadata.json`.
+/// Checks `metadata.json`: rules E1 to E5.
 struct MetadataCheck {
     let manifest: Manifest
 
@@ -40,7 +40,7 @@ struct MetadataCheck {
 }
 
 extension CaptureMetadata {
-    /// The JSON of a bundle's `metadata.json`: rule E1.
+    /// Parses a bundle's `metadata.json`: rule E1.
     static func root(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
         let root: JSONValue?
         do {

@@ -3,11 +3,11 @@ extension BundleError.Code {
     static let policyRequired = Self("policy.required")
 }
 
-/// What the user demands: rules R1 and R2 (Spec/capture-bundle.md section 11).
+/// Checks the user's requirements: rules R1 and R2 (Spec/capture-bundle.md section 11).
 struct PolicyCheck {
     let policy: VerificationPolicy
 
-    /// - Parameter report: of a sound bundle.
+    /// - Parameter report: The report of a sound bundle.
     func run(on report: inout VerificationReport) {
         guard let manifest = report.manifest else { return }
         var faults: [BundleError] = []

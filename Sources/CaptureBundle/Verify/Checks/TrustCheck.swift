@@ -7,20 +7,20 @@ extension BundleError.Code {
     static let trustExpired = Self("trust.expired")
 }
 
-/// Whether anyone vouches for the device: rules T1 to T6 (Spec/capture-bundle.md section 10).
+/// Checks whether the trust file trusts the device: rules T1 to T6 (Spec/capture-bundle.md section 10).
 struct TrustCheck {
     let trust: TrustFile
 
-    /// - Parameter report: of a sound bundle.
+    /// - Parameter report: The report of a sound bundle.
     func run(on report: inout VerificationReport) {
         guard let faults = judge(&report) else { return }
         report.faults += faults
         report.checks.append(.init(name: "trust", outcome: faults.isEmpty ? .passed : .failed))
     }
 
-    /// Names the signer, unless a trust rule would fail.
+    /// Adds the signer's name to the report, unless a trust rule would fail.
     ///
-    /// - Parameter report: of a bundle that is not sound, but whose manifest is genuine.
+    /// - Parameter report: The report of a damaged bundle whose manifest is genuine.
     func name(on report: inout VerificationReport) {
         if judge(&report) != [] { report.trustedDevice = nil }
     }

@@ -1,10 +1,10 @@
 package import CaptureNative
 public import SystemPackage
 
-/// The one error of the queue. Verdicts on a bundle are `BundleError`, as everywhere.
+/// The error type of the queue. Verdicts on a bundle are `BundleError`.
 ///
-/// `code` is for programs (Spec/capqueue.md section 1), `message` for people: lower case, what was found, no full stop. It
-/// never holds SQL.
+/// `code` is for programs (Spec/capqueue.md section 1). `message` is for people: lower case, what was found, no full
+/// stop, and never SQL.
 public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
@@ -15,11 +15,11 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public let code: Code
     public let message: String
-    /// The file, capture, session or destination that it is about, as the user named it.
+    /// The file, capture, session or destination that the error is about, as the user named it.
     public let subject: String?
-    /// What the user can do about it, a sentence each.
+    /// What the user can do about it, one sentence each.
     public let hints: [String]
-    /// The disk is full, so what was to be written was not.
+    /// Whether the disk is full, so that nothing was written.
     package var isDiskFull = false
 
     public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [String] = []) {
@@ -29,7 +29,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
         self.hints = hints
     }
 
-    /// The same, about the file at a path.
+    /// Makes the same error for the file at a path.
     public init(_ code: Code, _ message: String, of path: FilePath, hints: [String] = []) {
         self.init(code, message, of: path.string as String?, hints: hints)
     }
@@ -73,7 +73,7 @@ extension QueueError.Code {
 }
 
 extension QueueError {
-    /// A call on a file of the queue that failed.
+    /// Makes the error for a failed call on a file of the queue.
     package static func file(_ path: FilePath, _ error: NativeError) -> QueueError { file(path.string, error) }
 
     package static func file(_ name: String, _ error: NativeError) -> QueueError {
@@ -82,7 +82,7 @@ extension QueueError {
         return failure
     }
 
-    /// A value in the database that none of our versions writes.
+    /// Makes the error for a value in the database that no version of this tool writes.
     package static func corruptRecord(_ what: String) -> QueueError {
         QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [salvageHint])
     }
@@ -90,12 +90,12 @@ extension QueueError {
     package static let salvageHint = "build the database again from the spool with: capqueue salvage"
 }
 
-/// Runs calls on the system and turns their failure into this library's error.
+/// Runs a system call on a file and converts its error to `QueueError`.
 package func onFile<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
     do { return try body() } catch { throw .file(path, error) }
 }
 
-/// The same for what has a name and no path, such as the standard input.
+/// Does the same for a source that has a name but no path, such as the standard input.
 package func onFile<Value>(named name: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
     do { return try body() } catch { throw .file(name, error) }
 }

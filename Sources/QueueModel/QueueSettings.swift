@@ -1,17 +1,17 @@
-/// What a queue is told to do, kept in its database (Spec/capqueue.md, `config`).
+/// The settings of a queue, stored in its database (Spec/capqueue.md, `config`).
 public struct QueueSettings: Hashable, Sendable {
-    /// How long uploaded bytes are kept.
+    /// How long bytes are kept after they were delivered.
     public var retention: Duration = .seconds(7 * 86_400)
-    /// Bytes in the spool from which on `push` warns.
+    /// The size of the spool in bytes above which `push` warns.
     public var warnAt = 500_000_000
-    /// Bytes in the spool that `push` does not go beyond; nil for no limit.
+    /// The largest size of the spool in bytes; nil for no limit.
     public var limit: Int?
-    /// Bytes that `push` leaves free on the disk; nil for no floor.
+    /// The bytes that `push` leaves free on the disk; nil for no limit.
     public var freeFloor: Int?
 
     public init() {}
 
-    /// A setting, as users name it.
+    /// The name of a setting, as users write it.
     public enum Name: String, Sendable, CaseIterable {
         case retention
         case warnAt = "warn-at"
@@ -19,7 +19,7 @@ public struct QueueSettings: Hashable, Sendable {
         case freeFloor = "free-floor"
     }
 
-    /// The value as users write it.
+    /// The value in the form in which users write it.
     public func text(_ name: Name) -> String {
         switch name {
         case .retention: QueueAge(retention).text
@@ -40,7 +40,7 @@ public struct QueueSettings: Hashable, Sendable {
     }
 }
 
-/// A stretch of time as users write it: `7d`, `90s`.
+/// A duration as users write it, such as `7d` or `90s`.
 public struct QueueAge: Hashable, Sendable {
     public let milliseconds: Int
 
@@ -56,7 +56,7 @@ public struct QueueAge: Hashable, Sendable {
 
     public init?(_ text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.letter) }) else { return nil }
-        // A thousand years: more is a slip, and nothing overflows below it.
+        // The limit is a thousand years: more is a typing error, and nothing overflows below it.
         guard let count = WholeNumber.parse(text.without(last: 1)), count <= 31_557_600_000 / unit.seconds else {
             return nil
         }
@@ -72,13 +72,13 @@ public struct QueueAge: Hashable, Sendable {
 
     public var text: String {
         let seconds = milliseconds / 1000
-        // Weeks are read and not written: nobody says 2w for 14d.
+        // Weeks are accepted but not printed, because 14d is more usual than 2w.
         let unit = Self.units.dropFirst().first { seconds % $0.seconds == 0 && seconds >= $0.seconds } ?? ("s", 1)
         return "\(seconds / unit.seconds)\(unit.letter)"
     }
 }
 
-/// A number of bytes as users write it: `500MB`, `2GiB`, `1000`.
+/// Parses and prints a number of bytes as users write it, such as `500MB`, `2GiB` or `1000`.
 public enum ByteSize {
     private static let units: [(name: String, bytes: Int)] = [
         ("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000), ("TiB", 1 << 40),
@@ -99,7 +99,7 @@ public enum ByteSize {
         return bytes
     }
 
-    /// The shortest form that says exactly as much.
+    /// The shortest text that is still exact.
     public static func text(_ bytes: Int) -> String {
         let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 } ?? ("B", 1)
         return "\(bytes / unit.bytes)\(unit.name)"
@@ -107,7 +107,7 @@ public enum ByteSize {
 }
 
 package enum WholeNumber {
-    /// nil for anything but 1 to 18 digits.
+    /// Returns nil for anything but 1 to 18 digits.
     package static func parse(_ text: String) -> Int? {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)

@@ -1,37 +1,37 @@
-/// What the end of a try means for the delivery and its destination (Spec/upload.md section 4). Pure.
+/// Says what the end of a try means for the delivery and its destination (Spec/upload.md section 4).
 package enum AnswerClass: String, Sendable, CaseIterable {
-    /// The server says yes; the proof of section 4.3 is looked for.
+    /// The server accepted the upload. The sender now looks for the proof of section 4.3.
     case landed
-    /// The server does not want it, now or later.
+    /// The server refuses the capture for good.
     case final
-    /// Tried again after the delay of the table.
+    /// The try failed. The delivery is tried again after the delay of the retry table.
     case retry
-    /// As `retry`, but it may have landed: the server is asked first.
+    /// Like `retry`, but the bytes may have arrived, so the server is asked before the next try.
     case unclear
-    /// The server says that it has something there.
+    /// The server says that it already has something under this name.
     case present
-    /// Signed or fetched anew and sent at once.
+    /// The request is signed again, or its URL is fetched again, and it is sent again at once.
     case again
-    /// The destination waits as long as the server says.
+    /// The destination is blocked for as long as the server asks.
     case wait
     /// The server has no room.
     case full
-    /// Token, key, signature or rights are refused.
+    /// The server refuses the token, the key, the signature or the access rights.
     case credentials
-    /// The URL is not that of such a server.
+    /// The URL does not belong to a server of this kind.
     case endpoint
-    /// No trustworthy connection.
+    /// No trustworthy connection could be made.
     case tls
-    /// No network, or nobody there.
+    /// There is no network, or the server cannot be reached.
     case offline
-    /// Something on our side.
+    /// Something on our side failed, such as memory or a file.
     case local
-    /// The user or the run ended the transfer.
+    /// The user or the run stopped the transfer.
     case stopped
-    /// Not an end: the request goes on to where the answer points.
+    /// The request is not over: it continues at the URL that the redirect names.
     case followed
 
-    /// Why the destination is blocked for it; nil where it is not.
+    /// The reason for which the destination is blocked; nil if this class does not block it.
     package var reason: Block.Reason? {
         switch self {
         case .wait: .wait
@@ -47,7 +47,7 @@ package enum AnswerClass: String, Sendable, CaseIterable {
 }
 
 extension AnswerClass {
-    /// The table of section 4.1, in its order: the first line that matches decides.
+    /// Classifies an answer by the table of section 4.1; the first line that matches decides.
     package static func of(_ answer: AnswerFacts, kind: AnswerFacts.Kind) -> AnswerClass {
         switch answer.status {
         case 200...299: answer.wasSentWhole ? ofSuccess(answer.status, kind) : .retry
@@ -74,7 +74,7 @@ extension AnswerClass {
         return isHarmless ? .followed : .endpoint
     }
 
-    /// 401, 403 and 407.
+    /// Classifies 401, 403 and 407.
     private static func ofRefusal(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass {
         switch (answer.status, kind, answer.code) {
         case (401, .http, "TIMESTAMP_EXPIRED"), (401, .http, "TIMESTAMP_INVALID"), (401, .http, "REPLAY_DETECTED"):

@@ -1,4 +1,4 @@
-/// What decides the class of an answer (Spec/upload.md section 4.1).
+/// The parts of an answer that decide its class (Spec/upload.md section 4.1).
 package struct AnswerFacts: Hashable, Sendable {
     /// The kinds of destination that speak HTTP.
     package enum Kind: String, Sendable, CaseIterable {
@@ -6,19 +6,19 @@ package struct AnswerFacts: Hashable, Sendable {
     }
 
     package var status: Int
-    /// `error.code` of a JSON body, or the `<Code>` of an S3 error.
+    /// The `error.code` of a JSON body, or the `<Code>` of an S3 error.
     package var code: String?
-    /// The answer is `text/html`: of something before the server, not of the server.
+    /// Whether the answer is `text/html`: a proxy or gateway sent it, and not the server itself.
     package var isEdge: Bool
-    /// There is a Retry-After that counts (`RetryAfter.milliseconds`).
+    /// Whether the answer has a Retry-After that counts (`RetryAfter.milliseconds`).
     package var hasRetryAfter: Bool
-    /// The last byte of the body was handed to the connection.
+    /// Whether the last byte of the body was handed to the connection.
     package var wasSentWhole: Bool
-    /// The request had a bearer token.
+    /// Whether the request had a bearer token.
     package var sentToken: Bool
-    /// The URL came from a command or an endpoint, or says itself that its time is over.
+    /// Whether the URL came from a command or an endpoint, or says itself that it has expired.
     package var isFetchedOrExpired: Bool
-    /// Where the answer points to; nil without a `Location` that can be read.
+    /// The redirect; nil if the answer has no readable `Location`.
     package var redirect: RedirectFacts?
 
     package init(
@@ -36,17 +36,17 @@ package struct AnswerFacts: Hashable, Sendable {
     }
 }
 
-/// What decides whether a redirect is followed.
+/// The facts that decide whether a redirect is followed.
 package struct RedirectFacts: Hashable, Sendable {
-    /// 307 or 308: method and body stay as they are.
+    /// Whether method and body stay as they are (307 or 308).
     package var isPreserving: Bool
-    /// Scheme, host and port are those of the request.
+    /// Whether scheme, host and port are the same as in the request.
     package var isSameOrigin: Bool
-    /// From https to http.
+    /// Whether the redirect goes from https to http.
     package var isDowngrade: Bool
-    /// The request has a token, a signature, or headers of the device.
+    /// Whether the request carries a token, a signature, or headers of the device.
     package var carriesCredentials: Bool
-    /// Redirects in a row, this one included.
+    /// The number of redirects in a row, including this one.
     package var count: Int
 
     package init(isPreserving: Bool, isSameOrigin: Bool, isDowngrade: Bool, carriesCredentials: Bool, count: Int) {

@@ -1,25 +1,25 @@
 extension AnswerClass {
-    /// The class of a transfer that ended without an answer (Spec/upload.md section 4.5).
+    /// Returns the class of a transfer that ended without an answer (Spec/upload.md section 4.5).
     ///
-    /// - Parameter code: libcurl's, `CURLE_…`.
-    /// - Parameter wasConnected: there was a connection before it failed.
-    /// - Parameter wasSentWhole: the last byte of the body was handed to it.
+    /// - Parameter code: libcurl's code (`CURLE_…`).
+    /// - Parameter wasConnected: whether there was a connection before the failure.
+    /// - Parameter wasSentWhole: whether the last byte of the body was handed to the connection.
     package static func ofCurl(_ code: Int, wasConnected: Bool, wasSentWhole: Bool) -> AnswerClass {
         switch code {
-        // No name, no address, no route, no QUIC: nobody is there.
+        // The name does not resolve, there is no route, or QUIC fails: the server cannot be reached.
         case 5, 6, 7, 45, 89, 96, 97: .offline
-        // A time that is over, a handshake that broke off.
+        // The time ran out, or the handshake broke off, before there was a connection.
         case 28 where !wasConnected, 35 where !wasConnected: .offline
-        // The handshake, certificates and keys of either side.
+        // The TLS handshake failed, or a certificate or key of either side was refused.
         case 35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98: .tls
-        // What is no URL of ours, and redirects without end.
+        // The URL cannot be used, or the redirects do not end.
         case 1 where !wasConnected, 3, 4, 9, 47: .endpoint
-        // Memory, files, options, a callback that failed.
+        // Memory, a file, an option or a callback failed.
         case 2, 26, 37, 41, 43, 48, 65, 81, 93: .local
-        // A callback of ours said so.
+        // One of our callbacks stopped the transfer.
         case 42: .stopped
-        // The connection broke, or what came over it was no answer (1: no HTTP at all, 27: too
-        // much of it).
+        // The connection broke, or the reply was not a valid answer (1: it is not HTTP, 27: it is too
+        // large).
         case 1, 8, 16, 18, 23, 27, 28, 52, 55, 56, 61, 63, 92, 95, 99: wasSentWhole ? .unclear : .retry
         default: .retry
         }

@@ -1,16 +1,17 @@
 package import CaptureBundle
 
-/// The Poly1305 tag of a file in the spool, and the random key that it was made with (Spec/queue.md section 7.1).
+/// The Poly1305 tag of a file in the spool, with the random key that made it (Spec/queue.md section 7.1).
 ///
-/// Both are made at push, while the bytes are copied. Sending compares the tag, which costs a fraction of another SHA-256.
+/// Both are made at push, while the bytes are copied. Comparing the tag when sending is much cheaper than another
+/// SHA-256.
 package struct BytesTag: Hashable, Sendable {
     package static let keyLength = 32
     package static let tagLength = 16
 
-    /// The key, then the tag: 48 bytes, as the database keeps them.
+    /// The key, then the tag: 48 bytes, as the database stores them.
     package let bytes: [UInt8]
 
-    /// nil unless there are 48 bytes.
+    /// Returns nil unless there are exactly 48 bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.keyLength + Self.tagLength else { return nil }
         self.bytes = bytes
@@ -20,14 +21,15 @@ package struct BytesTag: Hashable, Sendable {
     package var tag: [UInt8] { Array(bytes[Self.keyLength...]) }
 }
 
-/// How the bytes of a file are recognised: by their SHA-256, or by the tag that was made when they were stored.
+/// How to check the bytes of a file: by their SHA-256, or by the tag that was made when they were stored.
 package enum ExpectedBytes: Hashable, Sendable {
     case sha256(Digest)
     case tag(BytesTag)
 }
 
 extension CaptureRecord {
-    /// What the bytes have to be that are sent. The user's own file is not ours alone, so its SHA-256 is compared.
+    /// How to check the bytes before they are sent. A reference is compared by SHA-256, because the user can change
+    /// that file.
     package var expectedBytes: ExpectedBytes {
         if holding == .spool, let tag { return .tag(tag) }
         return .sha256(sha256)

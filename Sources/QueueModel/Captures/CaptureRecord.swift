@@ -4,10 +4,10 @@ public import CaptureBundle
 public enum Holding: String, Sendable, CaseIterable {
     case spool, reference, removing, removed, quarantined, missing
 
-    /// There are bytes to send.
+    /// Whether there are bytes to send.
     public var hasBytes: Bool { self == .spool || self == .reference }
 
-    /// For messages, after "its bytes are".
+    /// The word for messages, after "its bytes are".
     package var words: String {
         switch self {
         case .spool: "stored"
@@ -20,38 +20,39 @@ public enum Holding: String, Sendable, CaseIterable {
     }
 }
 
-/// One capture that the queue knows. Times are Unix milliseconds.
+/// A capture in the queue. Times are Unix milliseconds.
 public struct CaptureRecord: Hashable, Sendable {
-    /// Order of arrival, from 1; never used again.
+    /// The order of arrival, from 1. A number is never used again.
     public let sequence: Int
-    /// The bundle's id, with `.2` and so on behind it where the queue has several captures of that id.
+    /// The bundle's id; if the queue has several captures of that bundle id, the later ones end in `.2`, `.3` and so
+    /// on.
     public let id: String
     public let identity: Digest
-    /// Of the bundle's bytes.
+    /// The SHA-256 of the bundle's bytes.
     public package(set) var sha256: Digest
     public let manifestSHA256: Digest
     public package(set) var byteCount: Int
     public let capturedAt: CaptureTime
-    /// The key id of the device that signed it.
+    /// The key id of the device that signed the bundle.
     public let device: Digest
-    /// The verdict when it was pushed: `verified`, `unknown-device` or `unacceptable`.
+    /// The verdict at push: `verified`, `unknown-device` or `unacceptable`.
     public let verdict: String
     public let pushedAt: Int
     public let session: String?
     public let priority: Int
     public let notBefore: Int?
     public let holding: Holding
-    /// The user's own file, where the queue does not hold the bytes.
+    /// The path of the user's own file; nil if the queue holds the bytes.
     public let reference: String?
-    /// The overall state.
+    /// The overall state (`DeliveryState.overall`).
     public let state: DeliveryState
     public let finishedAt: Int?
     public let removedAt: Int?
-    /// Of the file in the spool; nil where none was made.
+    /// The tag of the file in the spool; nil if there is none.
     package var tag: BytesTag?
-    /// Of the upload body; nil where none was made in this version's way.
+    /// The hash of the upload body; nil if there is none, or if this version makes the body in another way.
     package var body: BodyHash?
-    /// In the order in which they were made.
+    /// The deliveries, in the order in which they were made.
     public package(set) var deliveries: [DeliveryRecord]
 
     /// The bundle's own id: the first 36 characters.

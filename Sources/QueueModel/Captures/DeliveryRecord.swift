@@ -1,26 +1,26 @@
-/// One capture on its way to one destination. Times are Unix milliseconds.
+/// The delivery of one capture to one destination. Times are Unix milliseconds.
 public struct DeliveryRecord: Hashable, Sendable {
     public let number: Int
-    /// nil only where the queue had none when it was pushed.
+    /// The name of the destination; nil only if the queue had no destination at push.
     public let destination: String?
     public let state: DeliveryState
     public let priority: Int
-    /// When it may be tried next.
+    /// The earliest time of the next try.
     public let dueAt: Int
     public let attempts: Int
     public let leaseUntil: Int?
     public let completedAt: Int?
-    /// What proves that the destination has the bytes.
+    /// The proof that the destination has the bytes.
     public let receipt: String?
-    /// The part of the bundle that alone was delivered; nil for the whole of it.
+    /// The part of the bundle that was delivered; nil if the whole bundle was delivered.
     public let part: String?
     public let remoteID: String?
     public let remoteURL: String?
     public let errorCode: String?
     public let errorMessage: String?
-    /// An earlier try may have landed, so the server is asked before it is sent again.
+    /// Whether an earlier try may have arrived, so that the server is asked before the next one.
     public let isInDoubt: Bool
-    /// How often the server was asked what became of it.
+    /// How often the server was asked for its decision.
     package let polls: Int
     package let idempotencyKey: String?
     package let capture: Int

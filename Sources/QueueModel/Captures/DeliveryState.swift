@@ -1,55 +1,57 @@
-/// Where a delivery of a capture to one destination stands (Spec/queue.md section 5).
+/// The state of a delivery (Spec/queue.md section 5).
 public enum DeliveryState: String, Sendable, CaseIterable, Codable {
-    /// Waits for its first try, or for one that burns no attempt.
+    /// The delivery waits for its first try, or for another try that does not count as an attempt.
     case pending
-    /// Claimed by a run, under a lease.
+    /// A run has claimed the delivery, under a lease.
     case uploading
-    /// The server has it and has not decided yet.
+    /// The server has the capture and has not decided yet.
     case processing
-    /// The destination has it, and a receipt says so.
+    /// The destination has the capture, and a receipt proves it.
     case completed
-    /// The last try failed; another is due.
+    /// The last try failed, and another one is due.
     case failed
-    /// No further try; it stays until the user decides.
+    /// There is no further try until the user decides.
     case permanentlyFailed = "permanently_failed"
-    /// The user stopped it.
+    /// The user stopped the delivery for now.
     case held
-    /// The user does not want it sent.
+    /// The user does not want the capture sent.
     case cancelled
-    /// The destination has other bytes under our name.
+    /// The destination has other bytes under the same name.
     case conflict
-    /// The bytes are damaged, gone, or not those that were pushed.
+    /// The bytes are damaged, missing, or not the bytes that were pushed.
     case quarantined
 
-    /// The overall state of a capture is the first of these that one of its deliveries has.
+    /// All states in order of concern. The overall state of a capture is the first one that any of its deliveries has.
     package static let byConcern: [DeliveryState] = [
         .quarantined, .conflict, .permanentlyFailed, .failed, .held, .uploading, .processing, .pending, .completed,
         .cancelled,
     ]
 
-    /// Something will still be sent, or was and is not decided.
+    /// The states in which a capture will still be sent, or was sent and the server has not decided.
     public static let waiting: [DeliveryState] = [.pending, .failed, .uploading, .processing]
 
-    /// It ended without a receipt, and only the user can go on.
+    /// The states that end without a receipt; only the user can continue from them.
     public static let failedForGood: [DeliveryState] = [.permanentlyFailed, .conflict, .quarantined]
 
-    /// - Parameter states: of all deliveries of one capture.
+    /// Returns the overall state of a capture.
+    ///
+    /// - Parameter states: the states of all its deliveries.
     public static func overall(_ states: some Collection<DeliveryState>) -> DeliveryState {
         byConcern.first(where: states.contains) ?? .pending
     }
 }
 
-/// What happens to a delivery (Spec/queue.md section 5).
+/// An event that changes the state of a delivery (Spec/queue.md section 5).
 public enum DeliveryEvent: String, Sendable, CaseIterable {
     case claim, accept, complete, fail, reject, conflict, park
     case hold, release, cancel, retry
-    /// `mark-uploaded`
+    /// The user ran `mark-uploaded`.
     case record
     /// The same capture was pushed again.
     case push
     case damage, restore
-    /// The server no longer has it.
+    /// The server no longer has the capture.
     case lose
-    /// Pushed again, to be sent again.
+    /// The same capture was pushed again with `--resend`.
     case resend
 }

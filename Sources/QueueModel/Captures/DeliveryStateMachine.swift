@@ -1,6 +1,6 @@
-/// The transitions of a delivery: the table of Spec/queue.md section 5. No clock, no store, no chance.
+/// The transitions of a delivery, by the table of Spec/queue.md section 5. They depend on nothing but state and event.
 public enum DeliveryStateMachine {
-    /// - Returns: nil where the table has an empty cell: the event is refused in that state.
+    /// - Returns: nil if the table has an empty cell, which means that the state refuses the event.
     public static func next(_ state: DeliveryState, _ event: DeliveryEvent) -> DeliveryState? {
         switch event {
         case .claim, .accept, .complete, .fail, .reject, .conflict, .park: afterTry(state, event)
@@ -12,14 +12,14 @@ public enum DeliveryStateMachine {
         }
     }
 
-    /// What a run does, and what it hears.
+    /// The events of a run and of the server's answers.
     private static func afterTry(_ state: DeliveryState, _ event: DeliveryEvent) -> DeliveryState? {
         switch (state, event) {
         case (.pending, .claim), (.failed, .claim): .uploading
         case (.uploading, .accept): .processing
         case (.uploading, .complete), (.processing, .complete): .completed
         case (.uploading, .fail), (.processing, .fail): .failed
-        // A lifetime can be over between two tries, too.
+        // A delivery can reach its lifetime between two tries.
         case (.pending, .reject), (.uploading, .reject), (.processing, .reject), (.failed, .reject): .permanentlyFailed
         case (.uploading, .conflict), (.processing, .conflict): .conflict
         case (.uploading, .park), (.processing, .park): .pending

@@ -1,27 +1,27 @@
 package import CaptureBundle
 
-/// What proves that a destination has a bundle.
+/// Reads receipts, which prove that a destination has a bundle.
 package enum Receipt {
     package static let sizeLimit = 1 << 20
 
-    /// The part of the bundle that alone was sent; nil for a receipt of the whole bundle. `body` holds the whole bundle.
+    /// The part of the bundle that was sent; nil for the whole bundle. A `body` contains the whole bundle.
     package static func part(in text: String) -> String? {
         guard let part = member("part", of: text)?.text, part != "bundle", part != "body" else { return nil }
         return part
     }
 
-    /// The SHA-256 of the bundle that was sent, where the receipt is one of ours.
+    /// The SHA-256 of the bundle that was sent; nil if this tool did not write the receipt.
     package static func sha256(in text: String) -> Digest? {
         member("sha256", of: text)?.text.flatMap(Digest.init(hex:))
     }
 
-    /// The SHA-256 that a text of any form names; nil where it names several, or none.
+    /// The only SHA-256 in a text of any form; nil if it contains none or several.
     package static func onlyHash(in text: String) -> Digest? {
         let found = Set(hexWords(text).compactMap { Digest(hex: String(decoding: $0, as: UTF8.self)) })
         return found.count == 1 ? found.first : nil
     }
 
-    /// How many bytes that bundle had.
+    /// The size of the bundle that was sent.
     package static func byteCount(in text: String) -> Int? { member("bytes", of: text)?.integer }
 
     private static func member(_ name: String, of text: String) -> JSONValue? {
@@ -29,7 +29,7 @@ package enum Receipt {
         return (try? JSONParser.parse(Array(text.utf8), nesting: 8))?[name]
     }
 
-    /// Whether the text names the bundle: its SHA-256 stands in it as 64 hex digits of their own.
+    /// Whether the text contains the SHA-256 of the bundle as a separate word of 64 hex digits.
     package static func names(_ sha256: Digest, _ text: String) -> Bool {
         hexWords(text).contains { $0.elementsEqual(sha256.description.utf8) }
     }

@@ -1,18 +1,18 @@
-/// Captures that belong together (Spec/queue.md section 9).
+/// A group of captures that belong together (Spec/queue.md section 9).
 public struct Session: Hashable, Sendable {
     public let name: String
-    /// Unix milliseconds.
+    /// When the session was opened, in Unix milliseconds.
     public let openedAt: Int
     public let endedAt: Int?
     /// Whether members that failed or were cancelled count as landed.
     public let isIncomplete: Bool
-    /// It has ended, and every member has landed.
+    /// Whether the session has ended and every member has landed.
     public let isDue: Bool
     public let members: [DeliveryState: Int]
-    /// A destination was told of its end, and has taken it.
+    /// Whether a destination was notified of the end of the session and accepted that.
     public let isTold: Bool
 
-    /// Members that have not landed yet.
+    /// The number of members that have not landed yet.
     public var unlanded: Int {
         let landed: Set<DeliveryState> =
             isIncomplete ? [.completed, .permanentlyFailed, .conflict, .quarantined, .cancelled] : [.completed]

@@ -1,27 +1,27 @@
 import CaptureBundle
 
-/// The three forms of a date in HTTP (RFC 9110 section 5.6.7), each to the letter. Pure: the time is handed in.
+/// Parses the three date forms of HTTP (RFC 9110 section 5.6.7), strictly.
 package enum HTTPDate {
-    /// Monday first, as 1900 began.
+    /// The names of the weekdays from Monday, because 1900-01-01 was a Monday.
     private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// 1900-01-01, before which RFC 5322 section 3.3 knows no dates, in Unix milliseconds.
+    /// 1900-01-01 in Unix milliseconds, the earliest date of RFC 5322 section 3.3.
     private static let earliest = -2_208_988_800_000
-    /// Milliseconds of a year of the calendar in the mean.
+    /// The average length of a calendar year in milliseconds.
     private static let year = 31_556_952_000
 
-    /// - Parameter now: Unix milliseconds; decides, and only that, which century a year of two digits means.
-    /// - Returns: Unix milliseconds, or nil for what is no such date: a weekday that is not that of the date, too. The
-    ///   leap second `23:59:60` counts as the second before it.
+    /// - Parameter now: the current time in Unix milliseconds. It only decides the century of a year with two digits.
+    /// - Returns: Unix milliseconds; nil if the text is not such a date or its weekday is wrong. The leap second
+    ///   `23:59:60` counts as the second before it.
     package static func milliseconds(_ text: String, now: Int) -> Int? {
-        // An offset, a space more, a byte that is not ASCII: what is of no form falls through all three.
+        // A text with an offset, an extra space or a byte outside ASCII matches none of the three forms.
         let words = text.pieces(by: " ", keepsEmpty: true)
         return fixed(words) ?? withShortYear(words, now) ?? unix(words)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func fixed(_ words: [String]) -> Int? {
         guard words.count == 6, words[5] == "GMT",
             let moment = moment(year: words[3], month: words[2], day: words[1], time: words[4]),
@@ -30,7 +30,8 @@ package enum HTTPDate {
         return moment
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`: the latest year of these digits in which it is not more than 50 years ahead.
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. The year is the latest one with these two digits that is at most 50
+    /// years ahead.
     private static func withShortYear(_ words: [String], _ now: Int) -> Int? {
         guard words.count == 4, words[3] == "GMT" else { return nil }
         let date = words[1].pieces(by: "-", keepsEmpty: true)
@@ -46,7 +47,7 @@ package enum HTTPDate {
         return nil
     }
 
-    /// `Sun Nov  6 08:49:37 1994`, as C's asctime writes it; a day of one digit has a space before it.
+    /// Parses `Sun Nov  6 08:49:37 1994`, the format of C's asctime. A day of one digit has a space before it.
     private static func unix(_ words: [String]) -> Int? {
         var words = words
         if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 {
@@ -59,7 +60,7 @@ package enum HTTPDate {
         return moment
     }
 
-    /// What the lengths leave open (digits, ranges, days of a month) is judged where every date of ours is.
+    /// Checks the lengths here; `CaptureTime` checks digits, ranges and the days of a month.
     private static func moment(year: String, month: String, day: String, time: String) -> Int? {
         guard let index = months.firstIndex(where: { $0 == month }), year.utf8.count == 4, day.utf8.count == 2,
             time.utf8.count == 8

@@ -1,15 +1,15 @@
 import CaptureNative
 
-/// Tells how much of the clock can be believed, so that a wrong clock delays deletion and never hastens it
-/// (Spec/queue.md section 8). The times are handed in, the rule is pure.
+/// Decides how far the wall clock can be trusted, so that a wrong clock delays deletion and never hastens it
+/// (Spec/queue.md section 8). `judge` is pure: it gets the times as arguments.
 public struct QueueClock: Sendable {
-    /// What the machine's clocks say.
+    /// The values of the machine's clocks.
     public struct Times: Hashable, Sendable {
         /// Unix time in milliseconds.
         public var wall: Int
-        /// Names this start of the machine; empty where the system does not say.
+        /// Identifies this start of the machine; empty if the system does not say.
         public var boot: String
-        /// Milliseconds since that start, time asleep included.
+        /// Milliseconds since that start, including sleep.
         public var sinceBoot: Int
 
         public init(wall: Int, boot: String, sinceBoot: Int) {
@@ -19,10 +19,10 @@ public struct QueueClock: Sendable {
         }
     }
 
-    /// What the queue remembers of time.
+    /// The times that the queue remembers.
     package struct Memory: Hashable, Sendable {
         package var lastSeen: Int
-        /// What the clocks said when the wall clock was first trusted in this start of the machine.
+        /// The clock values when the wall clock was first trusted after this start of the machine.
         package var anchor: Times?
 
         package init(lastSeen: Int, anchor: Times? = nil) {
@@ -31,16 +31,16 @@ public struct QueueClock: Sendable {
         }
     }
 
-    /// What can be believed.
+    /// The times that can be trusted.
     package struct Reading: Hashable, Sendable {
         package let wall: Int
-        /// For stamps: no earlier than anything that was seen.
+        /// The time for stamps. It is never earlier than a time that was seen before.
         package let stamp: Int
-        /// For deletion: no later than anything that speaks against it.
+        /// The time for deletion: the earliest time that the clocks support.
         package let believed: Int
         package let memory: Memory
 
-        /// How far the wall clock is from what was to be expected; nil where they agree to a minute.
+        /// How far the wall clock is from the expected time, in milliseconds; nil if that is at most a minute.
         package var doubt: Int? {
             let off = max(wall - believed, stamp - wall)
             return off > 60_000 ? off : nil
@@ -56,12 +56,12 @@ public struct QueueClock: Sendable {
         Times(wall: WallClock.milliseconds, boot: BootClock.identity, sinceBoot: BootClock.milliseconds)
     }
 
-    /// Milliseconds since this machine started, time asleep included.
+    /// Milliseconds since this machine started, including sleep.
     package func sinceBoot() -> Int { times().sinceBoot }
 
     package func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
 
-    /// The wall clock as it is, for a user who says that it is right.
+    /// Trusts the current wall clock despite earlier readings, because the user says that it is right.
     package func accept() -> Memory {
         let now = times()
         return Memory(lastSeen: now.wall, anchor: now.boot.isEmpty ? nil : now)

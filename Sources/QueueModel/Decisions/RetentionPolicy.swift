@@ -1,12 +1,13 @@
 package import CaptureBundle
 
-/// What may be deleted, and nothing else is: the one place that decides (Spec/queue.md section 8). Pure: the time is handed in.
+/// Decides which files may be deleted; no other code deletes files of the spool (Spec/queue.md section 8).
 package struct RetentionPolicy: Sendable {
-    /// How long bytes are kept after the last delivery was completed and after they were stored, in milliseconds.
+    /// How long bytes are kept, in milliseconds, counted from the last completed delivery and from when they were
+    /// stored.
     package let retention: Int
-    /// Whether the user asked for what was cancelled to go.
+    /// Whether the user asked to delete captures whose deliveries were all cancelled.
     package let includesCancelled: Bool
-    /// Whether receipts of parts of a bundle let it go, too.
+    /// Whether a receipt for a part of the bundle is enough.
     package let acceptsParts: Bool
 
     package init(retention: Int, includesCancelled: Bool, acceptsParts: Bool = false) {
@@ -15,12 +16,12 @@ package struct RetentionPolicy: Sendable {
         self.acceptsParts = acceptsParts
     }
 
-    /// What is known of a capture when its deletion is asked for.
+    /// The facts about a capture that decide about its deletion.
     package struct Facts: Hashable, Sendable {
         package struct Delivery: Hashable, Sendable {
             package let state: DeliveryState
             package let hasReceipt: Bool
-            /// The receipt says that only a part of the bundle was sent.
+            /// Whether the receipt says that only a part of the bundle was sent.
             package let isOfPart: Bool
 
             package init(state: DeliveryState, hasReceipt: Bool, isOfPart: Bool = false) {
@@ -34,7 +35,7 @@ package struct RetentionPolicy: Sendable {
         package let holding: Holding
         package let deliveries: [Delivery]
         package let finishedAt: Int?
-        /// When the bytes came the last time.
+        /// When the bytes were last stored, in Unix milliseconds.
         package let storedAt: Int
 
         package init(sha256: Digest, holding: Holding, deliveries: [Delivery], finishedAt: Int?, storedAt: Int = 0) {
@@ -46,8 +47,10 @@ package struct RetentionPolicy: Sendable {
         }
     }
 
-    /// - Parameter now: what can be believed of the time, in Unix milliseconds (`QueueClock.Reading.believed`).
-    /// - Returns: nil when the bytes have to stay.
+    /// Returns the permission to delete a capture.
+    ///
+    /// - Parameter now: the trusted time in Unix milliseconds (`QueueClock.Reading.believed`).
+    /// - Returns: nil if the bytes must be kept.
     package func permit(_ facts: Facts, now: Int) -> RemovalPermit? {
         guard [.spool, .reference, .removing].contains(facts.holding), !facts.deliveries.isEmpty else { return nil }
         let landed = facts.deliveries.filter { $0.state == .completed && $0.hasReceipt }
@@ -65,33 +68,33 @@ package struct RetentionPolicy: Sendable {
         return RemovalPermit(sha256: facts.sha256, includesBundle: facts.holding != .reference)
     }
 
-    /// For a deletion that was decided and committed before, and cut short.
+    /// Permits to finish a deletion that was committed before and then interrupted.
     package static func permitToFinish(_ sha256: Digest, _ holding: Holding, isReference: Bool) -> RemovalPermit? {
         holding == .removing ? RemovalPermit(sha256: sha256, includesBundle: !isReference) : nil
     }
 
-    /// For files that a push gave their names and whose rows it could not write, so that nobody was told of them.
+    /// Permits to remove files that a push has stored but could not record, so that their ids were never printed.
     ///
-    /// - Parameter rows: how many rows name these bytes.
+    /// - Parameter rows: the number of rows that name these bytes.
     package static func permitToTakeBack(_ sha256: Digest, rows: Int) -> RemovalPermit? {
         rows == 0 ? RemovalPermit(sha256: sha256, includesBundle: true) : nil
     }
 
-    /// For a sidecar in whose place another, of the same bundle, comes in the same turn.
+    /// Permits to replace a sidecar by another one of the same bundle, which is written in the same turn.
     package static func permitToReplaceSidecar(_ sha256: Digest) -> RemovalPermit {
         RemovalPermit(sha256: sha256, includesBundle: false)
     }
 
-    /// For a sidecar beside which no bundle stands, and that no row needs.
+    /// Permits to remove a sidecar without a bundle that no row needs.
     package static func permitForSidecar(_ sha256: Digest, rows: Int, hasBundle: Bool) -> RemovalPermit? {
         rows == 0 && !hasBundle ? RemovalPermit(sha256: sha256, includesBundle: false) : nil
     }
 }
 
-/// The permission to unlink the files of one capture. Nothing but `RetentionPolicy` can make one.
+/// The permission to unlink the files of one capture. Only `RetentionPolicy` can make one.
 package struct RemovalPermit: Hashable, Sendable {
     package let sha256: Digest
-    /// False for a capture by reference, whose bundle is the user's own file: only the sidecar goes.
+    /// False for a reference: the bundle is the user's own file, so only the sidecar may be removed.
     package let includesBundle: Bool
 
     fileprivate init(sha256: Digest, includesBundle: Bool) {

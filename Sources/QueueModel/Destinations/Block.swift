@@ -1,34 +1,35 @@
-/// Why nothing is sent to a destination for a while (Spec/queue.md section 6, Spec/upload.md section 4).
+/// The reason for which nothing is sent to a destination for a while (Spec/queue.md section 6, Spec/upload.md section
+/// 4).
 public struct Block: Hashable, Sendable {
     public enum Reason: String, Sendable, CaseIterable {
-        /// The server asked to be left alone for a time.
+        /// The server asked us to wait.
         case wait
         /// The server has no room.
         case full
-        /// Token, key, signature or rights are refused.
+        /// The server refuses the token, the key, the signature or the access rights.
         case credentials
-        /// The URL is not that of such a server.
+        /// The URL does not belong to a server of this kind.
         case endpoint
-        /// No trustworthy connection.
+        /// No trustworthy connection could be made.
         case tls
-        /// No network, or nobody there.
+        /// There is no network, or the server cannot be reached.
         case offline
-        /// Settings or files of our own.
+        /// Our own settings or files are wrong.
         case local
-        /// The last tries failed, whatever was sent.
+        /// The last tries failed, with several captures.
         case failing
-        /// The last answers refused for good whatever was sent.
+        /// The last answers were final refusals, with several captures.
         case refusing
-        /// What the server took cannot be shown to be there.
+        /// The server accepted captures, but does not show that it has them.
         case unproven
-        /// The URL would give several captures the same place.
+        /// The URL would store several captures in the same place.
         case address
     }
 
     public let reason: Reason
-    /// What was found, for people.
+    /// What was found, in words for people.
     public let message: String
-    /// How long the server asked for; once the block is in force, how long it lasts.
+    /// The time that the server asked for; once the block is in force, its duration.
     public let milliseconds: Int?
     /// When the destination is tried again, in Unix milliseconds; nil before the block is in force.
     public let until: Int?
@@ -44,7 +45,7 @@ public struct Block: Hashable, Sendable {
         self.until = until
     }
 
-    /// Somebody has to do something about it.
+    /// Whether the user must do something to end the block.
     public var needsUser: Bool {
         switch reason {
         case .credentials, .endpoint, .tls, .local, .refusing, .unproven, .address: true
@@ -54,7 +55,8 @@ public struct Block: Hashable, Sendable {
 }
 
 extension Block.Reason {
-    /// Milliseconds of the first block for this reason, and of the longest: each in a row lasts twice as long.
+    /// The durations in milliseconds of the first block for this reason and of the longest. Each block in a row doubles
+    /// it.
     var pauses: (first: Int, longest: Int) {
         switch self {
         case .offline: (1000, 60_000)
@@ -64,12 +66,13 @@ extension Block.Reason {
         }
     }
 
-    /// Whether a new run keeps to the time of a block that an earlier run wrote down. It tries the others at once.
+    /// Whether a new run obeys a block that an earlier run stored. The new run tries other blocked destinations at
+    /// once.
     var outlivesRun: Bool { self == .wait || self == .failing || self == .refusing }
 }
 
 extension Block {
-    /// In force from now on.
+    /// Puts the block in force from now on.
     ///
     /// - Parameter before: the block that was in force until now.
     func begun(after before: Block?, at now: Int) -> Block {
@@ -80,6 +83,6 @@ extension Block {
         return Block(reason, message, milliseconds: pause, until: now + pause)
     }
 
-    /// The same block, over at another time.
+    /// Returns the same block with another end.
     func lasting(until: Int) -> Block { Block(reason, message, milliseconds: milliseconds, until: until) }
 }

@@ -1,11 +1,11 @@
-/// Where captures go.
+/// A place to which captures are sent.
 public struct Destination: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// A folder on a mounted disk.
         case folder
-        /// A server of the capture API: multipart POST.
+        /// A server of the capture API, which takes a multipart POST.
         case http
-        /// PUT to a presigned or plain URL.
+        /// A presigned or plain URL, which takes a PUT.
         case put
         /// An S3-compatible store.
         case s3
@@ -13,24 +13,24 @@ public struct Destination: Hashable, Sendable {
 
     public let name: String
     public let kind: String
-    /// Flat: the settings of its kind (Spec/queue.md section 12).
+    /// The settings of the kind, without nesting (Spec/queue.md section 12).
     public let settings: [String: String]
     public let isDefault: Bool
-    /// Unix milliseconds.
+    /// When the destination was added, in Unix milliseconds.
     public let addedAt: Int
-    /// Why nothing is sent there for now; nil when nothing is in the way.
+    /// The reason for which nothing is sent there now; nil if nothing blocks it.
     public var block: Block? { saved.block }
-    /// How it stood when that was last written down.
+    /// The state of the destination as the database has it.
     package let saved: DestinationState.Saved
-    /// The user stopped it.
+    /// Whether the user paused the destination.
     public let isPaused: Bool
-    /// The user stopped it, and transfers under way are given back.
+    /// Whether the user paused it and asked to stop the transfers under way.
     package let isPausedAtOnce: Bool
-    /// It takes no further captures.
+    /// Whether it takes no further captures.
     public let isRetired: Bool
-    /// Names that it had before.
+    /// The names that it had before.
     public let formerNames: [String]
-    /// How often the user has lifted what blocked it.
+    /// How often the user has lifted its blocks.
     package let lifts: Int
     package let number: Int
 

@@ -1,35 +1,35 @@
-/// Decides whether something may be sent to a destination, from how the tries so far ended (Spec/queue.md section 6).
+/// Decides whether something may be sent to a destination, given how the tries so far ended (Spec/queue.md section 6).
 ///
-/// Pure: times are handed in, in Unix milliseconds. Transfers side by side share one.
+/// It has no clock: each call gets the time in Unix milliseconds. All transfers to a destination share one value.
 package struct DestinationState: Hashable, Sendable {
     package enum Permission: Hashable, Sendable {
         case go
-        /// Connect first: nobody was there.
+        /// Connect without a request first, because the server could not be reached.
         case connect
-        /// nil: until something happens.
+        /// Wait until this time; nil: until something happens.
         case wait(until: Int?)
-        /// The user paused it, or the run is ending.
+        /// The user paused the destination, or the run is ending.
         case paused
     }
 
-    /// Something that was begun: a transfer, or a connection.
+    /// Identifies a transfer or a connection that began.
     package struct Ticket: Hashable, Sendable {
-        /// How often the destination had been blocked or unblocked by then.
+        /// The number of blocks and lifted blocks of the destination before it began.
         fileprivate let turn: Int
     }
 
-    /// A change to report.
+    /// A change that is reported to the user.
     package enum Change: Hashable, Sendable {
         case blocked(Block)
         case ready
     }
 
-    /// What a try that ended means.
+    /// The consequences of a try that ended.
     package struct Verdict: Hashable, Sendable {
         package var change: Change?
-        /// The delivery waits again and the try counts for nothing: the destination is at fault.
+        /// Whether the delivery waits again without counting the try, because the destination is at fault.
         package var isParked = false
-        /// Captures (`seq`) that were refused for good, and wait again now.
+        /// The captures (`seq`) that were refused for good before, and now wait again.
         package var takenBack: [Int] = []
 
         package init(change: Change? = nil, isParked: Bool = false, takenBack: [Int] = []) {
@@ -39,23 +39,23 @@ package struct DestinationState: Hashable, Sendable {
         }
     }
 
-    /// This many tries in a row, of at least this many captures, count against the destination and not a capture.
+    /// This many failures in a row, with at least this many captures, count against the destination and not a capture.
     private static let tries = 5
     package static let captures = 3
 
     package private(set) var block: Block?
     package private(set) var isPaused = false
-    /// Captures of the last tries that failed, without an answer of any other kind between them; at most 5.
+    /// The captures of the last tries that failed in a row; at most 5.
     package private(set) var failures: [Int] = []
-    /// Captures of the last tries that were refused for good, without one that landed between them; at most 5.
+    /// The captures that were refused for good since the last one that landed; at most 5.
     package private(set) var refusals: [Int] = []
-    /// Captures that it took and does not show, without one that landed between them; at most 3.
+    /// The captures that the server accepted but does not show, since the last one that landed; at most 3.
     package private(set) var unproven: [Int] = []
     /// How often the user has lifted blocks.
     private var lifts = 0
     private var turn = 0
     private var isOnTrial = false
-    /// The last change that was reported, so that it is reported once.
+    /// The last change that was reported, so that each change is reported once.
     private var told: Change?
     private var isUnsaved = false
 
@@ -71,8 +71,9 @@ package struct DestinationState: Hashable, Sendable {
     private var isRefusing: Bool { Self.isStreak(refusals) }
     private var isUnproven: Bool { unproven.count == Self.captures }
 
-    /// Whether the refusal of a capture counts for nothing by now: others were refused after it, and the destination is blocked
-    /// for that. Its own lane may write it down later than the lane that took the others back.
+    /// Whether a refusal of this capture no longer counts, because the destination refuses everything.
+    ///
+    /// The lane that sent the capture may record the refusal later than the lane that took back the others.
     package func takesBack(_ capture: Int) -> Bool { isRefusing && refusals.contains(capture) }
 
     // MARK: - Before a try
@@ -82,13 +83,13 @@ package struct DestinationState: Hashable, Sendable {
         guard let block else { return .go }
         if let until = block.until, now < until { return .wait(until: until) }
         if isOnTrial { return .wait(until: nil) }
-        // One delivery shows whether all is well again.
+        // A single delivery, the trial, shows whether the destination works again.
         return block.reason == .offline ? .connect : .go
     }
 
-    /// Something is begun. Where the destination is blocked it is the one trial.
+    /// Begins a transfer or a connection. If the destination is blocked, this is the trial.
     ///
-    /// - Returns: nil where nothing may begin.
+    /// - Returns: nil if nothing may begin.
     package mutating func begin(at now: Int) -> Ticket? {
         switch permission(at: now) {
         case .wait, .paused: return nil
@@ -100,9 +101,9 @@ package struct DestinationState: Hashable, Sendable {
 
     // MARK: - After it
 
-    /// A try ended. One that began before the destination was last blocked says nothing of that block.
+    /// Records the end of a try. A try that began before the last block neither lifts that block nor adds to a streak.
     ///
-    /// - Parameter capture: its number in the queue (`seq`).
+    /// - Parameter capture: the number of the capture (`seq`).
     package mutating func ended(_ ticket: Ticket, _ outcome: SendOutcome, capture: Int, at now: Int) -> Verdict {
         guard ticket.turn == turn else { return endedLate(outcome, at: now) }
         isOnTrial = false
@@ -136,7 +137,7 @@ package struct DestinationState: Hashable, Sendable {
     }
 
     private mutating func endedLate(_ outcome: SendOutcome, at now: Int) -> Verdict {
-        // A server that names a longer time is heard all the same.
+        // Even a late answer counts if its server asks for a longer wait.
         if case .blocked(let found) = outcome, found.reason == .wait, let block {
             let longer = found.begun(after: nil, at: now)
             if let end = longer.until, end > block.until ?? now {
@@ -173,7 +174,7 @@ package struct DestinationState: Hashable, Sendable {
         return Verdict(change: change, isParked: wasFailing && isOutage)
     }
 
-    /// One more that it took and does not show.
+    /// Records another capture that the server accepted but does not show.
     private mutating func isUnproven(with capture: Int) -> Bool {
         if !isUnproven, !unproven.contains(capture) {
             unproven.append(capture)
@@ -182,14 +183,14 @@ package struct DestinationState: Hashable, Sendable {
         return isUnproven
     }
 
-    /// Connecting ended.
+    /// Records the end of a connection attempt.
     ///
-    /// - Parameter trouble: what was in the way; nil if it worked.
+    /// - Parameter trouble: what prevented the connection; nil if it worked.
     package mutating func connected(_ ticket: Ticket, _ trouble: Block?, at now: Int) -> Change? {
         guard ticket.turn == turn else { return nil }
         isOnTrial = false
         if let trouble { return put(trouble, at: now) }
-        // Somebody is there; what failed or was refused before is not forgotten for that.
+        // The server can be reached, but the earlier failures or refusals still count.
         let before = isRefusing ? Block.Reason.refusing : isFailing ? .failing : nil
         guard let before, let block else { return unblock() }
         self.block = Block(before, block.message, milliseconds: before.pauses.first, until: now)
@@ -197,14 +198,14 @@ package struct DestinationState: Hashable, Sendable {
         return nil
     }
 
-    /// What was begun came to nothing.
+    /// Gives back a ticket that was not used.
     package mutating func abandoned(_ ticket: Ticket) { if ticket.turn == turn { isOnTrial = false } }
 
     // MARK: - What others say
 
-    /// The network changed: what is offline is connected to at once, and then as if it had just gone.
+    /// Handles a change of the network: an offline destination is connected to at once, and its delays start anew.
     ///
-    /// - Returns: whether it is offline.
+    /// - Returns: whether the destination is offline.
     package mutating func networkChanged(at now: Int) -> Bool {
         guard let block, block.reason == .offline else { return false }
         self.block = Block(.offline, block.message, milliseconds: 0, until: now)
@@ -227,7 +228,7 @@ package struct DestinationState: Hashable, Sendable {
 
     private mutating func put(_ found: Block, at now: Int) -> Change? {
         let new = found.begun(after: block, at: now)
-        // Looking each minute whether somebody is there again is not worth a synced write each minute.
+        // The offline check repeats each minute; it is not worth a synced write each time.
         isUnsaved = isUnsaved || new.reason.outlivesRun || new.lasting(until: 0) != block?.lasting(until: 0)
         block = new
         turn += 1
@@ -239,7 +240,7 @@ package struct DestinationState: Hashable, Sendable {
 }
 
 extension DestinationState {
-    /// What outlives a run.
+    /// The part of the state that is stored between runs.
     package struct Saved: Hashable, Sendable {
         package var block: Block?
         package var failures: [Int] = []
@@ -254,7 +255,8 @@ extension DestinationState {
         }
     }
 
-    /// As an earlier run left it. What only waits for somebody to put it right is tried at once.
+    /// Restores the state that an earlier run stored. A block for a reason other than `wait`, `failing` and `refusing`
+    /// is over at once.
     ///
     /// - Parameter lifts: how often the user has lifted blocks.
     package init(_ saved: Saved, lifts: Int = 0, isPaused: Bool = false, at now: Int) {
@@ -263,20 +265,20 @@ extension DestinationState {
         (failures, refusals, unproven) = (saved.failures, saved.refusals, saved.unproven)
         block = saved.block.map { block in
             guard block.reason.outlivesRun else { return block.lasting(until: now) }
-            // Further ahead than it lasts: the clock was set back, and nobody waits for that.
+            // If the end is further away than the block lasts, the clock was set back; wait only for that duration.
             let longest = now + (block.milliseconds ?? block.reason.pauses.longest)
             return block.lasting(until: min(block.until ?? now, longest))
         }
     }
 
-    /// What has to be written down now; nil where nothing has changed since the last call.
+    /// Returns what must be stored now; nil if nothing has changed since the last call.
     package mutating func takeUnsaved() -> Saved? {
         guard isUnsaved else { return nil }
         isUnsaved = false
         return Saved(block: block, failures: failures, refusals: refusals, unproven: unproven)
     }
 
-    /// What the database says now: the user may have paused, resumed, or lifted what blocks it.
+    /// Takes over what the database says now: the user may have paused or resumed the destination, or lifted its block.
     package mutating func adopt(isPaused: Bool, lifts: Int) -> Change? {
         self.isPaused = isPaused
         guard lifts != self.lifts else { return nil }

@@ -1,25 +1,25 @@
-/// How an attempt to send ended (Spec/upload.md section 4).
+/// The result of an attempt to send (Spec/upload.md section 4).
 public enum SendOutcome: Hashable, Sendable {
     case completed(receipt: String, remoteID: String?, remoteURL: String?)
-    /// The server has it and has not decided.
+    /// The server has the capture and has not decided yet.
     case accepted(remoteID: String?, remoteURL: String?)
     case failed(code: String, message: String)
-    /// Failed, but it may have landed.
+    /// The try failed, but the bytes may have arrived.
     case unclear(code: String, message: String)
-    /// No further try would help.
+    /// The server refused the capture for good; another try would not help.
     case rejected(code: String, message: String)
     case conflict(message: String)
-    /// Stopped before it came to an end; burns no attempt.
+    /// The try was stopped before its end and does not count as an attempt.
     case parked(cause: String, isInDoubt: Bool)
-    /// The destination is blocked for a while. Burns no attempt, except `wait` and `full` while others land
-    /// there.
+    /// The destination is blocked for a while. The try does not count as an attempt, except for `wait` and `full` if
+    /// other captures land there.
     case blocked(Block)
-    /// Our own bytes are not what they were.
+    /// Our own bytes have changed since the push.
     case damaged(message: String)
 }
 
 extension SendOutcome {
-    /// For the record of attempts.
+    /// The words for the table of attempts.
     package var words: (outcome: String, code: String?, message: String?) {
         switch self {
         case .completed: ("completed", nil, nil)
@@ -34,7 +34,7 @@ extension SendOutcome {
         }
     }
 
-    /// Whether it leaves the delivery in doubt; nil where it changes nothing about that.
+    /// Whether it is now unknown if the bytes arrived; nil if this outcome changes nothing about that.
     package var leavesDoubt: Bool? {
         switch self {
         case .unclear: true
@@ -44,7 +44,7 @@ extension SendOutcome {
         }
     }
 
-    /// In words for people; nil where all is well.
+    /// The problem in words for people; nil if there is none.
     public var trouble: String? {
         switch self {
         case .completed, .accepted: nil
@@ -56,21 +56,21 @@ extension SendOutcome {
         }
     }
 
-    /// The server refused it for good.
+    /// Whether the server refused the capture for good.
     package var isRefusal: Bool { if case .rejected = self { true } else { false } }
 
     /// The code of a failure.
     public var code: String? { words.code }
 
-    /// The first word of a code that says: not the server answered, but something before it.
+    /// The first word of the code for an answer that came from a proxy or gateway instead of the server.
     package static let edge = "edge"
 
-    /// The code of a try that the server took, and does not show.
+    /// The code of a try that the server accepted, without showing that it has the bytes.
     package static let unproven = "put.unproven"
 
     package var isUnproven: Bool { code == Self.unproven }
 
-    /// Whether the server itself did not answer: the connection failed, or a proxy or gateway answered in its place.
+    /// Whether the server itself did not answer: the connection failed, or a proxy or gateway answered instead.
     package var isOutage: Bool {
         switch self {
         case .failed(let code, _), .unclear(let code, _):

@@ -1,4 +1,4 @@
-/// What was tried so far, of one destination (Spec/queue.md section 3).
+/// Counts of the tries to send to one destination (Spec/queue.md section 3).
 public struct Traffic: Hashable, Sendable {
     public struct Count: Hashable, Sendable {
         public let outcome: String
@@ -14,10 +14,10 @@ public struct Traffic: Hashable, Sendable {
         }
     }
 
-    /// Empty for tries whose destination was not known.
+    /// The name of the destination; empty for tries whose destination is not known.
     public let destination: String
     public let counts: [Count]
-    /// Upper bounds in milliseconds, ascending, with how many tries took at most so long.
+    /// Upper bounds in milliseconds, ascending, each with the number of tries that took at most that long.
     public let latencies: [(atMost: Int, attempts: Int)]
 
     public static func == (one: Traffic, other: Traffic) -> Bool {

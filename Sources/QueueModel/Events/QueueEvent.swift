@@ -1,6 +1,6 @@
 public import CaptureBundle
 
-/// Something that happened in a run (Spec/capqueue.md section 4).
+/// An event of a run (Spec/capqueue.md section 4).
 public struct QueueEvent: Hashable, Sendable {
     public enum Name: String, Sendable {
         case started, ended, attempt
@@ -12,7 +12,7 @@ public struct QueueEvent: Hashable, Sendable {
     }
 
     public let name: Name
-    /// Unix milliseconds.
+    /// When it happened, in Unix milliseconds.
     public package(set) var at: Int
     public var destination: String?
     public var id: String?
@@ -20,11 +20,11 @@ public struct QueueEvent: Hashable, Sendable {
     public var bytes: Int?
     public var session: String?
     public var attempt: Int?
-    /// The new one.
+    /// The new state of the delivery.
     public var state: DeliveryState?
     public var code: String?
     public var message: String?
-    /// When it is tried again; Unix milliseconds.
+    /// When the next try is due, in Unix milliseconds.
     public var until: Int?
     public var receipt: String?
     public var remoteID: String?
@@ -41,7 +41,7 @@ public struct QueueEvent: Hashable, Sendable {
         self.message = message
     }
 
-    /// Whether a program of the user's is told of it.
+    /// Whether the user's hook program gets this event.
     public var isForHooks: Bool {
         switch name {
         case .completed, .permanentlyFailed, .conflict, .quarantined, .session, .quota, .blocked: true

@@ -3,16 +3,16 @@ import Foundation
 import GRDB
 import QueueModel
 
-/// What is known of the bytes besides their SHA-256, so that sending need not hash them again.
+/// Stores what is known about the bytes besides their SHA-256, so that sending need not hash them again.
 extension Database {
-    /// Replaces what was known, since the bytes are other ones now.
+    /// Replaces the tag and the body hash, because the bytes have changed.
     func setBytes(tag: BytesTag?, body: BodyHash?, ofCapture sequence: Int) throws {
         try run(
             "UPDATE captures SET tag = ?, body_sha256 = ?, body_form = ? WHERE seq = ?",
             [tag.map { Data($0.bytes) }, body?.sha256.data, body?.form, sequence])
     }
 
-    /// A tag that does not fit bytes whose SHA-256 is right is worth nothing; the SHA-256 is compared from now on.
+    /// Forgets a tag that does not fit although the SHA-256 is right. From now on the SHA-256 is compared.
     func dropTag(ofCapture sequence: Int) throws {
         try run("UPDATE captures SET tag = NULL WHERE seq = ?", [sequence])
     }
@@ -33,7 +33,7 @@ extension BytesTag {
 }
 
 extension BodyHash {
-    /// nil if none was made yet, or if the body was made in another form.
+    /// Returns nil if there is no hash yet, or if the body was made in another form.
     init?(row: Row) throws {
         guard let form = try row.text("body_form") else { return nil }
         self.init(sha256: try row.digest("body_sha256"), form: form)

@@ -4,7 +4,7 @@ import QueueModel
 import QueueTransports
 
 extension CaptureRecord {
-    /// Columns for `init(row:)`; the session comes by its name.
+    /// The columns that `init(row:)` needs, with the session's name.
     static let columns = """
         captures.*, (SELECT name FROM sessions WHERE sessions.id = captures.session) AS session_name
         """
@@ -76,7 +76,7 @@ extension CaptureRecord {
         var records = try db.rows("SELECT \(columns) FROM captures \(condition)", arguments).map {
             try CaptureRecord(row: $0)
         }
-        // One statement for each of a few, which stays prepared; a single one for many.
+        // Up to 8 captures use one prepared statement each; more captures share a single statement.
         guard records.count > 8 else {
             for index in records.indices { records[index].deliveries = try deliveries(of: records[index].sequence, db) }
             return records
@@ -97,7 +97,8 @@ extension CaptureRecord {
         try all(db, "WHERE identity = ?", [identity.data]).first
     }
 
-    /// As it was when this delivery was completed: a copy that is pushed later may have another hash.
+    /// Returns the capture as it was when this delivery was completed. A copy that is pushed later may have another
+    /// hash.
     func delivered(by delivery: DeliveryRecord) -> CaptureRecord {
         guard let receipt = delivery.receipt,
             let sent = Receipt.sha256(in: receipt)

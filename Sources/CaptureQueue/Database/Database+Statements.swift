@@ -2,7 +2,7 @@ import CaptureBundle
 import GRDB
 import QueueModel
 
-/// Statements that are prepared once a connection, which takes longer than running them.
+/// Runs statements that are prepared once for each connection, because preparing one takes longer than running it.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
@@ -25,11 +25,11 @@ extension Database {
     }
 }
 
-/// Values that none of our versions writes are errors, not traps.
+/// Reads columns. A value that no version of this tool writes is an error, not a trap.
 extension Row {
     func integer(_ column: String) throws -> Int? {
         switch (self[column] as DatabaseValue).storage {
-        // Larger ones are no times and no sizes, and sums with them would overflow.
+        // Larger numbers cannot be times or sizes, and sums with them would overflow.
         case .int64(let value) where value.magnitude < 1 << 56: Int(value)
         case .null: nil
         default: throw QueueError.corruptRecord("\(column) is not a number")

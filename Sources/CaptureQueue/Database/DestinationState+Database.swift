@@ -15,7 +15,7 @@ extension DestinationState.Saved {
             until: try row.integer("blocked_until"))
     }
 
-    /// Numbers with commas between.
+    /// Parses capture numbers that are separated by commas.
     private static func captures(_ row: Row, _ column: String) throws -> [Int] {
         try row.needText(column).pieces(by: ",").map { text in
             guard let number = Int(text) else { throw QueueError.corruptRecord("\(column) is not a list of captures") }
@@ -40,7 +40,7 @@ extension Database {
             ])
     }
 
-    /// The user lifts the blocks of destinations; what failed in a row is counted from 0 again.
+    /// Lifts the blocks of destinations for the user and forgets their streaks of failures.
     func unblock(_ condition: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try run(
             """

@@ -2,7 +2,7 @@ import GRDB
 import QueueModel
 
 extension QueueClock {
-    /// Reads the clocks against what the database remembers.
+    /// Reads the clocks and judges them by the times that the database remembers.
     func read(_ db: Database) throws -> Reading {
         guard let row = try db.row("SELECT * FROM clock") else { return read(Memory(lastSeen: 0)) }
         var anchor: Times?
@@ -14,7 +14,7 @@ extension QueueClock {
         return read(Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor))
     }
 
-    /// The time for stamps, in Unix milliseconds; what was seen of it is remembered, to the second.
+    /// Returns the time for stamps in Unix milliseconds. The last time seen is stored, to the second.
     func stamp(_ db: Database) throws -> Int {
         let reading = try read(db)
         let known = try db.integer("SELECT last_seen FROM clock")

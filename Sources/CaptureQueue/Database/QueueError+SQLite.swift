@@ -3,10 +3,10 @@ import QueueModel
 import SystemPackage
 
 extension QueueError {
-    /// What SQLite says, in words for people.
+    /// Converts an error of SQLite to words for people.
     static func database(_ error: DatabaseError, _ path: FilePath) -> QueueError {
         var failure = kind(of: error, path)
-        // What SQLite needs beside the database has no message of its own for a full disk.
+        // SQLite has no error code of its own for a full disk when it makes the shared-memory file.
         failure.isDiskFull = error.resultCode == .SQLITE_FULL || isOfSharedMemory(error)
         return failure
     }
@@ -34,7 +34,7 @@ extension QueueError {
         case .SQLITE_NOMEM:
             QueueError(.inputOutput, "memory ran out", of: path)
         default:
-            // A table that is not there, a constraint that does not hold: nothing that our own statements can cause.
+            // For example a missing table or a violated constraint. Our own statements cannot cause these.
             QueueError(
                 .damaged, "the database was changed by another program (SQLite code \(error.resultCode.rawValue))",
                 of: path,

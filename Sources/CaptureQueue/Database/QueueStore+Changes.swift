@@ -4,24 +4,24 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// Changes of states. Each is recorded with its time and its cause, in the same transaction.
+/// Changes the states of deliveries. Each change is recorded with its time and its cause, in the same transaction.
 extension Database {
-    /// What goes with a change of a delivery's state.
+    /// The values that change together with the state of a delivery.
     struct DeliveryChange {
         var cause: String?
         var due: Int?
         var attempts: Int?
-        /// The claim; nil takes it away.
+        /// The new claim; nil removes the claim.
         var claim: (token: [UInt8], owner: String, until: Int)?
         var completion: (at: Int, receipt: String)?
         var remoteID: String?
         var remoteURL: String?
         var failure: (code: String, message: String)?
-        /// nil leaves it as it is.
+        /// nil keeps the stored value.
         var isInDoubt: Bool?
         var polls: Int?
         var idempotencyKey: KeyChange = .kept
-        /// A try ended then; nil leaves what is known.
+        /// When a try ended; nil keeps the stored value.
         var triedAt: Int?
     }
 
@@ -30,14 +30,15 @@ extension Database {
         case made(String)
     }
 
-    /// Moves a delivery on, and its capture with it.
+    /// Applies an event to a delivery and updates the overall state of its capture.
     ///
-    /// - Returns: false when the table of states refuses it; nothing is changed then.
+    /// - Returns: false if the table of states refuses the event; then nothing is changed.
     func apply(
         _ event: DeliveryEvent, to delivery: DeliveryRecord, at now: Int, _ change: DeliveryChange = DeliveryChange()
     ) throws -> Bool {
         guard let next = DeliveryStateMachine.next(delivery.state, event) else { return false }
-        // What was delivered stays delivered: a receipt goes only where another takes its place, or the server lost the bytes.
+        // A receipt stays even when the capture is sent again; only another receipt or the loss at the server removes
+        // it.
         let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
         try update(delivery, to: next, receipt, change)
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
@@ -84,12 +85,13 @@ extension Database {
             [overall.rawValue, try landed.compactMap { try $0.integer("completed_at") }.max(), isPartsOnly, sequence])
     }
 
-    /// Says anew where the bytes of a capture are.
+    /// Records where the bytes of a capture are now.
     func setHolding(_ holding: Holding, ofCapture sequence: Int) throws {
         try run("UPDATE captures SET holding = ?, removed_at = NULL WHERE seq = ?", [holding.rawValue, sequence])
     }
 
-    /// A new capture with its deliveries: one to each destination, or one to the default destination.
+    /// Inserts a new capture with its deliveries: one to each given destination, or else one to the default
+    /// destination.
     func insertCapture(
         _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending,
         cause: String? = nil, tag: BytesTag? = nil, body: BodyHash? = nil
@@ -115,9 +117,9 @@ extension Database {
         }
     }
 
-    /// A new delivery of a capture, waiting.
+    /// Inserts a new delivery of a capture.
     ///
-    /// - Parameter destination: nil only where the queue has none that takes captures.
+    /// - Parameter destination: nil only if the queue has no destination that takes captures.
     func addDelivery(
         ofCapture sequence: Int, to destination: Int?, priority: Int, due: Int, at now: Int, cause: String?,
         state: DeliveryState = .pending
@@ -142,7 +144,7 @@ extension Database.KeyChange {
     }
 }
 
-/// A capture before it has a row.
+/// A capture that has no row yet.
 struct CaptureRow {
     let id: String
     let facts: CaptureFacts

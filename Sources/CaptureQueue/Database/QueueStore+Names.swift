@@ -3,9 +3,9 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// Sessions and destinations by their names, and captures by their ids.
+/// Finds sessions and destinations by their names, and captures by their ids.
 extension Database {
-    /// The session of that name, opened where it is missing.
+    /// Returns the session with that name, and opens it if there is none.
     func session(_ name: String, reopens: Bool, at now: Int) throws -> Int {
         try QueueName.require(name, "a session")
         if let row = try row("SELECT id, ended_at FROM sessions WHERE name = ?", [name]) {
@@ -33,7 +33,7 @@ extension Database {
         return id
     }
 
-    /// The number of a destination that takes captures.
+    /// Returns the number of a destination that takes captures.
     func activeDestination(_ name: String) throws -> Int {
         let id = try destination(name)
         guard try integer("SELECT is_retired FROM destinations WHERE id = ?", [id]) == 0 else {
@@ -44,7 +44,7 @@ extension Database {
         return id
     }
 
-    /// The destination of captures that name none; nil only where no destination takes captures.
+    /// The destination of captures that name none; nil only if no destination takes captures.
     func defaultDestination() throws -> Int? { try integer("SELECT id FROM destinations WHERE is_default = 1") }
 
     func setDefault(_ id: Int) throws {
@@ -52,7 +52,7 @@ extension Database {
         try run("UPDATE destinations SET is_default = 1 WHERE id = ?", [id])
     }
 
-    /// Where the default destination is gone, the oldest one that takes captures is it.
+    /// Makes the oldest destination that takes captures the default one if there is no default.
     func ensureDefault() throws {
         guard try defaultDestination() == nil,
             let oldest = try integer("SELECT min(id) FROM destinations WHERE is_retired = 0")
@@ -60,14 +60,15 @@ extension Database {
         try setDefault(oldest)
     }
 
-    /// Gives a destination to what was pushed while there was none. A receipt without a destination stays one.
+    /// Gives a destination to deliveries that were pushed while there was none. Completed ones stay without a
+    /// destination.
     func bindDeliveries(to id: Int) throws {
         try run("UPDATE deliveries SET destination = ? WHERE destination IS NULL AND state <> 'completed'", [id])
     }
 
-    /// A name that another destination had once stays its own: sidecars that have it mean that one.
+    /// Refuses a name that another destination has or once had, because sidecars with that name mean the other one.
     ///
-    /// - Parameter number: the destination that is to have it; nil for a new one.
+    /// - Parameter number: the destination that gets the name; nil for a new one.
     /// - Throws: `destination.exists`.
     func requireFree(destination name: String, for number: Int? = nil) throws {
         guard try integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
@@ -83,7 +84,7 @@ extension Database {
             hints: ["bundles in the queue still use it for \(owner); choose another name"])
     }
 
-    /// The destinations that a sidecar means, each once.
+    /// Returns the destinations that a sidecar names, each once.
     func destinations(of sidecar: Sidecar?) throws -> [Int] {
         try (sidecar?.destinations ?? []).reduce(into: []) { numbers, name in
             guard let number = try destination(nowOrOnce: name), !numbers.contains(number) else { return }
@@ -91,16 +92,16 @@ extension Database {
         }
     }
 
-    /// The number of the destination that has this name, or had it once.
+    /// Returns the number of the destination that has this name now, or else had it before.
     func destination(nowOrOnce name: String) throws -> Int? {
         try integer("SELECT id FROM destinations WHERE name = ?", [name])
             ?? integer(
                 "SELECT max(id) FROM destinations WHERE instr(' ' || former_names || ' ', ' ' || ? || ' ')", [name])
     }
 
-    /// The id that a new capture of a bundle id gets: the id itself, or with `.2` and so on where it is taken.
+    /// Returns the id for a new capture: the bundle id itself, or with `.2`, `.3` and so on if it is in use.
     ///
-    /// - Parameter taken: ids that are given away and have no row yet.
+    /// - Parameter taken: ids that are reserved but have no row yet.
     func freeID(_ bundleID: String, besides taken: [String] = []) throws -> String {
         var candidate = bundleID
         var number = 1
@@ -111,7 +112,7 @@ extension Database {
         return candidate
     }
 
-    /// The capture that a word names: a whole id, the beginning of one, or the beginning of a bundle's hash.
+    /// Finds the capture for a word: a whole id, the beginning of an id, or the beginning of a bundle's hash.
     ///
     /// - Throws: `id.malformed`, `id.unknown`, `id.ambiguous`.
     func capture(named word: String) throws -> CaptureRecord {
@@ -121,7 +122,8 @@ extension Database {
                 .idMalformed, "is not an id; expected one that push printed, or at least its first 4 characters",
                 of: word)
         }
-        // Everything that begins with the word stands between it and the word followed by a letter above all digits.
+        // All ids that begin with the word sort between the word and the word followed by "~", which sorts after every
+        // id character.
         var found = try CaptureRecord.all(self, "WHERE id >= ? AND id < ? ORDER BY id LIMIT 9", [word, word + "~"])
         if found.isEmpty, word.utf8.count >= 8, let range = QueueName.hashRange(word) {
             found = try CaptureRecord.all(
@@ -136,7 +138,7 @@ extension Database {
     }
 }
 
-/// What names and ids may look like.
+/// Checks the form of names and ids.
 enum QueueName {
     /// - Throws: `name.invalid`.
     static func require(_ name: String, _ what: String) throws(QueueError) {
@@ -163,7 +165,7 @@ enum QueueName {
         }
     }
 
-    /// The least and the greatest hash that begin with these hex digits.
+    /// Returns the smallest and the largest hash that begin with these hex digits.
     static func hashRange(_ digits: String) -> (low: Digest, high: Digest)? {
         guard digits.utf8.count <= 64 else { return nil }
         let missing = 64 - digits.utf8.count

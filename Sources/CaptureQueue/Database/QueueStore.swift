@@ -5,43 +5,43 @@ import QueueTransports
 import Synchronization
 import SystemPackage
 
-/// The database of a queue: one connection, opened again after a failure of the disk.
+/// The database of a queue: one connection, which is opened again after a disk error.
 ///
-/// Writers of all processes stand in one line (`queue.lock`), each for one transaction. SQLite's own waiting has no line, and
-/// one busy process can keep the others out for seconds.
+/// Writers of all processes wait in line at `queue.lock`, each for one transaction. SQLite's own waiting has no order,
+/// so one busy process could keep the others out for seconds.
 final class QueueStore: Sendable {
     let folder: QueueFolder
-    /// Why nothing can be changed, where only reading works; nil where all does.
+    /// Why nothing can be changed, if the queue can only be read; nil otherwise.
     let readOnly: QueueError?
-    /// Whether the reserve is given up when the disk is full.
+    /// Whether the reserve file is deleted when the disk is full.
     private let freesReserve: Bool
     private let connection: Mutex<Connection?>
     /// Whether the folder was synced since the connection was made.
     private let areNamesSettled = Mutex(false)
-    /// Of the store of a run: whether it is to end. nil for all others.
+    /// For the store of a run: whether the run is to end. nil for all other stores.
     private let isEnding = Mutex<(@Sendable () -> Bool)?>(nil)
 
-    /// A connection, and the file that it was opened on: salvage puts another in its place.
+    /// A connection with the file that it has open. Salvage can put another file in its place.
     private struct Connection {
         let queue: DatabaseQueue
         let file: FileStatus.Identity?
     }
 
-    /// How long a writer waits for its turn.
+    /// How long a writer waits for its turn, in milliseconds.
     private static let patience = 60_000
 
     private init(
         _ folder: QueueFolder, _ connection: DatabaseQueue, readOnly: QueueError? = nil, freesReserve: Bool = false
     ) {
         self.folder = folder
-        // A copy for reading has no file of the queue's behind it.
+        // A read-only copy has no file in the queue folder.
         let file = readOnly == nil ? try? FileStatus.ofName(folder.database).identity : nil
         self.connection = Mutex(Connection(queue: connection, file: file))
         self.readOnly = readOnly
         self.freesReserve = freesReserve
     }
 
-    /// Opens the queue, and makes it where `createIfMissing` allows it.
+    /// Opens the queue, and makes it if there is none and `createIfMissing` allows it.
     ///
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     static func open(_ folder: QueueFolder, createIfMissing: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore
@@ -50,7 +50,7 @@ final class QueueStore: Sendable {
         try folder.examine()
         try Schema.requireHeader(folder)
         if !folder.exists {
-            // A database that is gone while the bytes are there is no new queue.
+            // If the database is gone but the spool has bundles, this is not a new queue.
             guard try !Spool(folder: folder).holdsBundles() else {
                 throw QueueError(
                     .damaged, "the database is gone, and the spool holds bundles", of: folder.database,
@@ -67,21 +67,23 @@ final class QueueStore: Sendable {
             do {
                 return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
             } catch let error as DatabaseError where isOfFullDisk(error, folder) {
-                // SQLite makes two files beside the database even for reading it.
+                // SQLite creates two files beside the database even to read it.
                 if freesReserve, Reserve(folder: folder).release() {
                     return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
                 }
-                // A database that is half made, or was removed meanwhile, cannot be read either.
+                // A copy fails too if the database is incomplete or was removed meanwhile.
                 guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
                 return QueueStore(folder, copy, readOnly: fullDisk(folder))
             }
         }
     }
 
-    /// - Parameter isLocked: whether this process may have the turn to write already, and cannot wait for another. A database
-    ///   that has to be made or migrated first is an error then.
+    /// Opens a connection to a database of the current version.
+    ///
+    /// - Parameter isLocked: whether this process may already have the turn to write, so that it cannot wait for
+    ///   another one. Then a database that has to be made or migrated first is an error.
     private static func connectCurrent(_ folder: QueueFolder, isLocked: Bool = false) throws -> DatabaseQueue {
-        // A new one is made by one process, while the others wait for it.
+        // One process makes a new database, while the others wait for it.
         let queue =
             !folder.exists && !isLocked ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
         if try queue.read({ try Schema.isCurrent($0) }) { return queue }
@@ -106,7 +108,7 @@ final class QueueStore: Sendable {
         return error
     }
 
-    /// Closes the database, which takes its log away too. Without it the next to open does that.
+    /// Closes the database, which also removes its log. Otherwise the next process to open it does that.
     func close() {
         try? connection.withLock { known in
             try known?.queue.close()
@@ -116,27 +118,28 @@ final class QueueStore: Sendable {
 
     // MARK: - Transactions
 
-    /// Runs `body` on one state of the database.
+    /// Runs `body` on a single snapshot of the database.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try Self.converting(folder) { try usingConnection { try $0.read(body) } }
     }
 
-    /// Waits for a turn to write, and holds it until `body` has returned.
+    /// Waits for the turn to write, and holds it until `body` has returned.
     ///
-    /// - Throws: `queue.busy` after a minute, or for a run when it is to end and has waited for a minute; `io.failed` on a read-only
-    ///   disk; what `body` throws.
+    /// - Throws: `queue.busy` after a minute, or for a run when it is to end and has waited for a minute; `io.failed`
+    ///   if the disk is read-only or full; any error of `body`.
     func turn<Value>(_ body: (WriterTurn) throws -> Value) throws -> Value {
         if let readOnly { throw readOnly }
         let value = try Self.locked(folder, waitsOn: { waitsOn }) {
             try settleNames()
             return try body(WriterTurn(store: self))
         }
-        // Whatever was written, a run may have to do something about it.
+        // A run may have to react to any change.
         if !isRunner { Doorbell.ring(folder.bell) }
         return value
     }
 
-    /// Says whether this store is a run's: its own changes wake nobody then, and it waits for its turn until the run is to end.
+    /// Marks the store as that of a run. Its own changes then wake no run, and it waits for its turn until the run is
+    /// to end.
     ///
     /// - Parameter isEnding: nil when the run is over.
     func setRunner(isEnding: (@Sendable () -> Bool)?) { self.isEnding.withLock { $0 = isEnding } }
@@ -144,7 +147,7 @@ final class QueueStore: Sendable {
     private var isRunner: Bool { isEnding.withLock { $0 != nil } }
     private var waitsOn: Bool { isEnding.withLock(\.self).map { !$0() } ?? false }
 
-    /// SQLite makes its log anew for most runs, syncs the folder that names it, and does not look at what comes of that.
+    /// Syncs the folder once for each connection. SQLite also does so when it creates its log, but ignores a failure.
     private func settleNames() throws {
         let isSettled = areNamesSettled.withLock { $0 }
         if isSettled { return }
@@ -153,7 +156,7 @@ final class QueueStore: Sendable {
         areNamesSettled.withLock { $0 = true }
     }
 
-    /// - Parameter waitsOn: whether it waits for another minute.
+    /// - Parameter waitsOn: whether to wait for another minute.
     private static func locked<Value>(
         _ folder: QueueFolder, waitsOn: () -> Bool = { false }, _ body: () throws -> Value
     ) throws -> Value {
@@ -170,17 +173,18 @@ final class QueueStore: Sendable {
         return try body()
     }
 
-    /// With the turn to write, so that nothing is half done meanwhile; without it where nothing may be changed.
+    /// Runs `body` with the turn to write, so that no other writer is in the middle of a change; a dry run does without
+    /// it.
     func turnOrRead<Value>(isDryRun: Bool, _ body: () throws -> Value) throws -> Value {
         isDryRun ? try body() : try turn { _ in try body() }
     }
 
-    /// A turn for a single transaction, which is on the disk when this returns.
+    /// Runs a single transaction in a turn of its own. The transaction is on the disk when this returns.
     func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try turn { try $0.write(body) }
     }
 
-    /// The right to write. Only `QueueStore.turn` gives it.
+    /// The right to write, which only `QueueStore.turn` gives.
     struct WriterTurn {
         fileprivate let store: QueueStore
 
@@ -191,14 +195,15 @@ final class QueueStore: Sendable {
                 } catch let error as DatabaseError
                     where store.freesReserve && error.resultCode == .SQLITE_FULL
                 {
-                    // Nothing of it was written, so it can be done again.
+                    // Nothing of the transaction was written, so it can run again.
                     guard Reserve(folder: store.folder).release() else { throw error }
                     return try store.usingConnection { try $0.write(body) }
                 }
             }
         }
 
-        /// Another program, sqlite3 for example, does not stand in line; SQLite waits some seconds for it each time.
+        /// Retries while another program, such as sqlite3, has the database; such a program does not wait at
+        /// `queue.lock`.
         private func writeWhenFree<Value>(_ body: (Database) throws -> Value) throws -> Value {
             while true {
                 do {
@@ -209,7 +214,7 @@ final class QueueStore: Sendable {
             }
         }
 
-        /// Gives free pages back to the file system, a few at a time.
+        /// Returns up to this many free pages to the file system.
         func shrink(pages: Int) throws {
             try QueueStore.converting(store.folder) {
                 try store.usingConnection { queue in
@@ -236,8 +241,8 @@ final class QueueStore: Sendable {
         do {
             return try body(queue)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
-            // After a failed fsync nobody knows what is on the disk, and what SQLite has in memory proves nothing. The next
-            // call reads it all again.
+            // After a failed fsync the contents of the disk are unknown, and SQLite's cache proves nothing. The next
+            // call reads everything again.
             connection.withLock { $0 = nil }
             throw error
         }
@@ -246,15 +251,16 @@ final class QueueStore: Sendable {
     // MARK: - Opening
 
     static func connect(_ path: FilePath) throws -> DatabaseQueue {
-        // SQLite would make it readable for others; the files beside it follow its mode.
+        // SQLite would make the file readable for others. The files that it creates beside the database get the same
+        // mode.
         let isNew = try onFile(path) { () throws(NativeError) in
             try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600).status().size == 0
         }
         var configuration = Configuration()
-        // Our own writers wait in line; this is for other programs, sqlite3 for example.
+        // Our own writers wait in line; this timeout is for other programs, such as sqlite3.
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
-            // Said to a database that has it, it would write all the same.
+            // For an existing database this statement would write even if nothing changes.
             if isNew { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             try db.execute(
                 sql: """
@@ -274,7 +280,7 @@ final class QueueStore: Sendable {
         do {
             try migrate(queue, folder)
         } catch let error as DatabaseError where isOfFullDisk(error, folder) {
-            // A part of a database holds nothing, and would be taken for a queue of an older version.
+            // A partial database holds nothing, but would look like a queue of an older version.
             try? queue.close()
             if let home = try? FolderHandle(folder.path) {
                 for end in ["", "-wal", "-shm"] {
@@ -287,11 +293,11 @@ final class QueueStore: Sendable {
     }
 
     private static func migrate(_ queue: DatabaseQueue, _ folder: QueueFolder) throws {
-        // Somebody else may have done it while we waited.
+        // Another process may have migrated the database while we waited.
         if try queue.read({ try Schema.isCurrent($0) }) { return }
         try queue.read { try Schema.requireOurs($0, in: folder) }
         let isNew = try queue.read { try Schema.isNew($0) }
-        // A run of an earlier version would go on by the old rules.
+        // A running run of an earlier version would continue by the old rules.
         let runLock =
             isNew
             ? nil
@@ -305,9 +311,9 @@ final class QueueStore: Sendable {
         }
         defer { runLock?.release() }
         try Schema.migrator.migrate(queue)
-        // The names of the database and of what stands beside it are on the disk before anything is promised.
+        // Before anything is promised, the names of the database and its files must be on the disk.
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
-        // Of the folder itself, too; where another user owns what is above it, it was there before.
+        // Sync the parent folder too. That fails if another user owns the parent; then the folder existed before.
         try? FolderHandle(folder.path.folder).synchronize()
     }
 

@@ -3,12 +3,12 @@ import GRDB
 import QueueModel
 import SystemPackage
 
-/// Reads a queue on a disk that cannot be written, or is full.
+/// Reads a queue on a disk that is read-only or full.
 ///
-/// SQLite cannot read a database with a log without making a file beside it. So the database and its log are copied to the
-/// temporary folder, and the copy is read; its files have no names any more once they are open.
+/// SQLite cannot read a database with a log without creating a file beside it. So the database and its log are copied
+/// to the temporary folder and read there. The files of the copy are deleted as soon as they are open.
 enum ReadOnlyDatabase {
-    /// - Returns: nil where the folder can be written.
+    /// - Returns: nil if the folder can be written.
     static func openIfNeeded(_ folder: QueueFolder) throws -> DatabaseQueue? {
         do throws(NativeError) {
             try ProcessEnvironment.canWrite(folder: folder.path)
@@ -29,7 +29,7 @@ enum ReadOnlyDatabase {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY") }
         let queue = try DatabaseQueue(
             path: copy.path.appending("queue.sqlite").string, configuration: configuration)
-        // The log's files are opened by the first reading; after it nothing needs a name.
+        // The first read opens the files of the log; after that no file needs its name.
         try queue.read { try Schema.requireOurs($0, in: folder) }
         guard try queue.read({ try Schema.isCurrent($0) }) else {
             throw QueueError(.inputOutput, "is of an older version and cannot be changed here", of: folder.path)

@@ -2,9 +2,9 @@ import CaptureNative
 import GRDB
 import QueueModel
 
-/// The versions of the database, oldest first.
+/// Knows the versions of the database and checks which version a file has.
 enum Schema {
-    /// "capq"; `file` and others tell by it what the database is.
+    /// "capq", by which `file` and other tools recognise the database.
     static let applicationID = 0x6361_7071
 
     static var migrator: DatabaseMigrator {
@@ -18,9 +18,9 @@ enum Schema {
         return migrator
     }
 
-    /// Looks at the file itself, since SQLite would write to what it opens.
+    /// Checks the header of the file directly, because SQLite would write to a database that it opens.
     ///
-    /// - Throws: `queue.damaged` for what is no database, or somebody else's.
+    /// - Throws: `queue.damaged` for a file that is not a database, or is another program's database.
     static func requireHeader(_ folder: QueueFolder) throws(QueueError) {
         guard folder.exists else { return }
         let path = folder.database
@@ -33,7 +33,7 @@ enum Schema {
             throw QueueError(
                 .damaged, "is not a database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
         }
-        // File format, section 1.3. A single page without an owner is what a kill leaves of a queue that was being made.
+        // File format, section 1.3. A kill during creation leaves a single page without an application id.
         let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
         let size = (try? FileStatus.ofName(path).size) ?? 0
         guard owner == applicationID || owner == 0 && size <= 4096 else {
@@ -41,7 +41,7 @@ enum Schema {
         }
     }
 
-    /// Whether it is a database of ours with all migrations, and none more.
+    /// Whether it is our database, with all migrations that we know and no others.
     static func isCurrent(_ db: Database) throws -> Bool {
         try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
             && !migrator.hasBeenSuperseded(db) && migrator.hasCompletedMigrations(db)
@@ -52,10 +52,10 @@ enum Schema {
         try !db.tableExists("grdb_migrations") || migrator.appliedMigrations(db).isEmpty
     }
 
-    /// Called with the turn to write, since a database is half made for a moment.
+    /// Checks that it is our database. This needs the turn to write, because a database is incomplete while it is made.
     ///
-    /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.damaged` for one that is not
-    ///   ours.
+    /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.damaged` for a
+    ///   database that is not ours.
     static func requireOurs(_ db: Database, in folder: QueueFolder) throws {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'") ?? 0
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
@@ -65,7 +65,7 @@ enum Schema {
                 hints: [QueueError.salvageHint])
         }
         guard tables == 0 || isOurs else {
-            // A kill in the middle of the first migration leaves the list of migrations, empty.
+            // A kill during the first migration leaves only the list of migrations, which is empty.
             let isHalfMade =
                 try tables == 1 && db.tableExists("grdb_migrations") && migrator.appliedMigrations(db).isEmpty
             guard isHalfMade else {

@@ -3,8 +3,8 @@ import QueueModel
 import QueueTransports
 
 extension Session {
-    /// The one place that says when a session is due: it has ended, and every member has landed. By index alone: a session
-    /// may have a million members.
+    /// The SQL condition for a session that is due: it has ended, and every member has landed. It needs only indexes,
+    /// because a session may have a million members.
     static let due = """
         (sessions.ended_at IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id

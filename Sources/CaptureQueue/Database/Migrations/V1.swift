@@ -2,7 +2,7 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// The first schema (Spec/queue.md section 3). Never edited after a release: later versions are later files.
+/// The first schema (Spec/queue.md section 3). It is never edited after a release; later versions have their own files.
 enum V1 {
     static let name = "v1"
 
@@ -26,8 +26,8 @@ enum V1 {
             incomplete INTEGER NOT NULL DEFAULT 0, marker TEXT);
         """
 
-    /// Rows of captures, deliveries, transitions and attempts are never deleted, so their numbers are never used again, and
-    /// need no AUTOINCREMENT, which would write one page more each time.
+    /// Creates the captures. Rows of captures, deliveries, transitions and attempts are never deleted, so their numbers
+    /// are never used again even without AUTOINCREMENT, which would write one more page each time.
     private static let captures = """
         CREATE TABLE captures (
             seq INTEGER PRIMARY KEY,
@@ -44,7 +44,7 @@ enum V1 {
         CREATE INDEX captures_removing ON captures (seq) WHERE holding = 'removing';
         """
 
-    /// The ready ones stand in the order in which they are claimed; nothing that is done is in that index.
+    /// Creates the deliveries. `deliveries_ready` has the order in which they are claimed, without the finished ones.
     private static let deliveries = """
         CREATE TABLE deliveries (
             id INTEGER PRIMARY KEY,
@@ -71,7 +71,7 @@ enum V1 {
         CREATE INDEX attempts_delivery ON attempts (delivery);
         """
 
-    /// Counting a million rows takes a third of a second; these are kept up to date by each change instead.
+    /// Keeps counts up to date with each change, because counting a million rows takes a third of a second.
     private static let totals = """
         CREATE TABLE totals (state TEXT PRIMARY KEY, captures INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TRIGGER totals_insert AFTER INSERT ON captures BEGIN
@@ -86,7 +86,7 @@ enum V1 {
         END;
         """
 
-    /// Of the folder `spool`; what is set aside is counted where it lies.
+    /// Counts the bytes in the folder `spool`. Files in quarantine are counted in their own folder.
     private static let usage = """
         CREATE TABLE usage (only INTEGER PRIMARY KEY CHECK (only = 1), bytes INTEGER NOT NULL, files INTEGER NOT NULL);
         INSERT INTO usage VALUES (1, 0, 0);

@@ -2,7 +2,7 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// What sending needs (Spec/queue.md sections 3, 6, 9 and 13).
+/// The second schema adds what sending needs (Spec/queue.md sections 3, 6, 9 and 13).
 enum V2 {
     static let name = "v2"
 
@@ -10,10 +10,10 @@ enum V2 {
         for part in [captures, deliveries, destinations, markers, traffic] { try db.execute(sql: part) }
     }
 
-    /// Of bytes that are let go before the id is known under which a server has them: whose photo it was.
+    /// Adds the hash of the photo, which finds captures with the same photo even after their bytes were released.
     private static let captures = "ALTER TABLE captures ADD COLUMN photo BLOB"
 
-    /// The session is repeated here, so that a claim finds earlier members by one index search.
+    /// Copies the session to the delivery, so that a claim finds earlier members by one index search.
     private static let deliveries = """
         ALTER TABLE deliveries ADD COLUMN session INTEGER REFERENCES sessions (id);
         ALTER TABLE deliveries ADD COLUMN in_doubt INTEGER NOT NULL DEFAULT 0;
@@ -38,7 +38,7 @@ enum V2 {
             sent_at INTEGER, answer TEXT, error TEXT, PRIMARY KEY (session, destination)) WITHOUT ROWID;
         """
 
-    /// Of tries that ended; a try without an end is still under way, or was cut.
+    /// Counts the tries that have ended. A try without an end is still under way, or was interrupted.
     private static let traffic = """
         CREATE TABLE traffic (
             destination INTEGER NOT NULL, outcome TEXT NOT NULL, attempts INTEGER NOT NULL, bytes INTEGER NOT NULL,

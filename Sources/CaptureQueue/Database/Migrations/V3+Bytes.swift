@@ -2,10 +2,11 @@ import GRDB
 import QueueModel
 
 extension V3 {
-    /// What spares sending another SHA-256 of the bytes. Rows of version 2 have neither: they are compared by their SHA-256.
+    /// Adds what spares sending another SHA-256 of the bytes. Rows of version 2 have neither and are compared by
+    /// SHA-256.
     ///
-    /// `tag` is of the file in the spool: a Poly1305 key and the tag made with it. `body_sha256` is of the upload body that is made
-    /// of the bundle, and `body_form` says how that body is made.
+    /// `tag` belongs to the file in the spool: a Poly1305 key and the tag made with it. `body_sha256` is the hash of
+    /// the upload body that is made from the bundle, and `body_form` says how that body is made.
     static func bytes(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,9 +1,9 @@
 import GRDB
 
 extension V3 {
-    /// When bytes were stored, what only a part was delivered of, and a destination for each delivery from its start.
+    /// Adds when bytes were stored and which deliveries sent only a part, and gives each delivery a destination.
     ///
-    /// No bundle is read, and nothing is cancelled.
+    /// It reads no bundle and cancels nothing.
     static func captures(_ db: Database) throws {
         for part in [columns, refusal, indexes, unbound, merging, states] { try db.execute(sql: part) }
     }
@@ -22,8 +22,8 @@ extension V3 {
             AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, '$.part') END = 'photo';
         """
 
-    /// A push of an earlier version that lives through the migration would leave deliveries without a destination. It
-    /// fails instead, and has acknowledged nothing.
+    /// Makes a push of an earlier version fail if it is still running during the migration. Otherwise it would leave
+    /// deliveries without a destination. The failed push has acknowledged nothing.
     private static let refusal = """
         CREATE TRIGGER captures_version BEFORE INSERT ON captures WHEN NEW.stored_at IS NULL BEGIN
             SELECT RAISE(ABORT, 'written by an earlier version');
@@ -42,7 +42,8 @@ extension V3 {
             WHERE session IS NOT NULL AND state IN ('pending', 'failed', 'uploading');
         """
 
-    /// Deliveries without a destination, and beside each the one of the same capture to the destination that is the default.
+    /// Finds deliveries without a destination. `other` is the delivery of the same capture to the default destination,
+    /// if any.
     private static let unbound = """
         UPDATE destinations SET is_default = 1 WHERE id = (SELECT min(id) FROM destinations)
             AND NOT EXISTS (SELECT 1 FROM destinations WHERE is_default = 1);
@@ -54,7 +55,8 @@ extension V3 {
             WHERE mine.destination IS NULL AND mine.state <> 'completed';
         """
 
-    /// One that was cancelled there is held: the user decides.
+    /// Merges the two deliveries. If the capture was cancelled at the default destination, it is held there until the
+    /// user decides.
     private static let merging = """
         UPDATE deliveries SET destination = (SELECT id FROM destinations WHERE is_default = 1)
             WHERE id IN (SELECT delivery FROM unbound WHERE other IS NULL);

@@ -1,7 +1,7 @@
 import GRDB
 
 extension V3 {
-    /// Why a destination is blocked, what failed or was refused there in a row, and what was tried.
+    /// Adds why a destination is blocked, the streaks of failures and refusals there, and when deliveries were tried.
     static func destinations(_ db: Database) throws {
         for part in [blocks, words, order] { try db.execute(sql: part) }
     }
@@ -17,7 +17,8 @@ extension V3 {
         ALTER TABLE destinations ADD COLUMN lifts INTEGER NOT NULL DEFAULT 0;
         """
 
-    /// Version 1 wrote no code, version 2 `lifted` in its place for what the user had lifted.
+    /// Renames the reasons. Version 1 stored no code; version 2 stored `lifted` instead when the user had lifted a
+    /// block.
     private static let words = """
         UPDATE destinations SET blocked_reason = 'failing' WHERE blocked_reason = 'breaker';
         UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_until = NULL
@@ -27,7 +28,8 @@ extension V3 {
         UPDATE traffic SET outcome = 'blocked' WHERE outcome = 'held';
         """
 
-    /// What was tried stands behind what was not. The last index tells whether another capture landed since then.
+    /// Orders deliveries that were tried behind the others. The last index finds whether another capture has landed
+    /// since then.
     private static let order = """
         ALTER TABLE deliveries ADD COLUMN tried_at INTEGER;
         UPDATE deliveries SET tried_at = (SELECT max(coalesce(ended_at, started_at)) FROM attempts

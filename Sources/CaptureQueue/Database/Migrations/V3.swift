@@ -1,7 +1,7 @@
 import GRDB
 import QueueModel
 
-/// Fewer rules (Spec/queue.md, "Changes").
+/// The third schema (Spec/queue.md, "Changes").
 enum V3 {
     static let name = "v3"
 

@@ -1,12 +1,13 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
-// Who imports CaptureQueue gets the values and errors of its calls with it.
+// Whoever imports CaptureQueue also gets the values and errors of its calls.
 @_exported public import QueueModel
 @_exported public import QueueTransports
 public import SystemPackage
 
-/// A queue of bundles on disk (Spec/queue.md): what it took stays until a destination has it and the retention has passed.
+/// A queue of bundles on disk (Spec/queue.md). It keeps each bundle until a destination has it and the retention has
+/// passed.
 ///
 /// ```swift
 /// let queue = try UploadQueue(at: QueueFolder.usual, createIfMissing: true)
@@ -14,8 +15,8 @@ public import SystemPackage
 /// print(pushed.id)
 /// ```
 ///
-/// Calls block until the disk has what they promise. They can be made from several threads and several processes at once;
-/// writers take turns. All of them throw `QueueError`, and `BundleError` for what is wrong with a bundle or a file of the user's.
+/// Each call blocks until the disk has what it promises. Several threads and processes may call at the same time;
+/// writers take turns. All calls throw `QueueError`, or `BundleError` for a fault in a bundle or in a file of the user.
 public final class UploadQueue: Sendable {
     public let folder: QueueFolder
     let store: QueueStore
@@ -25,10 +26,10 @@ public final class UploadQueue: Sendable {
     /// Opens a queue.
     ///
     /// - Parameters:
-    ///   - createIfMissing: whether it is made where there is none.
-    ///   - freesReserve: whether what `push` keeps free is given up when the disk is full. For changes that free room or need
-    ///     little of it.
-    ///   - clock: for tests; the machine's clocks otherwise.
+    ///   - createIfMissing: whether to make the queue if there is none.
+    ///   - freesReserve: whether to delete the reserve file when the disk is full. Set it for changes that free space
+    ///     or need little of it.
+    ///   - clock: the machine's clocks, or others in tests.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     public init(
         at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false, clock: QueueClock = .system
@@ -44,15 +45,16 @@ public final class UploadQueue: Sendable {
         if createIfMissing && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }
 
-    /// Whether the folder cannot be written, or its disk is full: reading works, all else throws `io.failed`.
+    /// Whether only reading works, because the folder cannot be written or its disk is full. All changes throw
+    /// `io.failed`.
     public var isReadOnly: Bool { store.readOnly != nil }
 
-    /// Closes the database, so that all of it is in one file. No call may follow.
+    /// Closes the database, so that all its data is in one file. No call may follow.
     public func close() { store.close() }
 
     // MARK: - What is there
 
-    /// The capture that an id, the beginning of one, or the beginning of a bundle's SHA-256 names.
+    /// Finds the capture for an id, the beginning of an id, or the beginning of a bundle's SHA-256.
     ///
     /// - Throws: `id.malformed`, `id.unknown`, `id.ambiguous`.
     public func capture(_ id: String) throws -> CaptureRecord {
@@ -63,7 +65,7 @@ public final class UploadQueue: Sendable {
         try store.read { try QueueSettings($0) }
     }
 
-    /// Where the bytes of a capture lie; nil where there are none.
+    /// The path of a capture's bytes; nil if there are none.
     public func path(of record: CaptureRecord) -> FilePath? {
         switch record.holding {
         case .spool: folder.bundlePath(record.sha256)

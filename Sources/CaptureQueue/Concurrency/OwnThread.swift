@@ -1,22 +1,26 @@
 import CaptureNative
 import Synchronization
 
-/// Runs calls that block on a thread of their own, so that they keep none of the threads that Swift's tasks share.
+/// Runs blocking calls on a thread of their own, so that they do not occupy the threads that Swift's tasks share.
 enum OwnThread {
-    /// Whether the task that waits was cancelled.
+    /// Whether the waiting task was cancelled.
     final class Cancellation: Sendable {
         private let flag = Mutex(false)
 
         fileprivate func cancel() { flag.withLock { $0 = true } }
 
-        /// - Throws: `CancellationError` once the task was cancelled.
+        /// Throws if the task was cancelled.
+        ///
+        /// - Throws: `CancellationError`.
         func check() throws { if flag.withLock(\.self) { throw CancellationError() } }
     }
 
+    /// Runs `body` on a new thread.
+    ///
     /// - Parameters:
     ///   - onCancel: called at once, on any thread, when the task is cancelled.
-    ///   - body: blocks; looks at the cancellation from time to time.
-    /// - Throws: what `body` throws; `CancellationError`, before anything is done, for a task that is cancelled already.
+    ///   - body: the blocking call, which checks the cancellation from time to time.
+    /// - Throws: any error of `body`; `CancellationError` if the task was cancelled before the thread starts.
     static func run<Value: Sendable>(
         onCancel: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {

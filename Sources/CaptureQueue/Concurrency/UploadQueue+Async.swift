@@ -1,22 +1,25 @@
 import CaptureBundle
 public import SystemPackage
 
-/// The calls that take long, for Swift concurrency. Each blocks a thread of its own and none of those that tasks share. Each
-/// gives the same guarantees as the call without `async`.
+/// The calls that take long, for Swift concurrency.
+///
+/// Each call blocks a thread of its own and none of those that tasks share. It gives the same guarantees as the call
+/// without `async`.
 extension UploadQueue {
-    /// Pushes one bundle. Once it was begun it is finished, so a cancelled task never leaves it unknown whether it was stored.
+    /// Pushes one bundle. A push that has begun is finished, so a cancelled task always knows whether the bundle was
+    /// stored.
     ///
-    /// - Throws: as the call without `async`; `CancellationError` before it is begun.
+    /// - Throws: as the call without `async`; `CancellationError` before the push begins.
     @discardableResult
     public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) async throws -> Pushed {
         try await OwnThread.run { _ in try self.push(path, options) }
     }
 
-    /// Sends what waits. Cancelling the task stops the run as `QueueRunner.stop()` does: nothing new is begun, and what is under
-    /// way has its grace.
+    /// Sends the waiting deliveries. Cancelling the task stops the run as `QueueRunner.stop()` does: nothing new is
+    /// begun, and transfers under way get a grace period.
     ///
-    /// - Returns: what was done, after a cancellation too.
-    /// - Throws: as `QueueRunner.run`; `CancellationError` before it is begun.
+    /// - Returns: what was done, even after a cancellation.
+    /// - Throws: as `QueueRunner.run`; `CancellationError` before the run begins.
     @discardableResult
     public func run(
         _ options: RunOptions = RunOptions(), onEvent: @escaping @Sendable (QueueEvent) -> Void = { _ in }
@@ -25,8 +28,8 @@ extension UploadQueue {
         return try await OwnThread.run(onCancel: { runner.stop() }) { _ in try runner.run() }
     }
 
-    /// Begins a run and gives its events, the last of them `ended`. A loop that is left, or a task that is cancelled, stops the
-    /// run.
+    /// Begins a run and returns its events, the last of which is `ended`. Leaving the loop or cancelling the task stops
+    /// the run.
     ///
     /// ```swift
     /// for try await event in queue.events(of: options) { print(event.name) }
@@ -45,7 +48,8 @@ extension UploadQueue {
         }
     }
 
-    /// Lets go of bytes that were uploaded long enough ago. A cancelled task ends it between two captures; the next call goes on.
+    /// Deletes bytes that were uploaded long enough ago. Cancelling the task stops it between two captures; the next
+    /// call continues.
     ///
     /// - Throws: as the call without `async`; `CancellationError`.
     @discardableResult
@@ -61,7 +65,7 @@ extension UploadQueue {
         }
     }
 
-    /// Compares rows, files and hashes. A cancelled task ends it at the next finding.
+    /// Compares rows, files and hashes. Cancelling the task stops the check at its next finding.
     ///
     /// - Throws: as the call without `async`; `CancellationError`.
     public func check(

@@ -4,21 +4,21 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// Runs a command of the user's for events, one after the other, each for a limited time (Spec/capqueue.md section 4). What it
-/// does changes nothing.
+/// Runs a command of the user for events, one event after the other, each for a limited time (Spec/capqueue.md section
+/// 4). A failure of the command changes nothing in the queue.
 public final class EventHook: Sendable {
     private struct State {
         var waiting: [QueueEvent] = []
         var dropped = 0
         var isStarted = false
         var isEnding = false
-        /// The run was asked to end: nobody waits for the command any more.
+        /// The run was asked to end, so nothing waits for the command any more.
         var isStopped = false
         var isOver = false
     }
 
     private static let most = 1000
-    /// Seconds.
+    /// The time limit of one command in seconds.
     private static let time = 30.0
 
     private let command: String
@@ -26,7 +26,7 @@ public final class EventHook: Sendable {
     private let signal = Signal()
     private let onTrouble: @Sendable (QueueEvent) -> Void
 
-    /// - Parameter onTrouble: gets a warning for a command that failed.
+    /// - Parameter onTrouble: gets a warning if the command fails.
     public init(_ command: String, onTrouble: @escaping @Sendable (QueueEvent) -> Void) {
         self.command = command
         self.onTrouble = onTrouble
@@ -43,16 +43,16 @@ public final class EventHook: Sendable {
         signal.raise()
     }
 
-    /// Only now: a thread has the blocked signals of the one that starts it, and a run blocks those that end it
-    /// (`StopSignals`) after this object was made.
+    /// Starts the thread at the first event and not earlier. A thread inherits the blocked signals of the thread that
+    /// starts it, and a run blocks its stop signals (`StopSignals`) only after this object was made.
     private func start() {
         let isStarted = Thread.start { self.work() }
         if !isStarted { state.withLock { $0.isOver = true } }
     }
 
-    /// Waits until the command was run for all that came.
+    /// Waits until the command has run for all events.
     ///
-    /// - Parameter isStopped: asked several times a second; what is left is dropped then.
+    /// - Parameter isStopped: called several times a second; once it returns true, the remaining events are dropped.
     public func finish(isStopped: () -> Bool) {
         state.withLock { state in
             state.isEnding = true

@@ -3,7 +3,7 @@ import QueueModel
 import QueueTransports
 
 extension QueueEvent {
-    /// One object, as the Spec has it.
+    /// The event as the JSON object of Spec/capqueue.md section 4.
     package var json: JSONValue {
         func time(_ milliseconds: Int?) -> JSONValue? {
             milliseconds.flatMap { CaptureTime(milliseconds: $0) }.map { .string($0.description) }

@@ -1,7 +1,7 @@
 import CaptureNative
 import QueueModel
 
-/// Makes the tag of a file while its bytes pass, under a key that serves for this file alone.
+/// Computes the tag of a file while its bytes are copied, with a key that is used for this file only.
 final class BytesTagger {
     private let key: [UInt8]
     private let poly: Poly1305
@@ -13,6 +13,6 @@ final class BytesTagger {
 
     func update(_ bytes: Span<UInt8>) throws(NativeError) { try poly.update(bytes) }
 
-    /// To be called once, after the last byte.
+    /// Returns the tag. It may be called once, after the last byte.
     func finish() throws(NativeError) -> BytesTag? { BytesTag(bytes: key + (try poly.finish())) }
 }

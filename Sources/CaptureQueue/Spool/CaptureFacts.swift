@@ -1,7 +1,7 @@
 import CaptureBundle
 import QueueModel
 
-/// What a bundle says of itself, as far as the queue keeps it.
+/// The facts about a bundle that the queue stores.
 struct CaptureFacts: Hashable, Sendable {
     let bundleID: String
     let identity: Digest
@@ -11,12 +11,12 @@ struct CaptureFacts: Hashable, Sendable {
     let capturedAt: CaptureTime
     let device: Digest
     let verdict: Verdict
-    /// Of the photo, or of nothing where the bundle has none; nil where only the sidecar is left.
+    /// The hash of the photo, or of zero bytes if the bundle has no photo; nil if only the sidecar is left.
     let photo: Digest?
 }
 
 extension CaptureFacts {
-    /// - Throws: the verdict on a bundle that is not sound.
+    /// - Throws: the verdict if the bundle is not sound.
     init(_ report: VerificationReport, _ sha256: Digest, _ name: String) throws {
         try report.requireSound(name)
         guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {

@@ -3,8 +3,8 @@ import QueueModel
 import Synchronization
 import SystemPackage
 
-/// Bytes on their way into the spool: without a name where the file system has such files, else under one in `incoming/`.
-/// It goes when its last owner lets go, unless it was published.
+/// A file whose bytes are being copied into the spool. It has no name if the file system supports that, else one in
+/// `incoming/`. It is deleted when its last owner releases it, unless it was published.
 final class IncomingFile: Sendable {
     let handle: FileHandle
     private let folder: FolderHandle
@@ -20,12 +20,12 @@ final class IncomingFile: Sendable {
             let name = FilePath.Component(digits: (0..<8).map { _ in generator.next() }).adding(".tmp")
             handle = try folder.open(name, FileHandle.newFile, mode: 0o600)
             self.name = Mutex(name)
-            // Says that somebody is at it; it goes with the process.
+            // The lock shows that a push is using the file. It ends with the process.
             _ = handle.lockIfFree()
         }
     }
 
-    /// Whether the file has been left by a process that is gone.
+    /// Whether the process that wrote the file has ended.
     static func isAbandoned(_ name: FilePath.Component, in folder: FolderHandle) throws(NativeError) -> Bool {
         do throws(NativeError) {
             return try folder.open(name, FileHandle.existingFile).lockIfFree()
@@ -40,9 +40,9 @@ final class IncomingFile: Sendable {
         if let name = name.withLock(\.self) { _ = try? folder.removeFile(name) }
     }
 
-    /// Gives it its name in a folder of the spool; the folder is not synced yet.
+    /// Gives the file its name in a folder of the spool. The folder is not synced yet.
     ///
-    /// - Throws: `EEXIST` where something has that name.
+    /// - Throws: `EEXIST` if the name is in use.
     func publish(in target: FolderHandle, as other: FilePath.Component) throws(NativeError) {
         guard let known = name.withLock(\.self) else { return try target.link(handle, as: other) }
         try folder.move(known, to: target, as: other)

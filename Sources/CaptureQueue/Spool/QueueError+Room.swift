@@ -1,7 +1,7 @@
 import QueueModel
 
 extension QueueError {
-    /// Where a full disk stands in the way, says what the user can do.
+    /// Adds hints to an error that a full disk has caused.
     static func withHint(_ error: QueueError) -> QueueError {
         guard error.isDiskFull else { return error }
         var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints)

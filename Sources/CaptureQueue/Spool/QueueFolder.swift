@@ -4,14 +4,14 @@ import QueueModel
 import QueueTransports
 public import SystemPackage
 
-/// The folder of a queue and the names in it (Spec/queue.md section 2).
+/// The folder of a queue, and the names in it (Spec/queue.md section 2).
 public struct QueueFolder: Hashable, Sendable {
     public let path: FilePath
 
-    /// - Parameter path: where the queue is, or will be made.
+    /// - Parameter path: where the queue is, or where it will be made.
     public init(path: FilePath) { self.path = path }
 
-    /// `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
+    /// The default folder: `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
     public static var usual: QueueFolder {
         if let path = ProcessEnvironment.path("CAPQUEUE_DIR") { return QueueFolder(path: path) }
         let base = ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share")
@@ -31,31 +31,31 @@ public struct QueueFolder: Hashable, Sendable {
 
     private var folders: [FilePath] { [spool, incoming, quarantine] }
 
-    /// The file of a bundle in the spool.
+    /// The path of a bundle in the spool.
     public func bundlePath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.bundleName(sha256)) }
 
     func sidecarPath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.sidecarName(sha256)) }
 
     func shardPath(_ sha256: Digest) -> FilePath { spool.appending(Self.shard(sha256)) }
 
-    /// The first two hex digits name the folder.
+    /// The folder in the spool, which is named by the first two hex digits.
     static func shard(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes.prefix(1)) }
 
     static func bundleName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".bundle") }
 
     static func sidecarName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".json") }
 
-    /// Whether there is a database; an empty file is none.
+    /// Whether there is a database. An empty file does not count.
     var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
-    /// Makes what is missing, unless what is there is not ours to add to.
+    /// Makes the missing folders. An existing folder must be private to the user first.
     func makeExamined() throws(QueueError) {
         try requireText()
         if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
         try make()
     }
 
-    /// Makes what is missing, private to the user.
+    /// Makes the missing folders, private to the user.
     package func make() throws(QueueError) {
         do throws(NativeError) {
             try DirectoryHandle.create(path, mode: 0o700)
@@ -65,14 +65,14 @@ public struct QueueFolder: Hashable, Sendable {
         }
     }
 
-    /// Refuses a queue that others could change, or whose parts are not what they should be.
+    /// Refuses a queue that other users could change, or whose parts have a wrong type.
     ///
     /// - Throws: `queue.open`, `queue.missing`, `queue.unusable`.
     func examine() throws(QueueError) {
         try requireText()
         let whole: FileStatus
         do throws(NativeError) {
-            // The folder itself may be reached by a link: whoever made that link had the right to.
+            // The folder itself may be reached by a link: whoever made that link was allowed to do so.
             whole = try FileStatus.of(path)
         } catch {
             if error.isMissing { throw missing }
@@ -82,7 +82,7 @@ public struct QueueFolder: Hashable, Sendable {
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
         for file in [lock, runLock, reserve] { try examine(file, .file) }
-        // Settings of destinations are in these: headers, presigned URLs.
+        // These files hold settings of destinations, such as headers and presigned URLs.
         for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)
             if let fault = FileAccess.exposure(ofSecret: file) {
@@ -91,7 +91,7 @@ public struct QueueFolder: Hashable, Sendable {
         }
     }
 
-    /// SQLite takes the path of its database as text.
+    /// Refuses a path that is not UTF-8, because SQLite takes the path of its database as text.
     private func requireText() throws(QueueError) {
         guard String(validating: path) != nil else {
             throw QueueError(
@@ -124,6 +124,8 @@ public struct QueueFolder: Hashable, Sendable {
         try Self.requirePrivate(path, status)
     }
 
+    /// Refuses a file or folder that another user owns or can write.
+    ///
     /// - Throws: `queue.open`.
     static func requirePrivate(_ path: FilePath, _ status: FileStatus) throws(QueueError) {
         guard status.isThisUsers else {
@@ -138,7 +140,7 @@ public struct QueueFolder: Hashable, Sendable {
 }
 
 extension FilePath.Component {
-    /// Bytes as lower-case hex digits.
+    /// Makes a name from bytes as lower-case hex digits.
     init(digits bytes: some Collection<UInt8>) {
         self = FilePath(Hex.encode(Array(bytes))).lastComponent ?? "_"
     }

@@ -2,13 +2,13 @@ import CaptureNative
 import QueueModel
 import SystemPackage
 
-/// Room on the disk that nothing uses, so that `prune` can write when the disk is full: deleting has to be recorded before it
-/// is done, and that needs a little space.
+/// A file that reserves space on the disk for `prune`. Deletions must be recorded before they are made, which needs a
+/// little space even when the disk is full.
 struct Reserve: Sendable {
     static let size = 262_144
     let folder: QueueFolder
 
-    /// Makes it, if there is room. A queue works without it.
+    /// Makes the file if there is room. A queue works without it.
     func makeIfMissing() {
         guard (try? FileStatus.ofName(folder.reserve)) == nil else { return }
         guard let free = try? DiskSpace.free(at: folder.path), free > 2 * Self.size else { return }
@@ -17,11 +17,11 @@ struct Reserve: Sendable {
             try file.handle.allocate(Self.size)
             try file.commit(.refuse)
         } catch {
-            // Two processes made it at once, or the disk filled up just now.
+            // Two processes made the file at the same time, or the disk has just become full.
         }
     }
 
-    /// Gives the room back; false where there was none.
+    /// Deletes the file; returns false if there was none.
     func release() -> Bool {
         guard let home = try? FolderHandle(folder.path) else { return false }
         return (try? home.removeFile("reserve")) ?? false

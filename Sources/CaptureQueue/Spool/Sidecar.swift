@@ -3,7 +3,7 @@ import CaptureNative
 import QueueModel
 import QueueTransports
 
-/// What `push` knew of a bundle, kept beside it (Spec/queue.md section 4).
+/// What `push` knew about a bundle, stored in a file beside it (Spec/queue.md section 4).
 struct Sidecar: Hashable, Sendable {
     static let format = "capqueue/sidecar/1"
     static let sizeLimit = 65_536
@@ -21,7 +21,7 @@ struct Sidecar: Hashable, Sendable {
     var notBefore: CaptureTime?
     var session: String?
     var destinations: [String]
-    /// The user's own file, where the queue does not hold the bytes.
+    /// The path of the user's own file; nil if the queue holds the bytes.
     var reference: String?
 
     var encoded: [UInt8] {
@@ -38,7 +38,7 @@ struct Sidecar: Hashable, Sendable {
             ]))
     }
 
-    /// What it says of a bundle whose bytes are not at hand.
+    /// The facts about the bundle, for use when its bytes are not available.
     var facts: CaptureFacts {
         CaptureFacts(
             bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256,
@@ -46,7 +46,7 @@ struct Sidecar: Hashable, Sendable {
             capturedAt: capturedAt, device: device, verdict: .unknownDevice, photo: nil)
     }
 
-    /// nil for anything that is no sidecar of this version.
+    /// Returns nil if the bytes are not a sidecar of this version.
     init?(decoding bytes: [UInt8]) {
         guard let value = try? JSONParser.parse(bytes, nesting: 4), value["format"]?.text == Self.format,
             let id = value["id"]?.text, let bundleID = value["bundle_id"]?.text,
@@ -99,7 +99,7 @@ struct Sidecar: Hashable, Sendable {
     }
 }
 
-/// How urgent a capture is: higher goes first.
+/// The priority of a capture; higher priorities are sent first.
 public enum Priority {
     public static let range = -10...10
 }

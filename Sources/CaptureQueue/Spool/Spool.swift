@@ -4,7 +4,7 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// The folders that hold the bytes (Spec/queue.md section 2).
+/// The folders that hold the bundles (Spec/queue.md section 2).
 struct Spool: Sendable {
     let folder: QueueFolder
 
@@ -12,17 +12,18 @@ struct Spool: Sendable {
         try onFile(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
     }
 
-    /// A file for bytes that come, which nobody can name yet.
+    /// Opens a file for new bytes, which has no name in the spool yet.
     func openIncoming() throws(QueueError) -> IncomingFile {
         try onFile(folder.incoming) { () throws(NativeError) in
             try IncomingFile(in: FolderHandle(folder.incoming, followsLinks: false))
         }
     }
 
-    /// Files that get their names together: first all names, then all folders are synced, since the first of those waits for
-    /// the disk and the others find their work done.
+    /// Gives several files their names. All names are given before the folders are synced, because the first sync waits
+    /// for the disk and the others then find their work done.
     ///
-    /// - Throws: for all; names that were given stay, and are good: their bytes were synced before.
+    /// - Throws: an error for the whole group. Names that were given stay and are valid, because their bytes were
+    ///   synced before.
     func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)])
         throws(QueueError)
     {
@@ -39,12 +40,13 @@ struct Spool: Sendable {
                 for (file, _, name) in files { try file.publish(in: target, as: name) }
             }
         }
-        // Also where the shard was there: whoever made it may have been killed before this.
+        // This is needed even if the shard existed: the process that made it may have been killed before its sync.
         try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
         for shard in byShard.keys { try synchronize(shard: shard) }
     }
 
-    /// Syncs bundles that lay there already, and all that names them: whoever put them there may have been killed before that.
+    /// Syncs bundles that were in the spool already, with their folders. Whoever stored them may have been killed
+    /// before the sync.
     func settle(_ bundles: [Digest]) throws(QueueError) {
         guard !bundles.isEmpty else { return }
         for sha256 in bundles {
@@ -65,12 +67,12 @@ struct Spool: Sendable {
             do throws(NativeError) {
                 try FolderHandle(path, followsLinks: false).synchronize()
             } catch  where error.isMissing {
-                // Nothing was ever in it.
+                // The shard never held a file.
             }
         }
     }
 
-    /// The file of a bundle as it lies there: nil where there is none, or something that is no plain file.
+    /// The status of a bundle's file; nil if there is none or it is not a plain file.
     func bundleStatus(_ sha256: Digest) throws(QueueError) -> FileStatus? {
         let path = folder.bundlePath(sha256)
         return try onFile(path) { () throws(NativeError) in
@@ -83,12 +85,12 @@ struct Spool: Sendable {
         }
     }
 
-    /// The shard folders that are there, in order.
+    /// The names of the existing shard folders, in order.
     func shards() throws(QueueError) -> [FilePath.Component] {
         try names(in: folder.spool).filter { $0.bytes.count == 2 }
     }
 
-    /// Names in a shard, in order.
+    /// The names in a shard, in order.
     func names(inShard shard: FilePath.Component) throws(QueueError) -> [FilePath.Component] {
         try names(in: folder.spool.appending(shard))
     }
@@ -101,14 +103,14 @@ struct Spool: Sendable {
         }
     }
 
-    /// Bytes in `quarantine/`, which only the user empties.
+    /// The bytes in `quarantine/`, which only the user empties.
     func quarantinedBytes() throws(QueueError) -> Int {
         try names(in: folder.quarantine).reduce(0) { sum, name in
             sum + ((try? FileStatus.ofName(folder.quarantine.appending(name)).size) ?? 0)
         }
     }
 
-    /// Bundles, or sidecars of those that are held by reference.
+    /// Whether there are bundles, or sidecars of references.
     func holdsBundles() throws(QueueError) -> Bool {
         for shard in try shards()
         where try names(inShard: shard).contains(where: { $0.extension == "bundle" || $0.extension == "json" }) {
@@ -117,9 +119,9 @@ struct Spool: Sendable {
         return false
     }
 
-    /// Removes what killed pushes left in `incoming/`; what a push still has open stays.
+    /// Removes files of killed pushes from `incoming/`. Files that a running push has open stay.
     ///
-    /// - Returns: names that were removed, or would be.
+    /// - Returns: the names that were removed, or in a dry run would be.
     func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [FilePath.Component] {
         let names = try names(in: folder.incoming)
         guard !names.isEmpty else { return [] }
@@ -131,16 +133,16 @@ struct Spool: Sendable {
                     swept.append(name)
                     continue
                 }
-                // A folder, for one, is nothing that a push left.
+                // A push does not leave folders, for example; those stay.
                 if (try? incoming.removeFile(name)) ?? false { swept.append(name) }
             }
             return swept
         }
     }
 
-    /// Opens the bytes of a bundle.
+    /// Opens the file of a bundle.
     ///
-    /// - Returns: nil where there are none, or something that is no plain file.
+    /// - Returns: nil if there is none or it is not a plain file.
     func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
         let path = folder.bundlePath(sha256)
         return try onFile(path) { () throws(NativeError) in
@@ -153,14 +155,14 @@ struct Spool: Sendable {
         }
     }
 
-    /// Whether damaged bytes of that name were set aside.
+    /// Whether damaged bytes of this bundle are in quarantine.
     func isSetAside(_ sha256: Digest) throws(QueueError) -> Bool {
         try names(in: folder.quarantine).contains { $0.bytes.starts(with: "\(sha256).".utf8) }
     }
 
-    /// Sets damaged bytes aside. They are never deleted.
+    /// Moves damaged bytes to `quarantine/`. They are never deleted.
     ///
-    /// - Returns: where they are now; nil when there was nothing.
+    /// - Returns: the new path; nil if there was no file.
     func quarantine(_ sha256: Digest) throws(QueueError) -> FilePath? {
         let name = QueueFolder.bundleName(sha256)
         let shard = folder.shardPath(sha256)
@@ -186,14 +188,15 @@ struct Spool: Sendable {
         }
     }
 
-    /// Unlinks what a permit names; the folder is not synced yet. The only call of the program that unlinks a spool file.
+    /// Unlinks the files of a permit, without syncing the folder. No other code of the program unlinks a file of the
+    /// spool.
     func remove(_ permit: RemovalPermit) throws(QueueError) {
         let path = folder.shardPath(permit.sha256)
         try onFile(path) { () throws(NativeError) in
             let shard: FolderHandle
             do throws(NativeError) { shard = try FolderHandle(path, followsLinks: false) } catch  where error.isMissing
             { return }
-            // The bundle first: a sidecar alone is nothing, a bundle alone looks like a stray.
+            // The bundle goes first: a sidecar alone is harmless, but a bundle alone looks like a stray file.
             if permit.includesBundle { _ = try shard.removeFile(QueueFolder.bundleName(permit.sha256)) }
             _ = try shard.removeFile(QueueFolder.sidecarName(permit.sha256))
         }

@@ -4,22 +4,22 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Reads bytes and compares them with the hash under which they were pushed.
+/// Reads files of the spool and compares them with their hash.
 struct SpoolReader: Sendable {
     private let spool: Spool
 
     init(_ spool: Spool) { self.spool = spool }
 
-    /// A file of the spool that was hashed, and what it was then.
+    /// A file of the spool that was hashed, with its status at that time.
     struct Hashed: Sendable {
         let sha256: Digest
         let status: FileStatus
         let matches: Bool
     }
 
-    /// Whether the file of that name is there and has the bytes of its name.
+    /// Whether the file of this hash exists and has the right bytes.
     ///
-    /// - Parameter known: files that were hashed before. One that is still the same is not hashed again.
+    /// - Parameter known: files that were hashed before. A file whose status is unchanged is not hashed again.
     func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
         guard let handle = try spool.open(sha256) else { return false }
         let path = spool.folder.bundlePath(sha256)
@@ -28,9 +28,9 @@ struct SpoolReader: Sendable {
         return try Self.hash(handle, path) == sha256
     }
 
-    /// Hashes a file without the turn to write, so that nobody waits for it.
+    /// Hashes a file without the turn to write, so that no writer waits for it.
     ///
-    /// - Returns: nil where there is none, or it changes meanwhile.
+    /// - Returns: nil if there is no file, or if it changes while it is read.
     func hashed(_ sha256: Digest) throws -> Hashed? {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)
@@ -54,9 +54,9 @@ struct SpoolReader: Sendable {
     }
 }
 
-/// The user's own file of a capture by reference.
+/// Checks the user's own file of a reference.
 enum SourceCheck {
-    /// Whether a plain file of the right size is still there. Its bytes are compared when they are used.
+    /// Whether there is still a plain file of the right size. Its bytes are compared when they are used.
     static func isThere(_ record: CaptureRecord) -> Bool {
         guard let path = record.reference, let status = try? FileStatus.of(FilePath(path)) else { return false }
         return status.kind == .file && status.size == record.byteCount

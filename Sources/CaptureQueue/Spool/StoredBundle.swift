@@ -3,9 +3,9 @@ import CaptureNative
 import QueueModel
 import SystemPackage
 
-/// Reads what lies in the spool, for those who have no row of it.
+/// Reads bundles and sidecars of the spool without their rows.
 enum StoredBundle {
-    /// - Returns: nil when the bytes are not those of their name, or no sound bundle.
+    /// - Returns: nil if the bytes do not match the hash, or are not a sound bundle.
     static func facts(_ sha256: Digest, _ spool: Spool) throws -> CaptureFacts? {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)

@@ -5,7 +5,7 @@ import QueueModel
 import QueueTransports
 
 extension UploadQueue {
-    /// Hands on what waits to be sent, by reference or in the spool, oldest first, for those who send it by other means.
+    /// Lists the captures that wait to be sent, oldest first, for users who send them by other means.
     public func export(_ filter: CaptureFilter = CaptureFilter(), deliver: (CaptureRecord) throws -> Void) throws {
         var filter = filter
         if filter.states.isEmpty { filter.states = [.pending, .failed, .held, .permanentlyFailed] }
@@ -23,7 +23,7 @@ extension UploadQueue {
         }
     }
 
-    /// Writes the bundle of a capture. Nothing is released before its bytes were compared with their hash.
+    /// Writes the bundle of a capture. The output appears only after its bytes were compared with their hash.
     ///
     /// - Throws: `bytes.absent`, `spool.damaged`, `output.…`, `io.failed`.
     public func get(_ record: CaptureRecord, to place: OutputPlace) throws {

@@ -1,15 +1,16 @@
 import GRDB
 
-/// The history of captures that were released long ago (Spec/queue.md section 8).
+/// Shortens the history of captures that were released long ago (Spec/queue.md section 8).
 extension UploadQueue {
-    /// How long all of it is kept, in milliseconds.
+    /// How long the whole history is kept, in milliseconds.
     private static let detailed = 30 * 86_400_000
 
-    /// Each takes 500 captures. A queue that is large when it gets this rule must not keep the first prune busy for long.
+    /// The most steps of one call, each with 500 captures. The first prune of a large queue must not take long.
     private static let steps = 20
 
-    /// Leaves, of captures whose bytes were released more than 30 days ago, the first and the last change of each delivery's
-    /// state, and no attempts. Receipts and ids of servers stay, and whether a delivery was ever tried.
+    /// Shortens the history of captures whose bytes were released more than 30 days ago. Each delivery keeps the first
+    /// and the last change of its state but no attempts. Receipts, ids of servers and whether a delivery was ever tried
+    /// stay.
     func condenseHistory() throws {
         for _ in 0..<Self.steps where try !condensable(limit: 1).isEmpty {
             try store.turn { turn in
@@ -32,7 +33,8 @@ extension UploadQueue {
         ).map { try $0.needInteger("seq") }
     }
 
-    /// The last row of each table stays in any case, so that its number is never used again.
+    /// Shortens the history of one capture. The last row of each table always stays, so that its number is never used
+    /// again.
     private static func condense(_ sequence: Int, _ db: Database) throws {
         for delivery in try db.rows("SELECT id FROM deliveries WHERE capture = ?", [sequence]) {
             let number = try delivery.needInteger("id")

@@ -6,11 +6,11 @@ import QueueModel
 import QueueTransports
 
 extension UploadQueue {
-    /// Notes that a capture was sent by other means, such as curl or rclone; its retention starts.
+    /// Records that a capture was sent by other means, such as curl or rclone. Its retention starts now.
     ///
     /// - Parameters:
-    ///   - receipt: text that names the bundle's SHA-256; kept whole.
-    ///   - destination: needed where several deliveries wait.
+    ///   - receipt: a text that contains the bundle's SHA-256. The whole text is stored.
+    ///   - destination: needed if several deliveries are not completed.
     /// - Throws: `id.…`, `receipt.mismatch`, `state.refused`, `destination.unknown`.
     @discardableResult
     public func markUploaded(_ id: String, receipt: String, destination: String? = nil) throws -> CaptureRecord {

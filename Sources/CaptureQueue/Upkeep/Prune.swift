@@ -5,47 +5,48 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// How `prune` is done.
+/// The options of `prune`.
 public struct PruneOptions: Sendable {
-    /// nil for the queue's setting.
+    /// The retention to use; nil for the setting of the queue.
     public var olderThan: QueueAge?
-    /// Whether what was cancelled goes too, whatever its age.
+    /// Whether cancelled captures are deleted too, whatever their age.
     public var includesCancelled = false
-    /// Captures that go, each cancelled, and no others; nil for all that may go.
+    /// The ids of the cancelled captures to delete, and no others; nil for all captures that may be deleted.
     public var only: [String]?
-    /// Whether a receipt of a part of a bundle, its photo say, lets it go.
+    /// Whether a receipt for a part of a bundle, such as its photo, is enough.
     public var acceptsParts = false
     public var isDryRun = false
 
     public init() {}
 }
 
-/// What `prune` did, or would do.
+/// What `prune` did, or in a dry run would do.
 public struct PruneResult: Hashable, Sendable {
     public internal(set) var captures = 0
     public internal(set) var bytes = 0
-    /// Files that could not be deleted, and why. The next prune tries again.
+    /// Files that could not be deleted, with the reason. The next prune tries again.
     public internal(set) var failures: [QueueError] = []
-    /// Ids that name no capture, or one that is not cancelled.
+    /// Errors for ids that name no capture or one that is not cancelled.
     public internal(set) var refused: [QueueError] = []
-    /// By how many milliseconds the clock differs from the expected time, if captures were kept for that; nil otherwise.
+    /// The difference in milliseconds between the clock and the expected time, if it delays deletions; nil otherwise.
     public internal(set) var clockDoubt: Int?
 }
 
 extension UploadQueue {
-    /// Captures that one turn deletes: short enough for others to get theirs soon.
+    /// How many captures one turn deletes. The turn is short, so that other writers get theirs soon.
     private static let pruneStep = 2000
 
-    /// Lets go of bytes that were uploaded long enough ago (Spec/queue.md sections 7 and 8). Rows, hashes and receipts stay.
+    /// Deletes bytes that were uploaded long enough ago (Spec/queue.md sections 7 and 8). Rows, hashes and receipts
+    /// stay.
     ///
-    /// - Parameter deliver: gets the id of each, once its deletion is decided on disk.
-    /// - Throws: `io.failed`; what was let go until then stays so, and the next call goes on.
+    /// - Parameter deliver: gets the id of each capture, once the decision to delete it is on the disk.
+    /// - Throws: `io.failed`. What was deleted by then stays deleted, and the next call continues.
     public func prune(
         _ options: PruneOptions = PruneOptions(), deliver: (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
     ) throws -> PruneResult {
         var sweep = PruneSweep(self, options)
         var result = PruneResult()
-        // What is seen of the clocks is remembered first, whatever there is to do: the next prune measures by it.
+        // The clock readings are stored first, even if there is nothing to delete: the next prune compares with them.
         if !options.isDryRun { _ = try store.write { try clock.stamp($0) } }
         result.clockDoubt = try store.read { try Self.doubt(clock.read($0), $0) }
         if !options.isDryRun { try sweep.finishEarlier() }
@@ -68,7 +69,8 @@ extension UploadQueue {
         return result
     }
 
-    /// Also where something was finished at a time that has not come yet: the clock was ahead then, or is behind now.
+    /// How far the clock is off. A capture that was finished in the future counts too: the clock was ahead then, or is
+    /// behind now.
     static func doubt(_ reading: QueueClock.Reading, _ db: Database) throws -> Int? {
         let latest = try db.integer(
             """
@@ -79,7 +81,7 @@ extension UploadQueue {
         return [reading.doubt, latest.map { $0 - reading.wall }].compactMap(\.self).max()
     }
 
-    /// Takes the wall clock as it is from now on; what was stamped later than it is stamped anew.
+    /// Trusts the wall clock from now on. Later stamps are set to the current time.
     public func acceptClock() throws {
         try store.write { db in
             let memory = clock.accept()

@@ -3,15 +3,15 @@ import CaptureNative
 import GRDB
 import QueueModel
 
-/// One `prune`: first `removing` is committed, then files are unlinked, then folders synced, then `removed` is committed.
+/// One `prune`. It commits `removing`, unlinks the files, syncs the folders, and then commits `removed`.
 struct PruneSweep {
-    /// Where the last batch ended.
+    /// The position after the last batch.
     struct Place {
-        /// Captures are looked through in this order; those that are named stand for themselves.
+        /// The stages in order. `named` is used alone, for captures that the user named.
         enum Stage { case delivered, parts, cancelled, named, over }
 
         var stage: Stage
-        /// The end of the last delivery, or of storing the bytes.
+        /// When the last delivery was completed or the bytes were stored, whichever is later.
         var since = Int.min
         var sequence = 0
     }
@@ -30,7 +30,7 @@ struct PruneSweep {
     private let options: PruneOptions
     private(set) var failures: [QueueError] = []
     private(set) var refused: [QueueError] = []
-    /// Sequence numbers of captures whose files are still there.
+    /// Sequence numbers of captures whose files could not be deleted.
     private var stuck: Set<Int> = []
 
     init(_ queue: UploadQueue, _ options: PruneOptions) {
@@ -38,9 +38,9 @@ struct PruneSweep {
         self.options = options
     }
 
-    /// Decides on, and deletes, the next captures.
+    /// Chooses the next captures and deletes them.
     ///
-    /// - Returns: nil after the last.
+    /// - Returns: nil if there are no more captures.
     mutating func next(_ place: inout Place, limit: Int) throws -> [Item]? {
         let start = place
         if options.isDryRun {
@@ -52,7 +52,7 @@ struct PruneSweep {
         do {
             return try batch(&place, limit: limit)
         } catch let error as QueueError where error.isDiskFull {
-            // What has to be written first needs a little room; once files are gone there is more.
+            // Recording the decision needs a little space. After the first deletions there is more.
             _ = Reserve(folder: queue.folder).release()
             place = start
             return try batch(&place, limit: 16)
@@ -70,7 +70,7 @@ struct PruneSweep {
                 }
                 return found
             }
-            // In the same turn: nobody pushes the same bytes between the decision and the deletion.
+            // This is the same turn, so nobody can push the same bytes between the decision and the deletion.
             for item in found ?? [] { remove(item.permit, item.sequence) }
             return found
         }
@@ -80,7 +80,7 @@ struct PruneSweep {
 
     private static let columns = "seq, id, sha256, bytes, holding, finished_at, stored_at"
 
-    /// Captures that may go, by the one rule.
+    /// Chooses captures that `RetentionPolicy` permits to delete.
     private mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
         let now = try queue.clock.read(db).believed
         let retention = try options.olderThan ?? QueueAge(QueueSettings(db).retention)
@@ -137,7 +137,7 @@ struct PruneSweep {
         }
     }
 
-    /// Those that the user named.
+    /// Chooses the captures that the user named.
     private mutating func named(_ policy: RetentionPolicy, _ now: Int, _ db: Database) throws -> [Item] {
         refused = []
         var found: [Item] = []
@@ -185,7 +185,7 @@ struct PruneSweep {
             holding: facts.holding, finishedAt: facts.finishedAt, permit: permit)
     }
 
-    /// Deletes again what an earlier run had decided on and may not have finished.
+    /// Deletes again what an earlier prune had decided to delete and may not have finished.
     mutating func finishEarlier() throws {
         var after = 0
         while true {
@@ -211,7 +211,7 @@ struct PruneSweep {
         }
     }
 
-    /// One that cannot be deleted keeps nobody else's room.
+    /// Deletes the files of a capture. If that fails, the error is stored and the prune continues with the others.
     private mutating func remove(_ permit: RemovalPermit, _ sequence: Int) {
         do throws(QueueError) {
             try queue.spool.remove(permit)
@@ -221,12 +221,13 @@ struct PruneSweep {
         }
     }
 
-    /// Syncs the folders, so that nothing comes back, and only then calls it done.
+    /// Syncs the folders, so that no deleted file comes back, and then records the captures as removed.
     func finish() throws {
         var after = 0
         while true {
             let isMore = try queue.store.turn { turn -> Bool in
-                // Also what another prune is at: its files are unlinked in the turn in which it decides.
+                // This includes captures of another prune, which unlinks its files in the same turn in which it
+                // decides.
                 let rows = try queue.store.read {
                     try $0.rows(
                         """
@@ -239,7 +240,7 @@ struct PruneSweep {
                     try queue.spool.synchronize(shard: shard)
                 }
                 let done = try rows.map { try $0.needInteger("seq") }.filter { !stuck.contains($0) }
-                // In steps: SQLite keeps what a statement changes in memory until it ends.
+                // Write in steps, because SQLite keeps the changes of a transaction in memory until it ends.
                 for start in stride(from: 0, to: done.count, by: 1000) {
                     try turn.write { db in
                         let now = try queue.clock.stamp(db)

@@ -4,13 +4,13 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Sets damage aside: the file by a rename, the row by a note, what waits by the state `quarantined`.
+/// Sets damage aside: it renames the file, records that in the row, and sets waiting deliveries to `quarantined`.
 struct QuarantineRoom {
     private let queue: UploadQueue
 
     init(_ queue: UploadQueue) { self.queue = queue }
 
-    /// - Returns: where the bytes are now; nil where there are none, or they are the user's.
+    /// - Returns: the new path of the bytes; nil if there are none, or if they are the user's own file.
     func setAside(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ turn: QueueStore.WriterTurn
     ) throws -> FilePath? {
@@ -19,7 +19,7 @@ struct QuarantineRoom {
             let now = try queue.clock.stamp(db)
             try db.setHolding(kind == .damaged ? .quarantined : .missing, ofCapture: record.sequence)
             for delivery in record.deliveries {
-                // Those that are done, held or cancelled keep their state; the table says so.
+                // The table of states decides: completed, held and cancelled deliveries keep their state.
                 _ = try db.apply(
                     .damage, to: delivery, at: now, .init(cause: message, failure: ("spool.\(kind.rawValue)", message)))
             }

@@ -6,42 +6,42 @@ import QueueTransports
 import Synchronization
 import SystemPackage
 
-/// How a queue is checked.
+/// The options of `check`.
 public struct CheckOptions: Sendable {
-    /// The share of stored bundles whose bytes are read and hashed: 0 to 1.
+    /// The share of stored bundles that are read and hashed: 0 to 1.
     public var readShare = 0.0
-    /// Whether stray files are adopted and sidecars written anew.
+    /// Whether to adopt stray files and to write missing sidecars.
     public var isRepairing = false
-    /// Whether nothing is changed, not even for damage.
+    /// Whether to change nothing, even if damage is found.
     public var isDryRun = false
-    /// Chooses what is read.
+    /// Chooses the bundles that are read.
     public var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
 
     public init() {}
 }
 
-/// Something that `check` came upon.
+/// A fault that `check` found.
 public struct CheckFinding: Hashable, Sendable {
     public enum Kind: String, Sendable {
-        /// Stored bytes that are not those that were pushed.
+        /// The stored bytes are not the bytes that were pushed.
         case damaged
-        /// No file, and it was not the queue that deleted it.
+        /// The file is gone, but the queue did not delete it.
         case missing
-        /// A capture by reference whose file is gone or changed.
+        /// The user's file of a reference is gone or has changed.
         case source
-        /// Bytes that the disk does not give; nothing is known of them.
+        /// The disk cannot read the bytes, so their state is unknown.
         case unreadable
-        /// A file in the spool that no row names.
+        /// No row names this file in the spool.
         case stray
-        /// No sidecar beside a bundle.
+        /// A bundle has no sidecar.
         case sidecar
-        /// A deletion that was cut short; the next `prune` ends it.
+        /// A deletion was interrupted; the next `prune` finishes it.
         case interrupted
-        /// A temporary file of a push that was killed.
+        /// A killed push has left a temporary file.
         case leftover
-        /// A destination does not have any more what it gave a receipt for.
+        /// A destination no longer has a capture for which it gave a receipt.
         case lost
-        /// A destination that could not be asked.
+        /// A destination could not be asked.
         case unconfirmed
     }
 
@@ -49,23 +49,23 @@ public struct CheckFinding: Hashable, Sendable {
     public let id: String?
     public let path: String
     public let message: String
-    /// Whether it is well again.
+    /// Whether the fault was repaired.
     public let isRepaired: Bool
 }
 
-/// What a check looked at.
+/// The counts of a check.
 public struct CheckResult: Hashable, Sendable {
     public internal(set) var captures = 0
     public internal(set) var files = 0
     public internal(set) var bytesRead = 0
-    /// Findings that were not repaired, by kind.
+    /// The number of findings that were not repaired, by kind.
     public internal(set) var open: [CheckFinding.Kind: Int] = [:]
 }
 
 extension UploadQueue {
     /// Compares rows, files and hashes (Spec/queue.md section 11). Damage is set aside, never deleted.
     ///
-    /// - Throws: `queue.damaged` when the database is.
+    /// - Throws: `queue.damaged` if the database is damaged.
     public func check(
         _ options: CheckOptions = CheckOptions(), deliver: (CheckFinding) throws -> Void
     ) throws -> CheckResult {
@@ -108,7 +108,7 @@ struct QueueCheck {
         if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue).refresh() } }
         let leftover = SettingsCopy.leftover(in: queue.folder)
         guard FileStatus.exists(leftover) else { return }
-        // With the turn to write, it is nobody's who is still at it.
+        // With the turn to write, no other process can be using this file.
         let isGone = try queue.store.turnOrRead(isDryRun: options.isDryRun) {
             options.isDryRun || SettingsCopy.sweep(queue.folder)
         }
@@ -174,7 +174,8 @@ struct QueueCheck {
         }
     }
 
-    /// What was found before and is not healed: it is said again until the bytes are back, or nobody needs them.
+    /// Returns damage that was found earlier and is still open. It is reported until the bytes are back or no longer
+    /// needed.
     private static func openDamage(_ record: CaptureRecord) -> CheckFinding.Kind? {
         guard record.state != .completed, record.state != .cancelled else { return nil }
         return switch record.holding {
@@ -184,7 +185,8 @@ struct QueueCheck {
         }
     }
 
-    /// Looks again with the turn to write, since a push or a prune may have changed it meanwhile, and sets it aside.
+    /// Checks again with the turn to write, because a push or a prune may have changed the capture, and then sets it
+    /// aside.
     private mutating func settle(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void
     ) throws {
@@ -199,7 +201,7 @@ struct QueueCheck {
         let aside = try queue.store.turn { turn -> FilePath?? in
             let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
             guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
-            // A push may have brought the bytes back before it was our turn.
+            // A push may have stored the bytes again while we waited for the turn.
             let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: options.readShare > 0).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
             return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
@@ -246,7 +248,7 @@ struct QueueCheck {
     }
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
-        // The sidecar of bytes that are missing or set aside stays for the day on which they are pushed again.
+        // The sidecar of missing or quarantined bytes stays, because the bytes may be pushed again.
         let places =
             isBundle ? "('spool', 'removing')" : "('spool', 'removing', 'reference', 'missing', 'quarantined')"
         return try queue.store.read {

@@ -5,9 +5,9 @@ package import QueueModel
 public import QueueTransports
 import SystemPackage
 
-/// What destinations still have (Spec/capqueue.md, `get`, `check --remote`, `dest test`).
+/// Asks destinations what they still have (Spec/capqueue.md, `get`, `check --remote`, `dest test`).
 extension UploadQueue {
-    /// Asks a destination what can be asked without changing anything.
+    /// Tests a destination, without changing anything there.
     ///
     /// - Throws: `destination.unknown`.
     public func testDestination(_ name: String) throws -> DestinationTest {
@@ -16,11 +16,11 @@ extension UploadQueue {
         return transport.test(SendControl())
     }
 
-    /// Writes the bundle of a capture that the queue let go of, from a destination that can give it back. Nothing is released
-    /// before its bytes were compared with their hash.
+    /// Fetches the bundle of a released capture from a destination and writes it. The output appears only after its
+    /// bytes were compared with their hash.
     ///
-    /// - Returns: the destination that gave it.
-    /// - Throws: `bytes.absent` where none does; `output.…`, `io.failed`.
+    /// - Returns: the name of the destination that returned it.
+    /// - Throws: `bytes.absent` if no destination returns it; `output.…`, `io.failed`.
     public func getRemote(_ record: CaptureRecord, to place: OutputPlace) throws -> String {
         var troubles: [String] = []
         let control = SendControl()
@@ -46,7 +46,7 @@ extension UploadQueue {
                 troubles.append("\(name): the bytes that came back differ from those that were sent")
                 continue
             }
-            // The copy has no name any more; this is one that leads to it.
+            // The copy has no name any more; this path leads to the open file.
             try FileCopy.copy(FilePath("/proc/self/fd/\(copy.descriptor)"), to: place, sha256: sent.sha256)
             withExtendedLifetime(copy) {}
             return name
@@ -59,10 +59,10 @@ extension UploadQueue {
                     + troubles.joined(separator: "; "), of: record.id)
     }
 
-    /// Asks the destinations for all that is completed and still held here. What they lost is sent again.
+    /// Asks the destinations for all completed captures whose bytes are still here. What they have lost is sent again.
     ///
-    /// - Parameter isDryRun: whether it is only reported.
-    /// - Returns: how many were asked for.
+    /// - Parameter isDryRun: whether losses are only reported.
+    /// - Returns: the number of deliveries that were asked for.
     public func checkRemote(isDryRun: Bool, deliver: (CheckFinding) throws -> Void) throws -> Int {
         let shares = TransportShares()
         var transports: [String: any UploadTransport] = [:]
@@ -115,7 +115,7 @@ extension UploadQueue {
                     "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [delivery.number])
             else { return false }
             let now = try clock.stamp(db)
-            // A server that honours the old key would say that it has it, as it did before.
+            // With the old key, a server could answer again that it has the capture.
             return try db.apply(
                 .lose, to: try DeliveryRecord(row: row), at: now,
                 .init(cause: text, due: now, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))

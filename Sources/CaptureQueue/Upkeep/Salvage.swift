@@ -6,27 +6,29 @@ import QueueTransports
 import Synchronization
 public import SystemPackage
 
-/// What a salvage found.
+/// The result of a salvage.
 public struct SalvageResult: Hashable, Sendable {
     public internal(set) var captures = 0
-    /// Files that are no sound bundle, or not the one of their name; they were set aside.
+    /// Files that are not a sound bundle or do not match their hash. They were set aside.
     public internal(set) var damaged: [FilePath] = []
-    /// Files that the disk does not give; they stay where they are.
+    /// Files that the disk cannot read. They stay in place.
     public internal(set) var unreadable: [FilePath] = []
-    /// Ids of captures whose sidecar is there and whose bytes are not.
+    /// Ids of captures that have a sidecar but no bytes.
     public internal(set) var missing: [String] = []
-    /// Where the old database is now; nil where there was none.
+    /// The new path of the old database; nil if there was none.
     public internal(set) var oldDatabase: FilePath?
 }
 
 extension UploadQueue {
-    /// Builds the database of a queue anew from its spool. The old one is kept under another name.
+    /// Builds the database of a queue again from its spool. The old database is kept under another name.
     ///
     /// - Parameters:
-    ///   - releases: whether what is found waits to be sent; otherwise it is held, since nobody knows what was cancelled.
-    ///   - isForced: whether a sound database is replaced, too.
+    ///   - releases: whether the captures wait to be sent. Otherwise they are held, because it is unknown which were
+    ///     cancelled.
+    ///   - isForced: whether to replace even a sound database.
     ///   - deliver: gets the id of each capture.
-    /// - Throws: `state.refused` where the database is sound; `queue.newer`, `queue.missing`, `queue.open`, `queue.busy`, `io.failed`. The old database is in its place then.
+    /// - Throws: `state.refused` if the database is sound; `queue.newer`, `queue.missing`, `queue.open`, `queue.busy`,
+    ///   `io.failed`.
     public static func salvage(
         _ folder: QueueFolder, releases: Bool, isForced: Bool = false, clock: QueueClock = .system,
         deliver: (String) throws -> Void
@@ -48,7 +50,7 @@ extension UploadQueue {
 }
 
 extension UploadQueue {
-    /// Receipts and states are in the database alone, so one that can be read is not given up without a word.
+    /// Refuses to replace a readable database, because only the database has receipts and states.
     private static func requireNeed(_ folder: QueueFolder, isForced: Bool) throws {
         guard folder.exists else { return }
         do throws(QueueError) {
@@ -82,7 +84,7 @@ struct Salvage {
 
     private var newDatabase: FilePath { folder.database.adding(".new") }
 
-    /// One capture that the spool knows of.
+    /// A capture that was found in the spool.
     private struct Found: Sendable {
         let sha256: Digest
         let sidecar: Sidecar?
@@ -91,16 +93,16 @@ struct Salvage {
         var holding: Holding { hasBundle ? .spool : .reference }
     }
 
-    /// What was found in the spool for a hash.
+    /// The state of the bytes of a found capture.
     private enum Look: Sendable {
         case sound(CaptureFacts)
-        /// Its sidecar is all that is left.
+        /// Only the sidecar is left.
         case absent(CaptureFacts)
         case damaged
         case unreadable
     }
 
-    /// What becomes a row.
+    /// A capture that gets a row.
     private struct Entry {
         let found: Found
         let facts: CaptureFacts
@@ -123,7 +125,7 @@ struct Salvage {
                 switch item.1 {
                 case .sound(let facts): batch.append(Entry(found: item.0, facts: facts, holding: item.0.holding))
                 case .absent(let facts):
-                    // A salvage before this one may have set it aside, and been killed.
+                    // An earlier salvage may have set the bytes aside and been killed then.
                     let isAside = try spool.isSetAside(item.0.sha256)
                     batch.append(Entry(found: item.0, facts: facts, holding: isAside ? .quarantined : .missing))
                     result.missing.append(facts.bundleID)
@@ -143,7 +145,7 @@ struct Salvage {
         return result
     }
 
-    /// Everything in the spool, in the order in which it was pushed.
+    /// Finds all captures in the spool, in the order in which they were pushed.
     private func everything() throws -> [Found] {
         var found: [Found] = []
         for shard in try spool.shards() {
@@ -169,7 +171,7 @@ struct Salvage {
                 return try StoredBundle.facts(found.sha256, spool).map(Look.sound) ?? .damaged
             }
             guard let sidecar = found.sidecar else { return .damaged }
-            // By reference: the user's own file, if it still is the one that was pushed.
+            // This is a reference: check whether the user's file still has the pushed bytes.
             guard let path = sidecar.reference.map({ FilePath($0) }),
                 let handle = try? FileHandle.readingPlainFile(path),
                 try SpoolReader.hash(handle, path) == found.sha256
@@ -192,14 +194,15 @@ struct Salvage {
 
     private func insert(_ entry: Entry, _ db: Database) throws -> String? {
         let (found, facts) = (entry.found, entry.facts)
-        // A twin that was pushed again after its bytes were damaged lies there twice; the first to be pushed is it.
+        // A twin that was pushed again after its bytes were damaged is there twice. The one that was pushed first
+        // counts.
         guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
         let now = try clock.stamp(db)
         let sidecar = found.sidecar
         let wanted = sidecar?.id ?? facts.bundleID
         let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
         let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
-        // A name that cannot be is no reason to leave the bundle out.
+        // An invalid session name is no reason to drop the bundle.
         let session = sidecar?.session.flatMap { try? db.session($0, reopens: true, at: now) }
         let destinations = try db.destinations(of: sidecar)
         let notBefore = sidecar?.notBefore?.milliseconds
@@ -225,8 +228,8 @@ struct Salvage {
         }
     }
 
-    /// The old one gets another name, and the new one its place. After a kill in between, the queue says that its database is
-    /// gone, and salvage can be run again.
+    /// Renames the old database and puts the new one in its place. After a kill in between, the queue reports that its
+    /// database is gone, and salvage can run again.
     private func replaceDatabase() throws -> FilePath? {
         try onFile(folder.database) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
@@ -237,7 +240,7 @@ struct Salvage {
             while try home.status(of: damaged(number)) != nil { number += 1 }
             let name: FilePath.Component = "queue.sqlite"
             var isThere = false
-            // The database first: without it nobody takes the log for another one's.
+            // The database goes first: without it, SQLite cannot apply the old log to another database.
             for end in ["", "-wal", "-shm"] where try home.status(of: name.adding(end)) != nil {
                 try home.move(name.adding(end), to: home, as: damaged(number).adding(end))
                 isThere = true

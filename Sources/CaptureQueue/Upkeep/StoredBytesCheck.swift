@@ -4,11 +4,11 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Looks at the bytes of one capture.
+/// Checks the bytes of one capture.
 struct StoredBytesCheck: Sendable {
     enum Fault: Sendable {
         case wrong(CheckFinding.Kind, String)
-        /// The disk does not give them; nothing is known of them then.
+        /// The disk cannot read the bytes, so their state is unknown.
         case unreadable(QueueError)
     }
 
@@ -26,7 +26,7 @@ struct StoredBytesCheck: Sendable {
         self.spool = spool
     }
 
-    /// - Parameter reads: whether the bytes are hashed; otherwise only their number is compared.
+    /// - Parameter reads: whether the bytes are hashed; otherwise only their size is compared.
     func judge(_ record: CaptureRecord, reads: Bool) -> Verdict {
         var verdict = Verdict()
         do throws(QueueError) {
@@ -48,7 +48,7 @@ struct StoredBytesCheck: Sendable {
     private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
         let path = folder.bundlePath(record.sha256)
         guard FileStatus.exists(path) else {
-            // Between the rename and the row, a kill may have come.
+            // A check may have been killed after it renamed the file and before it changed the row.
             return try spool.isSetAside(record.sha256)
                 ? .wrong(.damaged, "was set aside by a check that was interrupted")
                 : .wrong(.missing, "the file is gone")

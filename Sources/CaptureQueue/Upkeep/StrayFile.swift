@@ -15,9 +15,10 @@ struct StrayFile {
         self.sha256 = sha256
     }
 
-    /// Verifies the bundle and gives it a row: a new one, or the one that lost it. A bad one is set aside.
+    /// Verifies the bundle and gives it a row: a new one, or the one of the same capture. A damaged bundle is set
+    /// aside.
     ///
-    /// - Returns: false when it was set aside.
+    /// - Returns: false if the bundle was set aside as damaged.
     func adopt() throws -> Bool {
         try queue.store.turn { turn in
             guard let facts = try StoredBundle.facts(sha256, queue.spool) else {
@@ -28,7 +29,7 @@ struct StrayFile {
             if let known = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
                 known.holding == .spool, try SpoolReader(queue.spool).matches(known.sha256)
             {
-                // The same capture under another signature; one copy is the queue's, the other is kept aside.
+                // It is the same capture under another signature. The queue has one copy; the other one is set aside.
                 _ = try queue.spool.quarantine(sha256)
                 return true
             }
@@ -52,7 +53,7 @@ struct StrayFile {
             if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
                 sidecar?.id != record.id || sidecar?.reference != nil
             {
-                // None, or one of another push, which a salvage would believe.
+                // Without this, a salvage would trust the sidecar of another push, or find none.
                 try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(sha256))
                 try SidecarRepair(queue).write(record)
             }
@@ -60,7 +61,7 @@ struct StrayFile {
         }
     }
 
-    /// The bytes are back: they are the row's again.
+    /// Assigns the bytes to a row that had lost them.
     private func giveBack(_ record: CaptureRecord, _ facts: CaptureFacts, at now: Int, _ db: Database) throws {
         try db.run(
             """
@@ -75,7 +76,7 @@ struct StrayFile {
         }
     }
 
-    /// - Returns: false when something needs it after all.
+    /// - Returns: false if something still needs the sidecar.
     func removeSidecar() throws -> Bool {
         try queue.store.turn { _ in
             let rows = try queue.store.read {
@@ -92,7 +93,7 @@ struct StrayFile {
     }
 }
 
-/// Writes a sidecar anew from its row.
+/// Writes a missing sidecar from its row.
 struct SidecarRepair {
     private let queue: UploadQueue
 
@@ -111,7 +112,7 @@ struct SidecarRepair {
         do throws(NativeError) {
             try AtomicFile.write(sidecar.encoded, to: path, mode: 0o600, existing: .refuse)
         } catch  where error.isExisting {
-            // Somebody else was faster.
+            // Another process has written it meanwhile.
         } catch {
             throw QueueError.file(path, error)
         }

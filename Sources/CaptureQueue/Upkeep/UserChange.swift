@@ -3,7 +3,7 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// What users do to captures by their own decision.
+/// A change that a user makes to captures.
 public enum UserChange: String, Sendable, CaseIterable {
     case hold, release, cancel, retry
 
@@ -16,19 +16,19 @@ public enum UserChange: String, Sendable, CaseIterable {
         }
     }
 
-    /// States of captures that a filter without states looks through. A capture of several deliveries shows the most
-    /// concerning one, which can hide others. What was cancelled is only taken back by name, or by `--state cancelled`:
-    /// somebody did not want it sent.
+    /// The states that a filter without states covers. A capture with several deliveries shows only the state of most
+    /// concern, which can hide others. `retry` leaves out cancelled captures, because somebody did not want them sent;
+    /// they need their id or `--state cancelled`.
     var candidates: [DeliveryState] {
         DeliveryState.allCases.filter { $0 != .completed && (self != .retry || $0 != .cancelled) }
     }
 }
 
-/// How a change is made.
+/// The options of a change.
 public struct ChangeOptions: Sendable {
-    /// Whether nothing is changed.
+    /// Whether to change nothing.
     public var isDryRun = false
-    /// Only deliveries to this destination.
+    /// The only destination whose deliveries change; nil for all destinations.
     public var destination: String?
 
     public init() {}
@@ -37,8 +37,9 @@ public struct ChangeOptions: Sendable {
 extension UploadQueue {
     /// Changes one capture.
     ///
-    /// - Returns: its id.
-    /// - Throws: `id.…`; `state.refused` when no delivery of it allows the change; `bytes.absent` for a retry without bytes.
+    /// - Returns: the whole id of the capture.
+    /// - Throws: `id.…`; `state.refused` if none of its deliveries allows the change; `bytes.absent` for a retry
+    ///   without bytes.
     @discardableResult
     public func change(_ change: UserChange, _ id: String, _ options: ChangeOptions = ChangeOptions()) throws -> String
     {
@@ -56,9 +57,9 @@ extension UploadQueue {
         }
     }
 
-    /// Changes all captures of a filter that allow it, in steps of 500 that each are a transaction.
+    /// Changes all captures of a filter that allow it, in transactions of at most 500 captures.
     ///
-    /// - Parameter deliver: gets the id of each that was changed, once that is on the disk.
+    /// - Parameter deliver: gets the id of each changed capture, once the change is on the disk.
     public func change(
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions = ChangeOptions(),
         deliver: (String) throws -> Void
@@ -88,13 +89,13 @@ extension UploadQueue {
         return (changed.map(\.id), records.last?.sequence, records.count)
     }
 
-    /// Deliveries that the change moves.
+    /// Returns the deliveries that allow the change.
     private static func allowing(
         _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions
     ) -> [DeliveryRecord] {
         record.deliveries.filter { delivery in
             guard options.destination == nil || delivery.destination == options.destination else { return false }
-            // What was let go cannot be sent.
+            // Released bytes cannot be sent.
             if change == .retry || change == .release, !record.holding.hasBytes { return false }
             return DeliveryStateMachine.next(delivery.state, change.event) != nil
         }
@@ -109,7 +110,7 @@ extension UploadQueue {
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
             if change == .retry || change == .release { details.due = max(now, record.notBefore ?? now) }
-            // The whole table again; what was tried stands behind what was not.
+            // The retry table starts again. The delivery stays behind those that were not tried.
             if change == .retry { details.attempts = 0 }
             _ = try db.apply(change.event, to: delivery, at: now, details)
         }

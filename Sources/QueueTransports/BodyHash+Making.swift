@@ -3,12 +3,12 @@ package import CaptureNative
 package import QueueModel
 
 extension BodyHash {
-    /// Reads a bundle and hashes the body that is made of it.
+    /// Reads a bundle and hashes the upload body made from it.
     ///
     /// - Parameters:
-    ///   - byteCount: of the bundle.
-    ///   - expected: what the bundle's bytes have to be.
-    /// - Returns: nil where the bytes are not the expected ones, or no body can be made of them.
+    ///   - byteCount: the size of the bundle.
+    ///   - expected: how to check the bytes of the bundle.
+    /// - Returns: nil if the bytes are not the expected ones, or if no body can be made from them.
     package static func of(
         _ bundle: FileHandle, name: String, byteCount: Int, _ expected: ExpectedBytes
     ) -> BodyHash? {

@@ -2,7 +2,7 @@ import CaptureBundle
 package import CaptureNative
 package import QueueModel
 
-/// Reads over the bytes of a file and says whether they are the expected ones.
+/// Checks whether the bytes of a file are the expected ones, while they are read.
 package final class ExpectedBytesCheck {
     private enum Work {
         case sha256(SHA256Hasher, Digest)
@@ -25,7 +25,7 @@ package final class ExpectedBytesCheck {
         }
     }
 
-    /// To be called once, after the last byte.
+    /// Returns the result. It may be called once, after the last byte.
     package func agrees() throws(NativeError) -> Bool {
         switch work {
         case .sha256(let hasher, let digest): Digest(bytes: try hasher.finish()) == digest

@@ -3,8 +3,10 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// A file, or an upload body that is made of one, compared while it is sent. The last bytes are held back until the whole file
-/// was found to be the expected one, so that other bytes never arrive whole.
+/// A request body that is a file, or an upload body made from one. The bytes are compared while they are sent.
+///
+/// The last bytes are sent only after the whole file has proved to be the expected one, so that wrong bytes never
+/// arrive whole.
 final class FileBody: RequestBody {
     private static let heldBack = 16_384
 
@@ -12,27 +14,27 @@ final class FileBody: RequestBody {
     private let handle: FileHandle
     private let pieces: [BodyLayout.Piece]
     private let fileBytes: Int
-    /// Of the file.
+    /// How to check the bytes of the file.
     private let expected: ExpectedBytes
     private let boundary: [UInt8]?
-    /// What stands in the file by those who made the pieces.
+    /// The bytes of the file from which the layout was computed.
     private let known: [(offset: Int, bytes: [UInt8])]
     private let control: SendControl
     private var comparison: ExpectedBytesCheck?
     private var scanner = BoundaryScanner()
     private var buffer: [UInt8] = []
-    /// How many bytes of the body were lent.
+    /// The number of body bytes that were handed out.
     private var position = 0
-    /// The piece that is next, how far it is, and how far the file is.
+    /// The current piece, the position in it, and the position in the file.
     private var place = (piece: 0, done: 0, file: 0)
     private var tail: [UInt8]?
     private(set) var isSent = false
-    /// The boundary of the body stands in what was to be sent.
+    /// Whether the boundary occurs in the bytes to be sent.
     private(set) var isSpoilt = false
-    /// Why the transfer was given up; nil while all is well.
+    /// The reason why the transfer was given up; nil if there is none.
     private(set) var fault: SendOutcome?
 
-    /// The file itself.
+    /// Makes a body that is the file itself.
     init(_ handle: FileHandle, byteCount: Int, _ expected: ExpectedBytes, _ control: SendControl) {
         self.handle = handle
         self.byteCount = byteCount
@@ -44,9 +46,11 @@ final class FileBody: RequestBody {
         self.control = control
     }
 
+    /// Makes an upload body from a bundle.
+    ///
     /// - Parameters:
-    ///   - layout: of the body that is made of the bundle.
-    ///   - bundle: its length, and what its bytes have to be.
+    ///   - layout: the layout of the body.
+    ///   - bundle: the size of the bundle, and how to check its bytes.
     init(
         _ handle: FileHandle, _ layout: BodyLayout, of bundle: (byteCount: Int, expected: ExpectedBytes),
         _ control: SendControl
@@ -76,7 +80,7 @@ final class FileBody: RequestBody {
 
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
         if comparison == nil, !rewind() { return false }
-        // Slow destinations get small pieces, so that the pace is even.
+        // With a rate limit the pieces are small, so that the flow is even.
         let limit = min(limit, 1 << 18, control.evenPiece)
         let first = byteCount - Self.heldBack
         if position < first {
@@ -97,7 +101,7 @@ final class FileBody: RequestBody {
         return true
     }
 
-    /// How many bytes `produce` gives next.
+    /// The number of bytes that `produce` gives next.
     private func nextCount(_ limit: Int) -> Int {
         var left = place.done
         for piece in pieces[place.piece...] {
@@ -107,9 +111,9 @@ final class FileBody: RequestBody {
         return 0
     }
 
-    /// The next bytes of the body, at most `limit`.
+    /// Hands out the next bytes of the body, at most `limit`.
     ///
-    /// - Returns: how many; nil where there is a fault.
+    /// - Returns: the number of bytes; nil on a fault.
     private func produce(_ limit: Int, _ taker: (Span<UInt8>) -> Void) -> Int? {
         while place.piece < pieces.count {
             let piece = pieces[place.piece]
@@ -130,7 +134,7 @@ final class FileBody: RequestBody {
         return 0
     }
 
-    /// Reads over what is not sent: headers and padding.
+    /// Reads bytes that are not sent, such as headers and padding, because the comparison needs them.
     private func pass(to offset: Int) -> Bool {
         while place.file < offset {
             guard read(min(offset - place.file, 1 << 18), isSent: false, { _ in }) else { return false }
@@ -157,7 +161,7 @@ final class FileBody: RequestBody {
         }
     }
 
-    /// Whether what was read here before is what is read now.
+    /// Whether the bytes agree with those from which the layout was computed.
     private func isKnown(_ bytes: Span<UInt8>) -> Bool {
         known.allSatisfy { part in
             let start = max(part.offset, place.file)
@@ -174,7 +178,7 @@ final class FileBody: RequestBody {
         return isFound
     }
 
-    /// The last bytes of the body, once all of the file was read and is what it has to be.
+    /// Returns the last bytes of the body, after the whole file was read and compared.
     private func readTail() -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < byteCount - position {
@@ -183,7 +187,7 @@ final class FileBody: RequestBody {
         }
         guard pass(to: fileBytes) else { return nil }
         do throws(NativeError) {
-            // A file that has grown is another one.
+            // A file that has grown does not have the expected bytes.
             var more: [UInt8] = [0]
             let isWhole = try handle.read(into: &more) == 0
             guard isWhole, let comparison, try comparison.agrees() else {
@@ -198,9 +202,10 @@ final class FileBody: RequestBody {
         }
     }
 
-    /// The SHA-256 of the body, made without haste: nothing is sent, so no rate holds it up. It is at its start again then.
+    /// Computes the SHA-256 of the body without a rate limit, because nothing is sent. Afterwards the body is at its
+    /// start.
     ///
-    /// - Returns: nil where there is a fault.
+    /// - Returns: nil on a fault.
     func digest(isStopped: () -> Bool) -> Digest? {
         guard rewind(), let body = try? SHA256Hasher() else { return nil }
         var left = byteCount

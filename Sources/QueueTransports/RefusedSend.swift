@@ -1,6 +1,6 @@
 import QueueModel
 
-/// What ended before a request was made.
+/// The outcome of a try that ended before a request was made.
 struct RefusedSend: Error {
     let outcome: SendOutcome
 

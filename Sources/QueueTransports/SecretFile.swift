@@ -3,13 +3,13 @@ import CaptureNative
 import QueueModel
 import SystemPackage
 
-/// The first line of a file: a token, a passphrase.
+/// Reads a secret, such as a token or a passphrase, from the first line of a file or of a command's output.
 enum SecretFile {
     private static let limit = 1 << 16
-    /// What goes into a header, or is a URL.
+    /// The largest size in bytes of a value that goes into a header or is a URL.
     static let longest = 8192
 
-    /// - Throws: what to say of a file that cannot be read or is empty.
+    /// - Throws: the message for a file that cannot be read or is empty.
     static func firstLine(_ path: FilePath) throws(SendTrouble) -> [UInt8] {
         do throws(NativeError) {
             let bytes = try FileHandle.reading(path).readAll(limit: limit)
@@ -27,7 +27,7 @@ enum SecretFile {
         return line
     }
 
-    /// The first line that a shell command prints.
+    /// Returns the first line that a shell command prints.
     static func firstLine(
         of command: String, _ environment: [String: String] = [:], _ control: SendControl
     ) throws(SendTrouble) -> String {

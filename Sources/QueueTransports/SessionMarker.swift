@@ -1,12 +1,12 @@
 import CurlClient
 import QueueModel
 
-/// A session's end, as one destination is told of it (Spec/queue.md section 9).
+/// The notification of one destination that a session has ended (Spec/queue.md section 9).
 package struct SessionMarker {
     package let session: String
     package let sessionNumber: Int
     package let destination: Int
-    /// Kept over attempts: a server that honours it takes the end once.
+    /// The idempotency key. It stays the same for all attempts, so that a server can ignore repetitions.
     package let key: String
     package let attempts: Int
     package let body: [UInt8]

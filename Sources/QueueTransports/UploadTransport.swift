@@ -4,51 +4,51 @@ public import QueueModel
 import Synchronization
 package import SystemPackage
 
-/// One way to a destination. Calls block; one transport is used by one thread at a time.
+/// A way to send captures to a destination. Calls block; only one thread at a time uses a transport.
 ///
-/// The contract: `send` may be called again for the same delivery after any outcome but `completed`, and never makes the
-/// destination hold two of it where the destination can tell. It returns `completed` only with a receipt that names the
-/// bundle's hash, `blocked` and `parked` only where the delivery is neither proven nor refused, and never throws: what
-/// goes wrong is an outcome. It writes nothing to the queue.
+/// The contract: `send` may be called again for the same delivery after any outcome but `completed`. It never makes the
+/// destination store a second copy if the destination can detect that. It returns `completed` only with a receipt that
+/// names the bundle's hash. It returns `blocked` and `parked` only if the delivery is neither proven nor refused. It
+/// never throws: every failure is an outcome. It writes nothing to the queue.
 package protocol UploadTransport: AnyObject {
-    /// What can be known without asking anybody: the folder is not mounted. Looked at before anything is claimed.
+    /// A block that is known without a request, such as a folder that is not mounted. It is checked before each claim.
     var absence: Block? { get }
-    /// Connects, and asks for nothing. nil when somebody is there.
+    /// Connects without a request. Returns nil if the destination can be reached.
     func reach(_ control: SendControl) -> Block?
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome
-    /// Asks what became of a delivery that is `processing`.
+    /// Asks for the decision about a delivery that is `processing`.
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome
-    /// Whether the destination still has what it gave a receipt for.
+    /// Checks whether the destination still has a capture for which it gave a receipt.
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState
-    /// Writes the bundle into `target`, from a destination that can give it back. The caller compares the hash.
+    /// Writes the bundle into `target`, if the destination can return it. The caller compares the hash.
     ///
-    /// - Returns: why not; nil when all of it came.
+    /// - Returns: the reason for a failure; nil if all bytes came.
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String?
-    /// Tells of a session's end; the answer's status line, or what went wrong.
+    /// Notifies the destination that a session has ended. Returns the status line of the answer, or what went wrong.
     func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble>
-    /// Asks what can be asked without changing anything.
+    /// Tests the destination without changing anything there.
     func test(_ control: SendControl) -> DestinationTest
 }
 
-/// What `confirm` found.
+/// The result of `confirm`.
 package enum RemoteState: Hashable {
     case there
     case lost(String)
     case unknown(String)
 }
 
-/// Something that did not work, for people.
+/// A failure, described in words for people.
 package struct SendTrouble: Error, Hashable {
     package let message: String
 
     package init(message: String) { self.message = message }
 }
 
-/// What `dest test` found.
+/// The result of `dest test`.
 public struct DestinationTest: Hashable, Sendable {
-    /// nil when it can be used.
+    /// The reason why the destination cannot be used; nil if it can.
     public var block: Block?
-    /// What was found, a sentence each.
+    /// The findings, one sentence each.
     public var findings: [String] = []
 
     package init(block: Block? = nil) { self.block = block }
@@ -66,27 +66,27 @@ extension UploadTransport {
     }
 }
 
-/// What is to be sent.
+/// One try to send a capture.
 package struct SendJob {
     package let capture: CaptureRecord
     package let delivery: DeliveryRecord
-    /// 128 bits that name this try.
+    /// A random 128-bit value that identifies this try.
     let token: [UInt8]
-    /// Unix milliseconds.
+    /// The time when the job was made, in Unix milliseconds.
     let now: Int
     private let begun = MonotonicClock.seconds
-    /// The bundle's file: in the spool, or the user's own.
+    /// The bundle's file: in the spool, or the user's own file.
     private let file: FilePath
-    /// The hash of the bytes in that file; after a push of another copy it is not that of the capture that was delivered.
+    /// The hash of the bytes in that file. It differs from the delivered capture's hash after a push of another copy.
     let held: Digest
     private let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
     private let keepBody: @Sendable (BodyHash) -> Void
 
     /// - Parameters:
-    ///   - file: where the bundle's bytes are.
-    ///   - held: the hash of the bytes there; nil for that of the capture.
-    ///   - isAnother: whether what a destination has under this id may be another capture with the same photo.
-    ///   - keepBody: has the queue keep the hash of the upload body. Where that cannot be written, the next try makes it again.
+    ///   - file: the file with the bundle's bytes.
+    ///   - held: the hash of the bytes in the file; nil if it is that of the capture.
+    ///   - isAnother: whether a remote id may belong to another capture with the same photo.
+    ///   - keepBody: stores the hash of the upload body. If that fails, the next try computes the hash again.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
@@ -102,13 +102,13 @@ package struct SendJob {
         self.keepBody = keepBody
     }
 
-    /// Whether what a destination has under this id may be another capture with the same photo.
+    /// Whether a remote id may belong to another capture with the same photo.
     func mayBeAnother(_ remoteID: String, photo: Digest) -> Bool { isAnother(remoteID, photo) }
 
-    /// Keeps the hash of the upload body for later tries.
+    /// Stores the hash of the upload body for later tries.
     func keep(_ body: BodyHash) { keepBody(body) }
 
-    /// The bundle's bytes, and as what messages name them.
+    /// Opens the bundle's file. The name is for messages.
     func open() -> Result<(handle: FileHandle, name: String), SourceTrouble> {
         do throws(NativeError) {
             let handle =
@@ -125,16 +125,16 @@ package struct SendJob {
 
     var holdsWhatWasSent: Bool { held == capture.sha256 }
 
-    /// The bytes that were delivered, where they are still here.
+    /// Opens the bytes that were delivered; nil if they are no longer here.
     func openSent() -> FileHandle? {
         guard holdsWhatWasSent, case .success(let source) = open() else { return nil }
         return source.handle
     }
 
-    /// How many bytes were delivered; nil where nothing tells.
+    /// The number of delivered bytes; nil if it is unknown.
     var sentByteCount: Int? { holdsWhatWasSent ? capture.byteCount : delivery.receipt.flatMap(Receipt.byteCount) }
 
-    /// A receipt: what is told, and what every receipt has.
+    /// Makes a receipt from the given members and those that every receipt has.
     package func receipt(_ kind: Destination.Kind, _ members: KeyValuePairs<String, JSONValue?>) -> String {
         var all: [JSONValue.Member] = members.compactMap { pair in pair.value.map { JSONValue.Member(pair.key, $0) } }
         all.append(JSONValue.Member("kind", .string(kind.rawValue)))
@@ -159,7 +159,7 @@ enum SourceTrouble: Error {
     }
 }
 
-/// Between a transfer and those who watch it: how far it is, and whether it is to end.
+/// Connects a transfer with the run: it carries the progress, the rate limits and the request to stop.
 package final class SendControl: Sendable {
     private struct State {
         var stop: String?
@@ -170,7 +170,7 @@ package final class SendControl: Sendable {
 
     private let state = Mutex(State())
     private let throttles: [Throttle]
-    /// How often the network has changed in this run.
+    /// The number of network changes in this run.
     let network: Int
 
     package init(_ throttles: [Throttle] = [], network: Int = 0) {
@@ -178,13 +178,13 @@ package final class SendControl: Sendable {
         self.network = network
     }
 
-    /// Ends what is under way within a second.
+    /// Asks the transfer to end, which takes at most a second.
     package func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
 
-    /// Why it is to end; nil while it may go on.
+    /// The reason why the transfer must end; nil if it may continue.
     package var stopped: String? { state.withLock(\.stop) }
 
-    /// - Returns: false as soon as it is to end.
+    /// - Returns: false as soon as the transfer must end.
     func wait(seconds: Double) -> Bool {
         let end = MonotonicClock.seconds + seconds
         while stopped == nil {
@@ -206,20 +206,20 @@ package final class SendControl: Sendable {
 
     package var progress: (sent: Int, whole: Int) { state.withLock { ($0.sent, $0.whole) } }
 
-    /// How many bytes may go at once without a silence after them that is longer than a quarter of a second or so.
+    /// The largest piece that keeps the pauses of the rate limits to about a quarter of a second.
     var evenPiece: Int { throttles.map(\.evenPiece).min() ?? .max }
 
-    /// Waits until so many bytes may be sent; false when it is to end.
+    /// Waits until this number of bytes may be sent; returns false if the transfer must end.
     func waitForTurn(_ bytes: Int) -> Bool {
         for throttle in throttles where !throttle.take(bytes, isStopped: { self.stopped != nil }) { return false }
         return stopped == nil
     }
 }
 
-/// Lets so many bytes a second pass, in all that share it.
+/// Limits the rate in bytes per second of all transfers that share it.
 package final class Throttle: Sendable {
     private let bytesPerSecond: Double
-    /// When the next byte may go, in seconds of the monotonic clock.
+    /// When the next byte may be sent, in seconds of the monotonic clock.
     private let free = Mutex(MonotonicClock.seconds)
 
     package init(bytesPerSecond: Int) { self.bytesPerSecond = Double(max(1, bytesPerSecond)) }

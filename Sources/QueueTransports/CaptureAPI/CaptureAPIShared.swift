@@ -4,16 +4,16 @@ import QueueModel
 import Synchronization
 import SystemPackage
 
-/// What transfers to one server of the capture API share.
+/// The state that all transfers to one server of the capture API share.
 final class CaptureAPIShared: Sendable {
     let tokens: TokenSource?
-    /// Server's clock minus ours, in milliseconds: learnt when it refuses a timestamp.
+    /// The server's clock minus ours in milliseconds, learnt when the server refuses a timestamp.
     let offset = Mutex(0)
     private let device = Mutex<DeviceKey?>(nil)
 
     init(_ settings: CaptureAPISettings) { tokens = settings.token.map { TokenSource($0) } }
 
-    /// The key that signs; read once.
+    /// Returns the signing key, which is read once.
     func key(_ settings: CaptureAPISettings.Device) throws(SendTrouble) -> DeviceKey {
         if let known = device.withLock(\.self) { return known }
         let path = settings.keyFile ?? DeviceKeyFile.usualPath

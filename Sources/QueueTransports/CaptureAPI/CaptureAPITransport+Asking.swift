@@ -3,22 +3,22 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// Questions to a server of the capture API (Spec/upload.md sections 4.3 and 4.4).
+/// Asks a server of the capture API (Spec/upload.md sections 4.3 and 4.4).
 extension CaptureAPITransport {
     enum Landing {
         case outcome(SendOutcome)
-        /// The server says that it has no such photo.
+        /// The server says that it does not have this photo.
         case absent
-        /// It has the photo of another capture, or may have.
+        /// The server has the photo, but for another capture, or possibly for another one.
         case anothers
-        /// It does not say.
+        /// The server does not say.
         case unknown(String)
     }
 
     /// Asks the server whether it has the photo (Spec/upload.md section 4.4).
     func landed(_ job: SendJob, _ control: SendControl) -> Landing {
         guard let verify = settings.verify else { return .unknown("the destination has no verify URL") }
-        // Without a photo there is nothing to ask for.
+        // Without a photo the server cannot be asked.
         guard case .success(let source) = job.open(),
             let photo = try? SpooledPart.photo(of: source.handle, sha256: job.held, name: source.name),
             let form = try? FormFile(photo, control)
@@ -34,13 +34,13 @@ extension CaptureAPITransport {
             let data = value?["data"] ?? value
             let status = data?["status"]?.text
             if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
-                // Photos can be shared; ids are not.
+                // Several captures can have the same photo, but not the same id.
                 if id != job.delivery.remoteID && job.mayBeAnother(id, photo: photo.sha256) { return .anothers }
                 let url = told(data?["verification_url"]?.text)
                 return .outcome(completed(job, id, url, by: "verify-file", data ?? .null))
             }
             if status == "no_record" { return .absent }
-            // A server that has trouble is asked later; one that does not know the service, never.
+            // After a server error, ask again later; a server that does not know the service is not asked again.
             return answer.status >= 500 || answer.status == 429
                 ? .outcome(Self.stillUnclear(end)) : .unknown(end.message)
         }
@@ -65,7 +65,7 @@ extension CaptureAPITransport {
         case .success(let end):
             guard let answer = end.answer else {
                 if case .blocked = end.outcome { return end.outcome }
-                // Nobody said anything, so nothing is decided.
+                // There was no answer, so nothing is decided.
                 return .parked(cause: end.message, isInDoubt: false)
             }
             if answer.status == 404 {
@@ -116,13 +116,13 @@ extension CaptureAPITransport {
             found.block = Block(.local, error.message)
             return found
         }
-        // A capture that no server has: who asks is judged before what is asked for.
+        // No server has this capture. A server checks the credentials before it looks for the capture.
         let nobody = "00000000-0000-4000-8000-000000000000"
         guard let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + nobody),
             let empty = try? Digest.of([]), let token = try? RandomBytes.make(16),
             case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
         else { return found }
-        // A server of another kind has no code for it.
+        // A server of another kind does not send an error code of the API.
         found.judge(end, allowing: end.word == nil ? [] : [404])
         return found
     }

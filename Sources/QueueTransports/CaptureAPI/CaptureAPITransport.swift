@@ -4,7 +4,7 @@ import CurlClient
 import QueueModel
 import Synchronization
 
-/// Multipart POST to a server of the capture API (Spec/upload.md).
+/// Uploads with a multipart POST to a server of the capture API (Spec/upload.md).
 final class CaptureAPITransport: UploadTransport {
     let settings: CaptureAPISettings
     let shared: CaptureAPIShared
@@ -30,7 +30,7 @@ final class CaptureAPITransport: UploadTransport {
             case .absent, .anothers, .unknown: break
             }
         }
-        // The boundary that is free is known with the hash of the body.
+        // If the hash of the body is known, so is a boundary that does not occur in it.
         var candidate = job.capture.body?.candidate ?? 0
         while true {
             let source: Source
@@ -42,7 +42,8 @@ final class CaptureAPITransport: UploadTransport {
                 source.handle, source.layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
             let outcome = post(file, source.layout, to: endpoint, job, control)
             guard file.isSpoilt else { return file.fault ?? outcome }
-            // Nothing of it arrived whole; the next boundary that the manifest gives is tried.
+            // The boundary occurs in the body, and the body did not arrive whole. Try the next boundary of the
+            // manifest.
             candidate = source.layout.candidate + 1
         }
     }
@@ -50,7 +51,7 @@ final class CaptureAPITransport: UploadTransport {
     private func post(
         _ file: FileBody, _ layout: BodyLayout, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
     ) -> SendOutcome {
-        // Only a signature needs the hash of the body before it is sent.
+        // Only a signed request needs the hash of the body before the body is sent.
         var digest: Digest?
         if settings.device != nil {
             digest = bodyHash(file, layout, job, control)
@@ -68,7 +69,8 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    /// Made by the first try that needs it, and kept: the next one signs without reading the bytes.
+    /// Returns the hash of the body. The first signed try computes and stores it, so that later ones need not read the
+    /// bytes.
     private func bodyHash(
         _ file: FileBody, _ layout: BodyLayout, _ job: SendJob, _ control: SendControl
     ) -> Digest? {
@@ -91,7 +93,7 @@ final class CaptureAPITransport: UploadTransport {
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
             return completed(job, id, url, by: "answer", data, body)
         case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present:
-            // The connection is fine, so it can be asked at once.
+            // The connection works, so the server can be asked at once.
             if case .outcome(let outcome) = landed(job, control), case .completed = outcome { return outcome }
             return end.kind == .present ? .failed(code: end.code, message: end.message) : end.outcome
         default: return end.outcome
@@ -102,7 +104,7 @@ final class CaptureAPITransport: UploadTransport {
         ["processing", "pending", "queued"].contains(status?.lowercased() ?? "")
     }
 
-    /// What a server says that has looked at a capture and does not want it; nil for anything else.
+    /// The outcome if the server has examined the capture and rejects it; nil otherwise.
     static func refusal(_ data: JSONValue, _ answer: JSONValue?, hiding secrets: [String]) -> SendOutcome? {
         guard let status = data["status"]?.text?.lowercased(), ["failed", "rejected", "error"].contains(status) else {
             return nil
@@ -118,7 +120,7 @@ final class CaptureAPITransport: UploadTransport {
     func completed(
         _ job: SendJob, _ id: String, _ url: String?, by proof: String, _ answer: JSONValue, _ body: Digest? = nil
     ) -> SendOutcome {
-        // It may repeat the path.
+        // The answer may repeat the secret path.
         let isKept = !settings.connection.hidesPaths && CanonicalJSON.encode(answer).count <= Self.answerLimit
         let receipt = job.receipt(
             .http,
@@ -131,17 +133,17 @@ final class CaptureAPITransport: UploadTransport {
         return .completed(receipt: receipt, remoteID: id, remoteURL: url)
     }
 
-    /// A URL that the server tells, which can be below a path that is a secret.
+    /// Returns a URL from the server for storage; nil if paths are secret, because it may contain such a path.
     func told(_ url: String?) -> String? { settings.connection.hidesPaths ? nil : url }
 
-    /// Bytes of what the server said that go into a receipt.
+    /// The largest answer of a server, in bytes, that is stored in a receipt.
     private static let answerLimit = 4096
 
     func local(_ message: String) -> SendOutcome {
         .blocked(Block(.local, message))
     }
 
-    /// A bundle, and how a body is made of it.
+    /// A bundle, with the layout of the body made from it.
     private typealias Source = (handle: FileHandle, layout: BodyLayout)
 
     private func open(_ job: SendJob, from candidate: Int) -> Result<Source, RefusedSend> {
@@ -161,14 +163,14 @@ final class CaptureAPITransport: UploadTransport {
         if error.code == .outputUnusable || error.code == .inputOutput {
             return .failed(code: error.code.rawValue, message: error.message)
         }
-        // A bundle that was sound when it was pushed has other bytes now; it is looked at before it is set aside.
+        // The bundle was sound at push, so its bytes have changed. They are checked again before they are set aside.
         return error.verdict == nil && error.code != .entrySHA256
             ? .failed(code: error.code.rawValue, message: error.message) : .damaged(message: error.message)
     }
 
     // MARK: - Credentials
 
-    /// Sends with token and device headers, made for this try; once more where the server asks for fresh ones.
+    /// Sends with a token and device headers made for this try. It repeats once if the server asks for fresh ones.
     func authorized(
         _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
@@ -188,7 +190,7 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    /// - Returns: whether there is a device to sign with.
+    /// - Returns: whether the request was signed.
     private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
         guard let body, let device = settings.device else { return false }
         let key = try shared.key(device)
@@ -202,7 +204,8 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    /// 2020 to 2200: a clock of ours that was never set may be off by half a century, a server's is not.
+    /// The plausible times, 2020 to 2200. Our own clock may be wrong by decades, but a server's time outside is an
+    /// error.
     static let possibleTimes = 1_577_836_800_000...7_258_118_400_000
 
     private func correctClock(_ answer: HTTPAnswer?) {

@@ -3,7 +3,7 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// A form with one file in it, streamed.
+/// A streamed form with one file.
 final class FormFile: RequestBody {
     let contentType: String
     let byteCount: Int

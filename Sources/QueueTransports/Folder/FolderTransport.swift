@@ -3,7 +3,7 @@ package import CaptureNative
 package import QueueModel
 package import SystemPackage
 
-/// Delivers to a folder on a mounted disk: a durable copy that was read back (Spec/queue.md section 12).
+/// Delivers to a folder on a mounted disk: it makes a durable copy and reads it back (Spec/queue.md section 12).
 package final class FolderTransport: UploadTransport {
     static let markerName: FilePath.Component = ".capqueue-destination"
     private let path: FilePath
@@ -15,7 +15,7 @@ package final class FolderTransport: UploadTransport {
         self.marker = marker
     }
 
-    /// The flat settings of a folder that is marked now, its path without links.
+    /// Marks a folder and returns its flat settings, with the path without links.
     ///
     /// - Throws: `output.unusable`.
     package static func marked(_ flat: [String: String], queue: FilePath) throws(BundleError) -> [String: String] {
@@ -25,9 +25,9 @@ package final class FolderTransport: UploadTransport {
         return flat
     }
 
-    /// Puts the marker into a folder, unless one is there, and syncs it.
+    /// Writes a marker into a folder, unless it has one, and syncs it.
     ///
-    /// - Returns: the path without links, and what the marker says.
+    /// - Returns: the path without links, and the text of the marker.
     /// - Throws: `output.unusable`.
     package static func mark(_ path: FilePath, queue: FilePath) throws(BundleError) -> (path: FilePath, marker: String)
     {
@@ -61,7 +61,7 @@ package final class FolderTransport: UploadTransport {
         return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
     }
 
-    /// Whether the folder is the one that was named, and not the empty place where its disk would be mounted.
+    /// Whether this is the marked folder, and not the empty mount point of its disk.
     var isThere: Bool { Self.readMarker(path) == marker }
 
     package func reach(_ control: SendControl) -> Block? { absence }
@@ -74,7 +74,7 @@ package final class FolderTransport: UploadTransport {
                 "\(path) is missing, or is not the folder that was added: is its disk mounted?")
     }
 
-    /// Copies the bundle; what is there already is compared, never replaced.
+    /// Copies the bundle. A file that already exists is compared, never replaced.
     package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         if let absence { return .blocked(absence) }
         switch job.open() {
@@ -98,7 +98,7 @@ package final class FolderTransport: UploadTransport {
                 return .damaged(message: "the bytes changed since they were pushed")
             }
             try file.handle.synchronize()
-            // What is read back comes from the disk then, and not from memory.
+            // Without the cache, the bytes are read back from the disk and not from memory.
             file.handle.dropCache()
             try file.handle.seekToStart()
             guard try copy(file.handle, to: nil, .sha256(job.capture.sha256)) == true else {
@@ -122,7 +122,7 @@ package final class FolderTransport: UploadTransport {
         _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle
     ) throws(NativeError) -> SendOutcome {
         let name = Self.name(of: job)
-        // A link to somewhere else is no copy.
+        // A link to another place is not a copy.
         guard try folder.status(of: name)?.kind == .file else {
             return .conflict(message: "\(target) exists and is not a regular file")
         }
@@ -133,7 +133,7 @@ package final class FolderTransport: UploadTransport {
         guard try copy(there, to: nil, .sha256(job.capture.sha256)) == true else {
             return .conflict(message: "\(target) exists and has other content")
         }
-        // Perhaps a run was killed before it had synced them.
+        // A run may have been killed before it synced the file and the folder.
         try there.synchronize()
         try folder.synchronize()
         return completed(job, target)
@@ -181,8 +181,8 @@ package final class FolderTransport: UploadTransport {
         return found
     }
 
-    /// - Parameter control: is told how far the copy is, limits its rate, and may end it.
-    /// - Returns: whether all that was read is what was expected; nil when it was ended.
+    /// - Parameter control: gets the progress, limits the rate, and can stop the copy.
+    /// - Returns: whether all bytes are the expected ones; nil if the copy was stopped.
     private func copy(
         _ source: FileHandle, to target: FileHandle?, _ expected: ExpectedBytes, _ control: SendControl? = nil
     ) throws(NativeError) -> Bool? {

@@ -2,15 +2,15 @@ import CaptureBundle
 import CurlClient
 import QueueModel
 
-/// What an answer says in words.
+/// The code and the text of an answer.
 struct AnswerWords {
     let code: String?
     let isEdge: Bool
-    /// ` (CODE: message)`, or nothing.
+    /// The text for a message, ` (CODE: message)`, or an empty string.
     let detail: String
     let json: JSONValue?
 
-    /// - Parameter secrets: of the request, which an answer may repeat.
+    /// - Parameter secrets: secrets of the request, which an answer may repeat.
     init(_ answer: HTTPAnswer, hiding secrets: [String] = []) {
         let type = answer["content-type"]?.lowercased() ?? ""
         isEdge = type.hasPrefix("text/html")
@@ -26,7 +26,7 @@ struct AnswerWords {
         } else if json == nil, type.hasPrefix("text/plain") {
             text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
         }
-        // It decides what is done; only what is shown of it hides anything.
+        // The code decides what happens, so it is kept unchanged; secrets are only removed from the text that is shown.
         self.code = code.map { Self.plain($0, 64) }
         let parts = [
             code.map { Self.shown($0, hiding: secrets, limit: 64) },
@@ -46,7 +46,7 @@ struct AnswerWords {
         }
     }
 
-    /// On one line, and of a length that a message can have.
+    /// Puts the text on one line, cut to the length limit of a message.
     private static func plain(_ text: String, _ limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }).prefix(limit))
     }
@@ -57,7 +57,7 @@ struct AnswerWords {
 }
 
 extension HTTPAnswer {
-    /// Whether its body, or the beginning of that, names a header.
+    /// Whether the first 8192 bytes of the body name a header.
     func names(_ header: String) -> Bool {
         String(decoding: body.prefix(8192), as: UTF8.self).lowercased().contains(header.lowercased())
     }
@@ -69,7 +69,7 @@ extension HTTPRequest {
         "x-request-id",
     ]
 
-    /// What no message may show: the query, as it is and decoded, the values of headers, and a path that is a secret.
+    /// The texts that no message may show: the query, as it is and decoded, the values of headers, and a secret path.
     func secrets(hidesPath: Bool) -> [String] {
         let pairs = (address.query ?? "").pieces(by: "&").flatMap { pair in [pair] + pair.pieces(by: "=", limit: 2) }
         let query = ([address.query].compactMap(\.self) + pairs).flatMap { [$0, URLTemplate.unescaped($0)] }
@@ -78,7 +78,7 @@ extension HTTPRequest {
         }
         let path = hidesPath ? [address.path] + address.path.pieces(by: "/") : []
         let all = query + values + path + path.map(URLTemplate.unescaped)
-        // The longest first: a part of it may be another one.
+        // The longest comes first, because a shorter secret may be a part of it.
         return all.filter { $0.utf8.count >= 4 }.sorted { $1.utf8.count < $0.utf8.count }
     }
 }

@@ -2,7 +2,7 @@ import CurlClient
 import QueueModel
 
 extension HTTPExchange {
-    /// What every test of a destination begins with: whether somebody is there. Without a block there is more to ask.
+    /// Makes the first check of each destination test: whether the server can be reached.
     func test(_ address: WebAddress?, _ control: SendControl) -> DestinationTest {
         guard let address else {
             return DestinationTest(block: Block(.endpoint, "the URL cannot be used"))
@@ -14,7 +14,7 @@ extension HTTPExchange {
 }
 
 extension DestinationTest {
-    /// - Parameter fine: statuses that say only that nothing is stored under the URL yet, such as 404.
+    /// - Parameter fine: statuses that only say that nothing is stored under the URL yet, such as 404.
     mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
         let status = end.answer?.status ?? 0
         let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials

@@ -2,7 +2,7 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// Bytes that come back, no more than were sent.
+/// Writes downloaded bytes to a file, at most as many as were sent.
 final class Download {
     private let target: FileHandle
     private let limit: Int
@@ -29,7 +29,7 @@ final class Download {
         }
     }
 
-    /// nil when all of it came.
+    /// Returns what went wrong; nil if the download is complete.
     func trouble(_ end: HTTPEnd) -> String? {
         if let fault { return fault }
         guard end.answer?.status == 200 else { return end.message }

@@ -3,43 +3,43 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// One request and what its end means (Spec/upload.md section 4), redirects followed by hand.
+/// The end of one request and its meaning (Spec/upload.md section 4).
 struct HTTPEnd {
     let kind: AnswerClass
-    /// nil when none came.
+    /// The answer; nil if there was none.
     let answer: HTTPAnswer?
-    /// `http.413`, `curl.56`.
+    /// The code, such as `http.413` or `curl.56`.
     let code: String
-    /// For people; never with a query or a header in it.
+    /// The message for people. It never contains a query or a header.
     let message: String
     let retryAfter: Int?
     let wasSentWhole: Bool
-    /// `error.code` of a JSON body, or S3's.
+    /// The `error.code` of a JSON body, or the code of an S3 error.
     let word: String?
-    /// Of the request; not for messages.
+    /// The secrets of the request, which must not appear in messages.
     var secrets: [String] = []
 
-    /// The timestamp is the trouble, or the signature over it, and not the token.
+    /// Whether the server refuses the timestamp or the signature over it, and not the token.
     var asksForFreshHeaders: Bool {
         ["TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED"].contains(word ?? "")
     }
 
-    /// The server answered that nothing is stored under the URL.
+    /// Whether the server answered that nothing is stored under the URL.
     var isOfAbsence: Bool { answer?.status == 404 || answer?.status == 410 }
 
-    /// Whether the server does not know a header of the request: 501, or a 400 that names it.
+    /// Whether the server does not know a header of the request: it answered 501, or 400 with the name of the header.
     func isOfUnknownHeader(_ name: String) -> Bool {
         answer.map { $0.status == 501 || $0.status == 400 && $0.names(name) } ?? false
     }
 
-    /// What becomes of the delivery, where the answer itself says it all.
+    /// The outcome for the delivery if it depends on the answer alone.
     var outcome: SendOutcome {
         switch kind {
         case .landed, .present, .unclear: .unclear(code: code, message: message)
         case .final: .rejected(code: code, message: message)
         case .retry, .followed: .failed(code: code, message: message)
         case .stopped: .parked(cause: message, isInDoubt: wasSentWhole)
-        // Asked for again after all that could be done anew.
+        // The server asks for another try although token, signature and URL are fresh.
         case .again: .blocked(Block(.credentials, message))
         case .wait, .full, .credentials, .endpoint, .tls, .offline, .local:
             .blocked(Block(kind.reason ?? .offline, message, milliseconds: retryAfter))
@@ -47,14 +47,15 @@ struct HTTPEnd {
     }
 }
 
-/// Makes requests to one destination, over connections that are kept.
+/// Makes requests to one destination over kept connections, and follows redirects itself.
 final class HTTPExchange {
     private let kind: AnswerFacts.Kind
     private let options: ConnectionOptions
     private let hidesPaths: Bool
-    /// One for each origin: of a connection that is kept beside another one nobody would notice what comes unasked.
+    /// One session for each origin. If a session kept several connections, unsolicited bytes on an unused one would go
+    /// unnoticed.
     private var sessions: [WebAddress.Origin: CurlSession] = [:]
-    /// How often the network had changed when the session was made.
+    /// The number of network changes when the sessions were made.
     private var network = 0
 
     init(_ settings: ConnectionSettings, _ kind: AnswerFacts.Kind) {
@@ -63,11 +64,11 @@ final class HTTPExchange {
         hidesPaths = settings.hidesPaths
     }
 
-    /// Fetched URLs may lead to another host each time.
+    /// The most kept sessions. The limit exists because fetched URLs may name another host each time.
     private static let mostSessions = 8
 
     private func opened(_ origin: WebAddress.Origin, _ control: SendControl) throws(TransferFailure) -> CurlSession {
-        // After a change of the network a kept connection may lead nowhere, and nobody would say so for minutes.
+        // After a change of the network, a kept connection may be dead, which would only show after minutes.
         if network != control.network || sessions.count > Self.mostSessions { sessions = [:] }
         network = control.network
         if let session = sessions[origin], !session.isStale { return session }
@@ -77,8 +78,9 @@ final class HTTPExchange {
     }
 
     /// - Parameters:
-    ///   - carriesCredentials: a token, a signature or device headers are in it: it goes to its own origin alone.
-    ///   - isFetched: the URL came from a command or an endpoint, or its time is over.
+    ///   - carriesCredentials: whether the request has a token, a signature or device headers, so that it must stay at
+    ///     its origin.
+    ///   - isFetched: whether the URL came from a command or an endpoint, or has expired.
     func perform(
         _ request: HTTPRequest, carriesCredentials: Bool, sentToken: Bool = false, isFetched: Bool = false,
         _ control: SendControl
@@ -95,12 +97,13 @@ final class HTTPExchange {
         }
     }
 
-    /// The same with a bearer token, and once more where the server asks for a fresh one, or for fresh headers.
+    /// Makes a request with a bearer token. If the server asks for a fresh token or fresh headers, it repeats the
+    /// request once.
     ///
     /// - Parameters:
-    ///   - isFetched: as above; a 403 for its sake is the caller's.
-    ///   - prepare: adds what is made for each try; says whether these are credentials.
-    ///   - onAgain: told of an answer that asks for another try.
+    ///   - isFetched: as above; the caller handles a 403 for such a URL.
+    ///   - prepare: adds what is made for each try, and returns whether these are credentials.
+    ///   - onAgain: called with an answer that asks for another try.
     func perform(
         _ request: HTTPRequest, token tokens: TokenSource?, isFetched: Bool = false, _ control: SendControl,
         prepare: (inout HTTPRequest) throws(SendTrouble) -> Bool, onAgain: (HTTPEnd) -> Void = { _ in }
@@ -145,7 +148,7 @@ final class HTTPExchange {
             RedirectFacts(
                 isPreserving: [307, 308].contains(answer.status), isSameOrigin: target.origin == request.address.origin,
                 isDowngrade: request.address.origin.scheme == "https" && target.origin.scheme == "http",
-                // A certificate of ours is shown to whoever is connected to.
+                // A client certificate counts as credentials, because each server that asks for it would see it.
                 carriesCredentials: carriesCredentials || options.certificate != nil, count: redirects + 1)
         }
         let facts = AnswerFacts(
@@ -158,7 +161,7 @@ final class HTTPExchange {
                 ?? ", a redirect without a usable Location"
         }
         let kind = AnswerClass.of(facts, kind: self.kind)
-        // A page for people, or a gateway that has no server to ask.
+        // The answer is a page for people, or comes from a gateway that cannot reach the server.
         let isOutage =
             (kind == .retry || kind == .unclear)
             && (words.isEdge || (502...504).contains(answer.status) && words.code == nil)
@@ -176,7 +179,7 @@ final class HTTPExchange {
             failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole)
         let stopped = control.stopped
         if let status = failure.proxyStatus {
-            // Nothing went beyond the proxy.
+            // Nothing was sent beyond the proxy.
             kind = status == 407 ? .credentials : .offline
             return HTTPEnd(
                 kind: stopped == nil ? kind : .stopped, answer: nil, code: "proxy.\(status)",
@@ -193,12 +196,12 @@ final class HTTPExchange {
             word: nil)
     }
 
-    /// Who is not there may be the proxy.
+    /// Names the proxy, because it may be the proxy that cannot be reached.
     private var proxyWords: String {
         options.proxy.flatMap(WebAddress.init).map { " by the proxy \($0.origin)" } ?? ""
     }
 
-    /// Connects to where a request would go.
+    /// Connects to the server of a URL, without a request.
     func reach(_ address: WebAddress?, _ control: SendControl) -> Block? {
         guard let address else { return nil }
         do throws(TransferFailure) {

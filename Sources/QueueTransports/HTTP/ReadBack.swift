@@ -3,12 +3,12 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// Hashes what a destination gives back and keeps none of it, to see whether it is what was sent.
+/// Hashes the bytes that a destination returns, without storing them, to compare them with the sent ones.
 final class ReadBack {
     enum Verdict {
         case same
         case different
-        /// It could not be read, and why.
+        /// The bytes could not be read, for this reason.
         case unread(String)
     }
 
@@ -23,13 +23,13 @@ final class ReadBack {
         hasher = try SHA256Hasher()
     }
 
-    /// For `HTTPRequest.sink`. More bytes than were sent end the transfer.
+    /// The sink for `HTTPRequest.sink`. It ends the transfer if more bytes come than were sent.
     func take(_ piece: Span<UInt8>) -> Bool {
         count += piece.count
         return count <= byteCount && (try? hasher.update(piece)) != nil
     }
 
-    /// - Parameter end: how the request that returned the bytes ended.
+    /// - Parameter end: the end of the request that returned the bytes.
     func verdict(_ end: HTTPEnd) -> Verdict {
         if count > byteCount { return .different }
         guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }

@@ -2,17 +2,19 @@ import QueueModel
 import Synchronization
 import SystemPackage
 
-/// The bearer token of a destination, read once a run and once more for each time that the server refuses it.
+/// The bearer token of a destination. A run reads it once, and again each time the server refuses it.
 final class TokenSource: Sendable {
     private let origin: TokenSettings
-    /// Held while it is read, so that transfers side by side read it once.
+    /// The lock is held while the token is read, so that concurrent transfers read it once.
     private let token = Mutex<String?>(nil)
 
     init(_ origin: TokenSettings) { self.origin = origin }
 
     func current(_ control: SendControl) throws(SendTrouble) -> String { try after(nil, control) }
 
-    /// - Parameter refused: what the server did not take; nil for none.
+    /// Returns the token, and reads it again if the known one was refused.
+    ///
+    /// - Parameter refused: the token that the server refused; nil if none was refused.
     func after(_ refused: String?, _ control: SendControl) throws(SendTrouble) -> String {
         let origin = origin
         let result = token.withLock { known -> Result<String, SendTrouble> in

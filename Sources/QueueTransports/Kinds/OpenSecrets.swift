@@ -3,9 +3,10 @@ public import QueueModel
 import SystemPackage
 
 extension Destination {
-    /// The files with secrets of this destination that other users can read or write, each with what to do.
+    /// The errors for files with secrets of this destination that other users can read or write, each with a hint.
     ///
-    /// The user wrote them, so they are warned of; the device key is refused when it is loaded.
+    /// They only cause a warning, because the user wrote these files. An exposed device key is refused when it is
+    /// loaded.
     public var openSecrets: [BundleError] {
         ((try? parsedSettings())?.secretFiles ?? []).compactMap { FileAccess.exposure(ofSecret: $0) }
     }

@@ -2,12 +2,12 @@ import CaptureBundle
 package import QueueModel
 import Synchronization
 
-/// Makes transports, and keeps what those of one destination share.
+/// Makes transports, and keeps the state that all transports of one destination share.
 package final class TransportShares: Sendable {
     private struct Shares {
         var servers: [Destination: CaptureAPIShared] = [:]
         var tokens: [Destination: TokenSource] = [:]
-        /// Secret files that were warned of already.
+        /// Secret files about which the user was warned.
         var warned: Set<[UInt8]> = []
     }
 
@@ -15,7 +15,7 @@ package final class TransportShares: Sendable {
 
     package init() {}
 
-    /// - Parameter warn: for what the user should know, and which stops nothing.
+    /// - Parameter warn: gets problems that the user should know but that do not stop the transfer.
     package func make(_ destination: Destination, warn: @escaping (String) -> Void) -> any UploadTransport {
         for fault in destination.openSecrets {
             let file = Array((fault.file ?? "").utf8)

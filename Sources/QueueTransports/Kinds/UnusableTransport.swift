@@ -1,14 +1,14 @@
 import CaptureNative
 import QueueModel
 
-/// A destination whose settings cannot be used: it is blocked, and the others go on.
+/// A destination whose settings cannot be used. It is blocked, and the other destinations are not.
 final class UnusableTransport: UploadTransport {
     private let trouble: String
     private let block: Block
 
     init(_ destination: Destination, _ fault: SettingsFault) {
         trouble = "its settings cannot be used: \(fault.message)"
-        // Of a folder nothing can be changed.
+        // The settings of a folder cannot be changed.
         let change =
             destination.kind == Destination.Kind.folder.rawValue
             ? "add the folder under another name, then: capqueue dest retire \(destination.name) --to OTHER"

@@ -3,22 +3,22 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// Where a capture is put: a URL of the template, or one that is fetched late (Spec/queue.md section 12).
+/// Finds the URL for a capture: from a template, or fetched just before the upload (Spec/queue.md section 12).
 final class PutAddresses {
     struct Place {
         let address: WebAddress
         let headers: [HTTPRequest.Header]
-        /// It came from a command or an endpoint, and can be had anew.
+        /// Whether the URL came from a command or an endpoint, so that it can be fetched again.
         let isFetched: Bool
 
-        /// Whoever has it may use it: it is not shown and not kept.
+        /// Whether the URL itself gives access. Such a URL is neither shown nor stored.
         var isSigned: Bool {
             isFetched || Self.lifeEnd(address) != nil || address.query?.contains("ignature=") ?? false
         }
 
         func isOver(at now: Int) -> Bool { Self.lifeEnd(address).map { $0 <= now } ?? false }
 
-        /// Unix milliseconds; nil where the URL does not tell.
+        /// When the URL expires, in Unix milliseconds; nil if the URL does not say so.
         static func lifeEnd(_ address: WebAddress) -> Int? {
             var values: [String: String] = [:]
             for pair in (address.query ?? "").pieces(by: "&") {
@@ -33,7 +33,7 @@ final class PutAddresses {
             return values["expires"].flatMap { WholeNumber.parse($0) }.flatMap { $0 < 1 << 40 ? $0 * 1000 : nil }
         }
 
-        /// `20260314T150000Z`
+        /// Parses a time such as `20260314T150000Z`.
         private static func basic(_ text: String) -> Int? {
             let digits = Array(text.utf8)
             guard digits.count == 16 else { return nil }
@@ -48,7 +48,7 @@ final class PutAddresses {
     private let tokens: TokenSource?
     private let warn: (String) -> Void
     private var hasWarned = false
-    /// Where the last capture went, which can be connected to.
+    /// The URL of the last capture, which serves for connecting.
     private(set) var last: WebAddress?
 
     init(
@@ -60,8 +60,8 @@ final class PutAddresses {
         self.warn = warn
     }
 
-    /// Whether token and headers of the user's may go there: to what the user named, and to a fetched URL only where it is
-    /// of the endpoint's own origin, or a command's that is not signed.
+    /// Whether the user's token and headers may be sent there: always to a URL that the user named. A fetched URL gets
+    /// them if it has the endpoint's own origin, or if a command printed it without a signature.
     func isOurs(_ place: Place) -> Bool {
         guard place.isFetched else { return true }
         if case .endpoint(let endpoint) = settings.source {
@@ -70,7 +70,7 @@ final class PutAddresses {
         return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
     }
 
-    /// Something that can be connected to before there is a capture.
+    /// A URL that can be connected to before there is a capture.
     var known: WebAddress? {
         switch settings.source {
         case .url(let template), .endpoint(let template): WebAddress(template.example)
@@ -157,7 +157,7 @@ final class PutAddresses {
             let json = AnswerWords(answer).json,
             let text = json["url"]?.text
         else {
-            // Nothing was sent yet, so nothing is in doubt.
+            // The bundle was not sent yet, so the delivery is not in doubt.
             if case .unclear(let code, let message) = end.outcome {
                 return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)")))
             }

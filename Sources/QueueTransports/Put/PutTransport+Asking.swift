@@ -3,7 +3,7 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// What is asked of, and told to, a `put` destination beside the transfers.
+/// The requests to a `put` destination besides uploads.
 extension PutTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard case .success(let place) = addresses.place(of: job, control) else {
@@ -13,7 +13,7 @@ extension PutTransport {
         guard let answer = end.answer else { return .unknown(end.message) }
         switch answer.status {
         case 404, 410:
-            // A server that did not tell of it when it came does not tell now, either.
+            // A server that did not show the object after the upload does not show it now, so this proves nothing.
             if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
                 return .unknown("\(place.address.origin) answers \(answer.status), as it did when it was sent")
             }
@@ -33,7 +33,8 @@ extension PutTransport {
         }
     }
 
-    /// What is known of the bytes that were delivered. The photo is the same in every copy of a capture; the body is not.
+    /// The bytes that were delivered, as far as they are still known. All copies of a capture have the same photo, but
+    /// not the same body.
     private func sent(_ job: SendJob) -> (handle: FileHandle?, byteCount: Int?, sha256: Digest)? {
         if settings.part == .bundle { return (job.openSent(), job.sentByteCount, job.capture.sha256) }
         guard job.holdsWhatWasSent || settings.part == .photo, case .success(let content) = open(job) else {

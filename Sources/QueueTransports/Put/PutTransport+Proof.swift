@@ -3,12 +3,12 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// What proves that a `put` server has the bytes (Spec/upload.md sections 4.3 and 4.4).
+/// Checks whether a `put` server has the bytes (Spec/upload.md sections 4.3 and 4.4).
 extension PutTransport {
-    /// Seconds before a server that took a body and does not show it is asked again.
+    /// The pauses in seconds before HEAD is repeated, if the server accepted a body but does not show it.
     private static let pauses = [1.0, 2, 4]
 
-    /// A 2xx without a digest: the server is asked what it has, where it can say so.
+    /// Handles a 2xx without a digest: asks the server with HEAD what it has.
     func confirmed(
         _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ answer: HTTPAnswer,
         _ control: SendControl
@@ -25,7 +25,7 @@ extension PutTransport {
         guard let told = head.answer else { return .unclear(code: head.code, message: head.message) }
         switch told.status {
         case 200, 204:
-            // Whoever answers anything with a page (a portal, a catch-all) has no length of ours to tell.
+            // A portal or a catch-all page answers every request, but without the Content-Length of our object.
             guard let length = told["content-length"].flatMap({ Int($0) }) else {
                 return .unclear(
                     code: "put.length", message: "\(end.message), and its answer to HEAD has no Content-Length")
@@ -46,7 +46,7 @@ extension PutTransport {
                         "\(end.message), and the \(name) in its answer to HEAD does not match the bytes that were sent")
             }
         case 404, 410: return notShown(end, told.status)
-        // Nothing can be asked there.
+        // The server does not allow HEAD.
         case 401, 403, 405, 501: return completed(job, place, answer.status, "status", answer["etag"])
         default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
         }
@@ -59,7 +59,8 @@ extension PutTransport {
                 + "if it never shows stored objects: capqueue dest set \(name) --proof status")
     }
 
-    /// The server says that something is there. The same bytes complete the delivery, others are a conflict.
+    /// Handles an answer that something is already there. The same bytes complete the delivery; other bytes are a
+    /// conflict.
     func present(
         _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ control: SendControl
     ) -> SendOutcome {
@@ -86,7 +87,7 @@ extension PutTransport {
         case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read.answer?["etag"])
         case .different: return .conflict(message: "\(end.message), and holds other bytes")
         case .unread where read.isOfAbsence:
-            // A folder that is missing, say (RFC 4918 section 9.7.1).
+            // For example, the folder is missing (RFC 4918 section 9.7.1).
             return .unclear(code: end.code, message: "\(end.message), and GET finds nothing there")
         case .unread(let text):
             return .unclear(
@@ -94,7 +95,7 @@ extension PutTransport {
         }
     }
 
-    /// What is there already, if its digest agrees.
+    /// Completes the delivery if the server already has the object with the right digest.
     func found(
         _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
     ) -> SendOutcome? {

@@ -3,14 +3,14 @@ import CaptureNative
 import CurlClient
 import QueueModel
 
-/// PUT to a plain or presigned URL (Spec/queue.md section 12).
+/// Uploads with PUT to a plain or presigned URL (Spec/queue.md section 12).
 final class PutTransport: UploadTransport {
     let name: String
     let settings: PutSettings
     let exchange: HTTPExchange
     let tokens: TokenSource?
     let addresses: PutAddresses
-    /// A server that does not know `If-None-Match` is not asked again in this run.
+    /// Whether to send `If-None-Match`. It is left out for the rest of the run if the server does not know it.
     private var isConditionKnown = true
 
     init(_ name: String, _ settings: PutSettings, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
@@ -21,7 +21,7 @@ final class PutTransport: UploadTransport {
         addresses = PutAddresses(settings, exchange, tokens, warn)
     }
 
-    /// A URL of an older version, in which two captures can share a place.
+    /// Blocks a URL from an older version in which two captures can share a place.
     var absence: Block? {
         guard settings.sharesPlaces else { return nil }
         let change = "change it with: capqueue dest set \(name) --url URL"
@@ -32,12 +32,12 @@ final class PutTransport: UploadTransport {
         exchange.reach(addresses.last ?? addresses.known, control)
     }
 
-    /// What goes over the wire.
+    /// The bytes to upload.
     struct Content {
         let handle: FileHandle
         let byteCount: Int
         let sha256: Digest
-        /// What the bytes have to be that are sent.
+        /// How to check the bytes while they are sent.
         let expected: ExpectedBytes
         let contentType: String
     }
@@ -73,8 +73,8 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    /// One PUT. A fetched URL need not have the hash in it, so that what is there already may be another capture's: it is
-    /// not replaced.
+    /// Sends one PUT. A fetched URL may lack the hash, so the object there may belong to another capture; then it must
+    /// not be replaced.
     private func put(
         _ content: Content, to place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
@@ -151,7 +151,7 @@ final class PutTransport: UploadTransport {
     func authorized(
         _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
-        // What is meant for the user's own server is not for whoever a fetched URL leads to.
+        // Headers and tokens for the user's own server must not go to the host of a fetched URL.
         let isOurs = addresses.isOurs(place)
         let own = isOurs ? settings.connection.headers : []
         do throws(SendTrouble) {

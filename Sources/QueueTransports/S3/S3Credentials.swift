@@ -2,7 +2,7 @@ import CaptureNative
 import QueueModel
 import SystemPackage
 
-/// Credentials and region as AWS's own tools find them (Spec/queue.md section 12).
+/// Credentials and region, found in the same way as by AWS's own tools (Spec/queue.md section 12).
 package struct S3Credentials {
     let key: String
     let secret: String
@@ -14,7 +14,7 @@ package struct S3Credentials {
         self.session = session
     }
 
-    /// - Throws: what to say where there are none.
+    /// - Throws: the message for the user if there are no credentials.
     static func find(_ settings: S3Settings) throws(SendTrouble) -> S3Credentials {
         if let known = fromEnvironment(settings) { return try known.examined() }
         let path = usualFile
@@ -27,7 +27,7 @@ package struct S3Credentials {
         return try S3Credentials(key: key, secret: secret, session: section["aws_session_token"]).examined()
     }
 
-    /// The file that they are read from; nil where the environment has them.
+    /// The file that holds the credentials; nil if they come from the environment.
     static func file(_ settings: S3Settings) -> FilePath? {
         fromEnvironment(settings) == nil ? usualFile : nil
     }
@@ -44,7 +44,7 @@ package struct S3Credentials {
         return S3Credentials(key: key, secret: secret, session: ProcessEnvironment.value("AWS_SESSION_TOKEN"))
     }
 
-    /// They become headers, so they are one line.
+    /// Checks that the credentials have only printable characters, because they are sent in headers.
     private func examined() throws(SendTrouble) -> S3Credentials {
         guard [key, secret, session ?? "a"].allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } }) else {
             throw SendTrouble(message: "the AWS credentials have characters that a key cannot have")

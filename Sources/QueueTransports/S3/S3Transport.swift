@@ -3,7 +3,7 @@ package import CaptureNative
 import CurlClient
 import QueueModel
 
-/// PUT to an S3-compatible store, under a key that is the hash (Spec/queue.md section 12).
+/// Uploads with PUT to an S3-compatible store, under a key that contains the hash (Spec/queue.md section 12).
 final class S3Transport: UploadTransport {
     private let name: String
     private let settings: S3Settings
@@ -23,10 +23,11 @@ final class S3Transport: UploadTransport {
 
     private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// Server's clock minus ours, in milliseconds: learnt when it refuses a signature for its time.
+    /// The server's clock minus ours in milliseconds, learnt when the server refuses the time of a signature.
     private var offset = 0
 
-    /// Signs and sends; once more where the store says that the time is wrong.
+    /// Signs and sends a request. If the store says that the time is wrong, it does so once more with the corrected
+    /// time.
     private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
         -> HTTPEnd
     {
@@ -85,7 +86,8 @@ final class S3Transport: UploadTransport {
         if job.delivery.isInDoubt || !settings.isConditional {
             switch try landed(job, handle, address, control) {
             case .absent: break
-            // Rights to write alone. The key is the hash, so that nothing but the same bytes can be replaced.
+            // The credentials may only allow writing. The key contains the hash, so a PUT can only replace the same
+            // bytes.
             case .outcome(.blocked(let block)) where block.reason == .credentials: break
             case .outcome(let outcome): return outcome
             }
@@ -103,7 +105,7 @@ final class S3Transport: UploadTransport {
             switch try landed(job, handle, address, control) {
             case .outcome(let outcome): return outcome
             case .absent where end.kind == .present:
-                // Somebody else is putting it, or has just taken it away.
+                // Another client is uploading the object, or has just deleted it.
                 return .failed(code: end.code, message: end.message)
             case .absent:
                 return .unclear(code: "s3.absent", message: "\(end.message), and does not have the object")
@@ -132,13 +134,13 @@ final class S3Transport: UploadTransport {
         return headers
     }
 
-    /// A store that does not know a header of ours knows none of the other captures' either: the destination waits, and
-    /// the message names the setting that leaves the header out.
+    /// Blocks the destination if the store does not know a header, because it would refuse the other captures too. The
+    /// message names the setting that leaves the header out.
     private func unknownHeader(_ end: HTTPEnd) -> SendOutcome? {
         guard let answer = end.answer else { return nil }
         let change = "capqueue dest set \(name)"
         let setting: String
-        // A checksum that the store knows and finds wrong is another matter.
+        // If the store knows the checksum but finds it wrong, the answer is handled as usual.
         if settings.checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
             end.word != "BadDigest"
         {
@@ -159,7 +161,7 @@ final class S3Transport: UploadTransport {
         case absent
     }
 
-    /// Reads back what the store has under the key: size, and checksum, MD5 or the bytes themselves.
+    /// Reads back what the store has under the key: the size, and the checksum, the MD5 or the bytes themselves.
     private func landed(
         _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> Landing {
@@ -247,7 +249,7 @@ final class S3Transport: UploadTransport {
         }
     }
 
-    /// By the first part of the path, which is the bucket where the host's name does not say it.
+    /// Whether the bucket is missing. It is the first part of the path, unless the host name contains it.
     private func bucketIsMissing(_ address: WebAddress, _ control: SendControl) throws(SendTrouble) -> Bool {
         guard let name = address.path.pieces(by: "/").first,
             let bucket = WebAddress("\(address.origin)/\(name)")
@@ -275,7 +277,7 @@ final class S3Transport: UploadTransport {
     }
 }
 
-/// SHA-256 of the rest of a file.
+/// Computes the SHA-256 of a file from the current position to the end.
 package enum FileDigest {
     package static func sha256(_ handle: FileHandle) throws(NativeError) -> Digest {
         let hasher = try SHA256Hasher()

@@ -3,12 +3,13 @@ package import CaptureNative
 package import CurlClient
 import QueueModel
 
-/// Signs a request to an S3-compatible store (AWS Signature Version 4, "Signing and authenticating REST requests"). libcurl's
-/// own signer (7.88) cannot sign paths with escapes in them, nor by another clock than the machine's.
+/// Signs a request to an S3-compatible store (AWS Signature Version 4, "Signing and authenticating REST requests").
+///
+/// libcurl's own signer (7.88) cannot sign paths that contain escapes, and only uses the clock of the machine.
 package struct SigV4 {
     private let credentials: S3Credentials
     private let region: String
-    /// Unix milliseconds.
+    /// The time of the signature in Unix milliseconds.
     private let now: Int
 
     package init(credentials: S3Credentials, region: String, now: Int) {
@@ -17,9 +18,9 @@ package struct SigV4 {
         self.now = now
     }
 
-    /// The request with the headers that sign it.
+    /// Returns the request with the headers of the signature.
     ///
-    /// - Parameter contentHash: SHA-256 of the body in hex.
+    /// - Parameter contentHash: the SHA-256 of the body in hex.
     package func signed(_ request: HTTPRequest, contentHash: String) throws(NativeError) -> HTTPRequest {
         let (day, moment) = Self.stamps(now)
         var request = request
@@ -31,7 +32,7 @@ package struct SigV4 {
         }
         var values = ["host": [Self.host(request.address)]]
         for header in request.headers where Self.isSigned(header.name) {
-            // Several of one name are one, and several spaces are one.
+            // Headers with the same name are joined, and several spaces become one.
             let value = header.value.pieces(by: " ").joined(separator: " ")
             values[header.name.lowercased(), default: []].append(value)
         }
@@ -67,18 +68,18 @@ package struct SigV4 {
         return name.hasPrefix("x-amz-") || ["content-type", "if-none-match", "range"].contains(name)
     }
 
-    /// As libcurl writes the header: without the port that the scheme has by itself.
+    /// The value of the Host header as libcurl sends it: without the default port of the scheme.
     private static func host(_ address: WebAddress) -> String {
         address.origin.description.without(first: "\(address.origin.scheme)://".utf8.count)
     }
 
-    /// Each byte but the unreserved ones and the slash escaped, once.
+    /// Escapes each byte once, except unreserved characters and the slash.
     private static func canonical(_ path: String) -> String {
         URLTemplate.unescapedBytes(path).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { URLTemplate.escaped(bytes: $0) }.joined(separator: "/")
     }
 
-    /// `20130524` and `20130524T000000Z`.
+    /// Formats the time as `20130524` and `20130524T000000Z`.
     private static func stamps(_ now: Int) -> (day: String, moment: String) {
         let text = CaptureTime(milliseconds: now)?.description ?? "1970-01-01T00:00:00.000Z"
         let digits = text.utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }

@@ -4,20 +4,20 @@ package import CurlClient
 import QueueModel
 package import SystemPackage
 
-/// A server of the capture API.
+/// The settings for a server of the capture API.
 package struct CaptureAPISettings: Hashable, Sendable {
-    /// Signs requests.
+    /// The device that signs requests.
     package struct Device: Hashable, Sendable {
-        /// The UUID that the server gave it.
+        /// The UUID that the server gave the device.
         package let id: String
-        /// nil for the usual place.
+        /// The key file; nil for the default path.
         package let keyFile: FilePath?
         package let passphraseFile: FilePath?
     }
 
-    /// Where captures are posted.
+    /// The URL to which captures are posted.
     package let endpoint: URLTemplate
-    /// Where the server is asked what has landed; nil for nowhere.
+    /// The URL that says which captures have arrived; nil if the server is not asked.
     package let verify: WebAddress?
     package let device: Device?
     package let token: TokenSettings?
@@ -48,7 +48,7 @@ package struct CaptureAPISettings: Hashable, Sendable {
         return URLTemplate(given.text + (given.text.hasSuffix("/") ? "" : "/") + "api/v1/captures")
     }
 
-    /// Unless it is given, the endpoint's with another last part.
+    /// The verify URL of the user, or else the endpoint with `verify-file` as its last part.
     private static func verify(
         _ reader: inout SettingsReader, _ endpoint: WebAddress?
     ) throws(SettingsFault) -> WebAddress? {

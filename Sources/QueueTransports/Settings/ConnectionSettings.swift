@@ -3,12 +3,12 @@ package import CurlClient
 import QueueModel
 package import SystemPackage
 
-/// How a server is connected to, and what each request to it carries.
+/// How to connect to a server, and what each request to it carries.
 package struct ConnectionSettings: Hashable, Sendable {
     package let options: ConnectionOptions
-    /// Headers that the user gave.
+    /// The user's own headers.
     package let headers: [HTTPRequest.Header]
-    /// Whoever knows a URL of the destination may use it, so that its paths are shown nowhere.
+    /// Whether paths are never shown, because anyone who knows a URL of the destination could use it.
     package let hidesPaths: Bool
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
@@ -33,7 +33,7 @@ package struct ConnectionSettings: Hashable, Sendable {
 
     var certificateKey: FilePath? { options.certificateKey.map { FilePath($0) } }
 
-    /// Without its query, which may hold a signature.
+    /// The URL for output, without its query, which may contain a signature.
     func shown(_ address: WebAddress) -> String { address.shown(hidesPath: hidesPaths) }
 
     private static func isProxy(_ text: String) -> Bool {
@@ -44,13 +44,13 @@ package struct ConnectionSettings: Hashable, Sendable {
     }
 }
 
-/// Where a bearer token comes from.
+/// The source of a bearer token.
 package enum TokenSettings: Hashable, Sendable {
     case file(FilePath)
-    /// What a shell command prints.
+    /// The output of a shell command.
     case command(String)
 
-    /// nil for no token.
+    /// Returns nil if no token is set.
     static func read(_ reader: inout SettingsReader) throws(SettingsFault) -> TokenSettings? {
         switch (try reader.file("token-file"), try reader.text("token-command")) {
         case (let file?, nil): return .file(file)

@@ -3,9 +3,11 @@ import CurlClient
 public import QueueModel
 package import SystemPackage
 
-/// What the queue asks about a destination beside its transport.
+/// What the queue needs to know about a destination besides its transport.
 extension Destination {
-    /// - Throws: what is wrong with them; an older or newer version may have written them.
+    /// Parses the settings.
+    ///
+    /// - Throws: what is wrong with the settings. An older or newer version may have written them.
     package func parsedSettings() throws(SettingsFault) -> DestinationSettings {
         guard let known = Kind(rawValue: kind) else {
             let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -14,25 +16,25 @@ extension Destination {
         return try DestinationSettings(settings, known)
     }
 
-    /// The usual one where it cannot be parsed: the transport says so.
+    /// The pace; the default one if it cannot be parsed, because the transport reports that error.
     package var pace: PaceSettings {
         var reader = SettingsReader(settings)
         return (try? PaceSettings(&reader)) ?? PaceSettings()
     }
 
-    // What follows is asked without the parser, so that a push needs no libcurl to look at URLs.
+    // The following members do not use the parser, so that a push does not need libcurl to examine URLs.
 
     /// Whether each request carries a signature over the hash of its body.
     package var signs: Bool { settings["device-id"] != nil }
 
-    /// Whether it is told when a session has landed.
+    /// Whether the destination is notified when a session has ended and all its members have landed.
     package var isToldOfSessions: Bool { settings["session-end-url"] != nil }
 
-    /// Where a folder is.
+    /// The path of a folder destination.
     package var folder: FilePath? { settings["path"].map { FilePath($0) } }
 
-    /// Settings as they may be shown, those that cannot be used, too: of URLs the query is left out, and a path that is a
-    /// secret.
+    /// The settings in a form that may be shown, even if they are invalid. URLs lose their query, and their path if it
+    /// is secret.
     public var shownSettings: [String: String] {
         settings.reduce(into: [:]) { shown, setting in
             switch setting.key {
@@ -40,7 +42,7 @@ extension Destination {
                 shown[setting.key] = self.shown(URLTemplate(setting.value))
             case "header": shown[setting.key] = HeaderLines.shown(setting.value)
             case "proxy":
-                // Without user and password.
+                // Leave out user and password.
                 let parts = setting.value.pieces(by: "@")
                 let scheme = setting.value.contains("://") ? "\(setting.value.pieces(by: ":")[0])://" : ""
                 shown[setting.key] = parts.count > 1 ? "\(scheme)…@\(parts[parts.count - 1])" : setting.value

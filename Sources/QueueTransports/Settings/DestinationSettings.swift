@@ -3,17 +3,17 @@ import CaptureNative
 package import QueueModel
 import SystemPackage
 
-/// What a destination is told to do, by its kind (Spec/queue.md section 12).
+/// The settings of a destination, by its kind (Spec/queue.md section 12).
 package enum DestinationSettings: Hashable, Sendable {
     case folder(FolderSettings)
     case http(CaptureAPISettings)
     case put(PutSettings)
     case s3(S3Settings)
 
-    /// - Parameter flat: as the database keeps them.
+    /// - Parameter flat: the settings as the database stores them.
     package init(_ flat: [String: String], _ kind: Destination.Kind) throws(SettingsFault) {
         var reader = SettingsReader(flat)
-        // Read by `Destination.pace`; here it is only examined.
+        // This only checks the pace; `Destination.pace` reads it.
         _ = try PaceSettings(&reader)
         switch kind {
         case .folder: self = .folder(try FolderSettings(&reader))
@@ -26,7 +26,7 @@ package enum DestinationSettings: Hashable, Sendable {
 
     private static let files = ["ca", "cert", "cert-key", "key", "passphrase-file", "token-file"]
 
-    /// What `dest add` and `dest set` take.
+    /// Checks the settings of `dest add` and `dest set`.
     ///
     /// - Returns: the settings, with paths made absolute.
     /// - Throws: `destination.settings`.

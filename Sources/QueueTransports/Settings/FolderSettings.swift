@@ -1,9 +1,9 @@
 package import SystemPackage
 
-/// A folder on a mounted disk.
+/// The settings of a folder on a mounted disk.
 package struct FolderSettings: Hashable, Sendable {
     package let path: FilePath
-    /// What its marker file says; nil before `dest add` has marked it.
+    /// The contents of the marker file; nil before `dest add` has written it.
     package let marker: String?
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {

@@ -1,9 +1,9 @@
 import CurlClient
 import QueueModel
 
-/// `Name: value`, one a line.
+/// Parses headers in the form `Name: value`, one on each line.
 enum HeaderLines {
-    /// What says where a request ends, who is asked and what is sent of it is nobody else's.
+    /// Whether the header frames the request or is made for it, so that only capqueue may set it.
     static func isOurs(_ name: String) -> Bool {
         [
             "connection", "content-length", "content-range", "expect", "host", "idempotency-key", "keep-alive",
@@ -11,7 +11,7 @@ enum HeaderLines {
         ].contains(name.lowercased())
     }
 
-    /// - Returns: nil where one of them cannot be sent.
+    /// - Returns: nil if one of the headers cannot be sent.
     static func parse(_ text: String) -> [HTTPRequest.Header]? {
         let headers = text.pieces(by: "\n", keepsEmpty: true).map(header)
         return headers.contains(nil) ? nil : headers.compactMap(\.self)
@@ -29,7 +29,7 @@ enum HeaderLines {
         return HTTPRequest.Header(name, value)
     }
 
-    /// Names alone: a value can be a secret.
+    /// Returns the names only, because a value can be a secret.
     static func shown(_ text: String) -> String {
         text.pieces(by: "\n").compactMap { header($0).map { "\($0.name): …" } }.joined(separator: ", ")
     }

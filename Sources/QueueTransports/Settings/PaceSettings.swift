@@ -1,11 +1,11 @@
 import CaptureNative
 package import QueueModel
 
-/// How much is sent at a time, and how often it is tried.
+/// How much is sent at a time, and how often a delivery is tried.
 package struct PaceSettings: Hashable, Sendable {
-    /// Transfers at a time.
+    /// The number of transfers at the same time.
     package var concurrency = 1
-    /// nil for as fast as it goes.
+    /// The rate limit; nil for no limit.
     package var bytesPerSecond: Int?
     package var retry = RetryPolicy.standard
 
@@ -27,7 +27,7 @@ package struct PaceSettings: Hashable, Sendable {
         retry = RetryPolicy(delays: delays ?? retry.delays, jitter: jitter ?? 0, lifetime: lifetime)
     }
 
-    /// `20%`
+    /// Parses a text such as `20%`.
     private static func percentage(_ text: String) -> Int? {
         guard text.hasSuffix("%"), let number = WholeNumber.parse(text.without(last: 1)), number <= 100 else {
             return nil

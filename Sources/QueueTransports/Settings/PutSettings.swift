@@ -1,23 +1,23 @@
-/// What of a capture is put.
+/// The part of a capture that is uploaded.
 package enum PutPart: String, Sendable {
     case bundle, photo, body
 }
 
-/// PUT to a plain URL, or to one that is fetched for each try.
+/// The settings for PUT to a plain URL, or to one that is fetched for each try.
 package struct PutSettings: Hashable, Sendable {
     package enum Source: Hashable, Sendable {
         case url(URLTemplate)
         /// A shell command that prints the URL.
         case command(String)
-        /// Answers a POST with the URL.
+        /// A URL that answers a POST with the upload URL.
         case endpoint(URLTemplate)
     }
 
     package let source: Source
     package let part: PutPart
-    /// The server never shows what it took, so that its status is the proof.
+    /// Whether the status alone is the proof, because the server never shows what it has.
     package let trustsStatus: Bool
-    /// Told by POST when a session has landed.
+    /// The URL that gets a POST when a session has ended and all its members have landed.
     package let sessionEnd: URLTemplate?
     package let token: TokenSettings?
     package let connection: ConnectionSettings
@@ -38,7 +38,7 @@ package struct PutSettings: Hashable, Sendable {
         token = try TokenSettings.read(&reader)
     }
 
-    /// Whether several captures can have one URL. A destination of an older version may be so.
+    /// Whether several captures can get the same URL. Settings of an older version allow that.
     package var sharesPlaces: Bool { if case .url(let url) = source { !url.tellsCapturesApart } else { false } }
 
     static let urlWithoutHash =

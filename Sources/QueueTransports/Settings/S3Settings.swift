@@ -1,16 +1,16 @@
 import CurlClient
 import QueueModel
 
-/// The checksum that a store is sent with the bytes.
+/// The checksum that is sent to the store with the bytes.
 package enum S3Checksum: String, Sendable {
     case sha256, md5, none
 }
 
-/// A bucket of an S3-compatible store.
+/// The settings for a bucket of an S3-compatible store.
 package struct S3Settings: Hashable, Sendable {
-    /// Of the object: bucket, prefix and a key that has the hash in it.
+    /// The URL of the object: bucket, prefix and a key that contains the hash.
     package let object: URLTemplate
-    /// nil for what the environment and AWS's files say.
+    /// The region; nil to use the environment and AWS's files.
     package let region: String?
     package let profile: String?
     package let checksum: S3Checksum

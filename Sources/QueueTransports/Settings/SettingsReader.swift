@@ -3,7 +3,7 @@ import CurlClient
 import QueueModel
 import SystemPackage
 
-/// A setting that cannot be used, in words for people.
+/// A setting that cannot be used, described in words for people.
 package struct SettingsFault: Error, Hashable {
     package let message: String
     package let hints: [String]
@@ -14,16 +14,16 @@ package struct SettingsFault: Error, Hashable {
     }
 }
 
-/// Reads settings out of their flat form, each by its name.
+/// Reads settings from their flat form, each by its name.
 struct SettingsReader {
     private var rest: [String: String]
 
     init(_ flat: [String: String]) { rest = flat }
 
-    /// Names of the settings that nobody has asked for.
+    /// The names of the settings that were not read yet.
     var unread: [String] { rest.keys.sorted() }
 
-    /// Whether a setting is the word that stands for none of it.
+    /// Whether a setting is the word `none`.
     mutating func isNone(_ name: String) -> Bool {
         guard rest[name] == "none" else { return false }
         rest[name] = nil
@@ -37,8 +37,8 @@ struct SettingsReader {
     }
 
     /// - Parameters:
-    ///   - expected: what to say of a value that cannot be parsed.
-    ///   - parse: nil for such a value.
+    ///   - expected: the message for a value that cannot be parsed.
+    ///   - parse: returns nil for such a value.
     mutating func value<Value>(
         _ name: String, _ expected: String, _ parse: (String) -> Value?
     ) throws(SettingsFault) -> Value? {
@@ -53,7 +53,7 @@ struct SettingsReader {
         try value(name, "\(name) is yes or no") { ["yes": true, "no": false][$0] }
     }
 
-    /// In seconds.
+    /// Reads a duration in seconds.
     mutating func time(_ name: String) throws(SettingsFault) -> Double? {
         try value(name, "\(name) is an age of 1s or more") { text in
             QueueAge(text).flatMap { $0.milliseconds < 1000 ? nil : Double($0.milliseconds) / 1000 }

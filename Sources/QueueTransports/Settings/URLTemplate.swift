@@ -2,29 +2,29 @@ import CaptureBundle
 import CurlClient
 import QueueModel
 
-/// A URL with `{sha256}`, `{id}` and `{session}` in it (Spec/queue.md section 12).
+/// A URL that may contain `{sha256}`, `{id}` and `{session}` (Spec/queue.md section 12).
 package struct URLTemplate: Hashable, Sendable {
     private static let names = ["sha256", "id", "session"]
     package let text: String
 
     package init(_ text: String) { self.text = text }
 
-    /// Something like what comes of it.
+    /// An example of a resulting URL.
     var example: String { filled { _ in "a" } }
 
-    /// The first name in braces that we do not know.
+    /// The first unknown name in braces.
     var unknown: String? {
         text.pieces(by: "{", keepsEmpty: true).dropFirst().lazy
             .map { $0.pieces(by: "}", limit: 2, keepsEmpty: true) }
             .first { $0.count == 1 || !Self.names.contains($0[0]) }.map { $0[0].cut(to: 20) }
     }
 
-    /// Whether each capture gets an address of its own: an id can be that of several, a hash cannot.
+    /// Whether each capture gets an address of its own. Several captures can share an id, but not a hash.
     var tellsCapturesApart: Bool {
         text.pieces(by: "#", limit: 2, keepsEmpty: true)[0].contains("{sha256}")
     }
 
-    /// Without its query, which may hold a secret.
+    /// The text for output, without its query, which may contain a secret.
     package var shown: String {
         let parts = text.pieces(by: "?", limit: 2, keepsEmpty: true)
         return parts[0] + (parts.count > 1 ? "?…" : "")
@@ -49,7 +49,7 @@ package struct URLTemplate: Hashable, Sendable {
         return text
     }
 
-    /// The bytes that escapes stand for.
+    /// Decodes the percent escapes.
     static func unescapedBytes(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -69,7 +69,7 @@ package struct URLTemplate: Hashable, Sendable {
 
     static func escaped(_ text: String) -> String { escaped(bytes: Array(text.utf8)) }
 
-    /// RFC 3986 section 2.3: all but the unreserved characters.
+    /// Escapes all bytes except the unreserved characters (RFC 3986 section 2.3).
     static func escaped(bytes: some Sequence<UInt8>) -> String {
         var escaped = ""
         for byte in bytes {

@@ -3,7 +3,7 @@ import GRDB
 import QueueModel
 
 extension UploadQueue {
-    /// Gives a destination another name. Sidecars that have the old one still mean it.
+    /// Gives a destination another name. Sidecars with the old name still mean this destination.
     ///
     /// - Throws: `destination.unknown`, `destination.exists`, `name.invalid`.
     public func renameDestination(_ name: String, to newName: String) throws {

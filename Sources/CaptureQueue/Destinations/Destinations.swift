@@ -18,17 +18,17 @@ extension UploadQueue {
         }
     }
 
-    /// Names a folder as a destination, and marks it, so that an empty mount point is not taken for it. The first destination
-    /// is the default one.
+    /// Adds a folder as a destination, and marks it, so that an empty mount point is not mistaken for it. The first
+    /// destination becomes the default.
     ///
     /// - Throws: `name.invalid`, `destination.exists`, `output.unusable`.
     public func addFolder(_ name: String, path: String) throws {
         try addDestination(name, kind: .folder, ["path": path])
     }
 
-    /// Names a destination. The first one is the default, and gets what was pushed before there was one.
+    /// Adds a destination. The first one becomes the default, and gets the captures that were pushed before.
     ///
-    /// - Parameter settings: of its kind (Spec/queue.md section 12). Paths of files are made absolute.
+    /// - Parameter settings: the settings of the kind (Spec/queue.md section 12). Paths of files are made absolute.
     /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
     public func addDestination(_ name: String, kind: Destination.Kind, _ settings: [String: String]) throws {
         try QueueName.require(name, "a destination")
@@ -49,9 +49,9 @@ extension UploadQueue {
         }
     }
 
-    /// Changes settings of a destination, and lifts what blocks it.
+    /// Changes settings of a destination, and lifts its block.
     ///
-    /// - Parameter changes: nil takes a setting away.
+    /// - Parameter changes: the new values by name; nil removes a setting.
     /// - Throws: `destination.unknown`, `destination.settings`.
     public func setDestination(_ name: String, _ changes: [String: String?]) throws {
         let known = try destination(name)
@@ -71,7 +71,8 @@ extension UploadQueue {
         }
     }
 
-    /// Makes a destination the one for captures that name none. Captures that were pushed before keep their destination.
+    /// Makes a destination the default for captures that name none. Captures that were pushed before keep their
+    /// destination.
     ///
     /// - Throws: `destination.unknown`, `destination.retired`.
     public func setDefaultDestination(_ name: String) throws {
@@ -83,8 +84,8 @@ extension UploadQueue {
         }
     }
 
-    /// Forgets a destination that no capture names; where it was the default, the oldest one is from then on. What was
-    /// delivered there keeps its receipts, so one with deliveries stays.
+    /// Removes a destination without deliveries. A destination with deliveries stays, because their receipts name it.
+    /// If the default is removed, the oldest destination becomes the default.
     ///
     /// - Throws: `destination.unknown`, `destination.used`.
     public func removeDestination(_ name: String) throws {
@@ -108,7 +109,7 @@ extension UploadQueue {
         }
     }
 
-    /// Changes a setting; nil sets it back.
+    /// Changes a setting; nil restores the default value.
     ///
     /// - Throws: `value.invalid`.
     public func set(_ name: QueueSettings.Name, _ value: String?) throws {

@@ -1,17 +1,18 @@
 import GRDB
 import QueueModel
 
-/// What `retireDestination` left of the deliveries that waited.
+/// What happened to the waiting deliveries of a retired destination.
 public struct RetiredDestination: Hashable, Sendable {
-    /// Deliveries that go to the other destination now.
+    /// The number of deliveries that were moved to the other destination.
     public internal(set) var moved = 0
-    /// Deliveries that are still sent to the retired one: no other was named, or it may have their bytes already.
+    /// The number of deliveries that are still sent to the retired destination: no other was named, or it may have
+    /// their bytes.
     public internal(set) var kept = 0
 }
 
 extension UploadQueue {
-    /// Keeps further captures from a destination. What waits is still sent there, or moved to another one, unless the
-    /// retired one may have it already.
+    /// Retires a destination, so that it takes no further captures. Waiting deliveries are still sent there, or are
+    /// moved to another destination unless the retired one may already have the bytes.
     ///
     /// - Throws: `destination.unknown`; `destination.retired` or `name.invalid` for the other one.
     public func retireDestination(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
@@ -58,10 +59,10 @@ extension UploadQueue {
         }
     }
 
-    /// Where the capture goes to the other destination already, that delivery stands for both; one that was cancelled there is
-    /// held, so that the user decides.
+    /// Moves one delivery. If the capture already has a delivery to the other destination, that one stays and this one
+    /// is cancelled. If that one was cancelled, it is held, so that the user decides.
     ///
-    /// - Returns: false where the capture goes there already.
+    /// - Returns: false if the capture already goes to the other destination.
     private func move(
         _ delivery: DeliveryRecord, to target: Int, named name: String, at now: Int, _ db: Database
     ) throws -> Bool {
@@ -94,7 +95,7 @@ extension UploadQueue {
 }
 
 extension DeliveryRecord {
-    /// Whether it is certain that its destination has nothing of it.
+    /// Whether it is certain that the destination has none of the bytes.
     fileprivate var isMovable: Bool {
         [.pending, .failed, .held].contains(state) && !isInDoubt && remoteID == nil
     }

@@ -5,14 +5,14 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// A copy of settings and destinations beside the database, for `salvage` alone.
+/// A copy of settings and destinations beside the database, which only `salvage` reads.
 struct SettingsCopy {
     private let queue: UploadQueue
     private static let sizeLimit = 1 << 20
 
     init(_ queue: UploadQueue) { self.queue = queue }
 
-    /// Called with the turn to write, after the database was changed.
+    /// Writes the copy. The caller has the turn to write and has changed the database.
     func write() throws {
         let bytes = try encoded()
         let path = queue.folder.settingsCopy
@@ -21,7 +21,7 @@ struct SettingsCopy {
         }
     }
 
-    /// Writes it if it says something else than the database: a kill may have come between the two.
+    /// Writes the copy if it differs from the database, for example after a kill between the two writes.
     func refresh() throws {
         let known = (try? FileHandle.reading(queue.folder.settingsCopy, followsLinks: false))
             .flatMap { try? $0.readAll(limit: Self.sizeLimit) }
@@ -51,7 +51,7 @@ struct SettingsCopy {
         return CanonicalJSON.encode(value)
     }
 
-    /// What a kill between writing the copy and naming it leaves.
+    /// The temporary file that a kill during `write` leaves.
     static func leftover(in folder: QueueFolder) -> FilePath { folder.path.appending(leftoverName) }
 
     private static let leftoverName: FilePath.Component = ".settings.json.new.tmp"
@@ -61,7 +61,7 @@ struct SettingsCopy {
         return (try? home.removeFile(leftoverName)) ?? false
     }
 
-    /// Puts back what the copy says into a new database. A copy that is missing or damaged is passed over.
+    /// Restores settings and destinations into a new database. A missing or damaged copy is ignored.
     static func restore(from folder: QueueFolder, into db: Database) throws {
         guard let file = try? FileHandle.reading(folder.settingsCopy, followsLinks: false),
             let bytes = try? file.readAll(limit: sizeLimit), let value = try? JSONParser.parse(bytes, nesting: 4)

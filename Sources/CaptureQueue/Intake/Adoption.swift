@@ -6,15 +6,15 @@ import Synchronization
 public import SystemPackage
 
 extension UploadQueue {
-    /// Looks through a folder and all below it for bundles that the queue does not hold, and takes them in.
+    /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
     ///
-    /// Symbolic links are not followed; the queue's own folder is left out. What is held is told by its headers alone, so a second sweep
-    /// reads little.
+    /// It does not follow symbolic links, and leaves out the queue's own folder. It recognises known bundles by their
+    /// headers, so a second search reads little.
     ///
     /// - Parameters:
-    ///   - packing: how raw captures are packed on the way; nil leaves them alone.
+    ///   - packing: how to pack raw captures; nil to ignore them.
     ///   - deliver: gets the result for each bundle that was not stored yet.
-    /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
+    /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
     public func adopt(
         _ path: FilePath, options: PushOptions = PushOptions(),
         packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
@@ -57,24 +57,24 @@ extension UploadQueue {
         }
     }
 
-    /// Whether nothing has to be taken in again: the bytes are there, or were uploaded.
+    /// Whether the capture need not be pushed again: its bytes are there, or were released.
     private func isSafe(_ record: CaptureRecord) throws -> Bool {
         switch record.holding {
         case .spool: try spool.bundleStatus(record.sha256)?.size == record.byteCount
         case .reference: SourceCheck.isThere(record)
-        // What the user cancelled and let go stays so.
+        // A capture that the user cancelled and released stays released.
         case .removing, .removed: true
         case .quarantined, .missing: false
         }
     }
 
-    /// - Returns: nil for what is held.
+    /// - Returns: nil if the queue holds the capture.
     private func adopt(
         raw: FilePath, _ options: PushOptions, _ packing: (packer: Packer, raw: RawCaptureOptions),
         isHeld: (Digest) throws -> Bool
     ) -> Result<Pushed, any Error>? {
         do {
-            // The manifest is the same each time, so a dry run tells whether the queue has it.
+            // Packing always gives the same manifest, so a dry run shows whether the queue has the capture.
             let planned = try packing.packer.pack(raw, to: .standardOutput, options: packing.raw, isDryRun: true)
             let identity = try Digest.identity(
                 manifestSHA256: planned.manifestSHA256, present: planned.manifest.entries.map(\.path))
@@ -90,7 +90,7 @@ extension UploadQueue {
     }
 }
 
-/// Files and raw captures below a folder, in bytewise order of their paths.
+/// Walks over the files and raw captures below a folder, in bytewise order of their paths.
 final class FolderWalk: Sendable {
     enum Found: Sendable {
         case file(FilePath)
@@ -102,21 +102,21 @@ final class FolderWalk: Sendable {
     private let leftOut: FilePath
     private let root: FilePath
 
-    /// - Parameter leavesOut: a folder that is not looked into.
+    /// - Parameter leavesOut: a folder that is skipped.
     init(_ path: FilePath, leavesOut: FilePath) {
         waiting = Mutex([path])
         root = path
         leftOut = leavesOut.resolved
     }
 
-    /// nil at the end. A folder that cannot be read is a failure, and the walk goes on.
+    /// Returns the next item; nil at the end. A folder that cannot be read gives a failure, and the walk continues.
     func next() -> Result<Found, BundleError>? {
         waiting.withLock { waiting in
             while let path = waiting.popLast() {
                 do throws(NativeError) {
                     let status = try FileStatus.ofName(path)
                     if status.kind == .file { return .success(.file(path)) }
-                    // The folder that the user named may be a link.
+                    // Only the folder that the user named may be a link.
                     guard status.kind == .folder || path == root && status.kind == .link else { continue }
                     guard path.resolved != leftOut else { continue }
                     let names = try DirectoryHandle.names(in: path)

@@ -3,9 +3,9 @@ import CaptureNative
 import QueueModel
 import SystemPackage
 
-/// Looks at the beginning of a file, to tell whether it is a bundle, and which.
+/// Reads the beginning of a file to recognise a bundle.
 enum BundlePeek {
-    /// The identity that its headers claim; nil for anything that does not look like a bundle. Nothing is verified.
+    /// The identity that the headers claim; nil if the file does not look like a bundle. Nothing is verified.
     static func identity(of path: FilePath) -> Digest? {
         guard let handle = try? FileHandle.readingPlainFile(path) else { return nil }
         guard let head = try? UnverifiedHead(BundleSource(handle: handle, name: path.string)) else { return nil }

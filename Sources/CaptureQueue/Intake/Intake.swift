@@ -4,7 +4,8 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Takes bundles in, one at a time and by several threads: verified, hashed, and on the disk, but without a name yet.
+/// Receives bundles, on several threads: verifies and hashes them and puts them on the disk, without a name in the
+/// spool.
 struct Intake: Sendable {
     let queue: UploadQueue
     let options: PushOptions
@@ -12,7 +13,7 @@ struct Intake: Sendable {
     let limits: PushLimits
     /// Whether a destination of this push signs its requests, so that the hash of the body will be needed.
     let signs: Bool
-    /// The default destination, where none is named.
+    /// The default destination, used if none is named.
     let fallback: String?
     private let verifier: Verifier
 
@@ -29,7 +30,7 @@ struct Intake: Sendable {
         verifier = Verifier(trust: options.trust, policy: VerificationPolicy())
     }
 
-    /// Reads a bundle once: what is verified is what is stored.
+    /// Reads a bundle once, so that the verified bytes are the stored bytes.
     ///
     /// - Throws: the verdict on a bad bundle; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
     func take(_ place: BundleSource.Place) throws -> Arrival {
@@ -72,9 +73,9 @@ struct Intake: Sendable {
         return arrival
     }
 
-    /// Writes what is known beside the bundle.
+    /// Writes the sidecar of a bundle.
     ///
-    /// - Parameter record: of a capture that was pushed before; the sidecar goes on saying what that push knew.
+    /// - Parameter record: the capture if it was pushed before; the sidecar then keeps the values of that push.
     func writeSidecar(_ arrival: inout Arrival, id: String, after record: CaptureRecord? = nil) throws {
         var sidecar = Sidecar(
             id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
@@ -128,13 +129,13 @@ struct Intake: Sendable {
         do throws(NativeError) { try file.handle.synchronize() } catch { throw Self.full(queue.folder, error) }
     }
 
-    /// Where only a full disk stands in the way, there is one more thing that the user can do.
+    /// Makes an error for a failed write; if the disk is full, the error has more hints.
     static func full(_ folder: QueueFolder, _ error: NativeError) -> QueueError {
         QueueError.withHint(.file(folder.spool, error))
     }
 
-    /// What the queue holds of it already, or what a killed push left of it, is hashed here rather than with the turn to write.
-    /// What cannot be read now is looked at then.
+    /// Hashes the copy that the queue already has, or that a killed push left, before the turn to write is taken. A
+    /// file that cannot be read now is checked again then.
     private func hashHeld(_ facts: CaptureFacts) -> [SpoolReader.Hashed] {
         let record = try? queue.store.read { try CaptureRecord.one($0, identity: facts.identity) }
         let held = record.flatMap { $0.holding == .spool ? $0.sha256 : nil }
@@ -151,7 +152,7 @@ struct Intake: Sendable {
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
     ) throws -> (VerificationReport, Digest, BytesTag?) {
-        // Shared blocks are copied by nobody; what is verified then is the copy.
+        // A clone shares its blocks with the source and copies nothing. The clone is verified, not the source.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
         if isCloned, let file {
             try onFile(queue.folder.incoming) { () throws(NativeError) in try file.handle.seekToStart() }
@@ -188,25 +189,26 @@ struct Intake: Sendable {
     }
 }
 
-/// A bundle that is verified and synced, and has no name in the spool yet.
+/// A bundle that is verified and synced but has no name in the spool yet.
 struct Arrival: Sendable {
     /// The user's own file.
     struct Source: Sendable {
         let path: FilePath
-        /// When it was opened.
+        /// The status of the file when it was opened.
         let status: FileStatus
     }
 
     let name: String
     let facts: CaptureFacts
-    /// nil by reference.
+    /// The copy of the bundle; nil for a reference.
     let file: IncomingFile?
     var sidecar: (content: Sidecar, file: IncomingFile)?
     var source: Source?
-    /// Of the file in the spool, and of the upload body that is made of it where a destination signs.
+    /// The tag of the file in the spool. `body` is the hash of the upload body, made if a destination signs its
+    /// requests.
     var tag: BytesTag?
     var body: BodyHash?
-    /// Files of the spool that it may be compared with.
+    /// The hashed files of the spool to compare it with.
     var hashed: [SpoolReader.Hashed] = []
     var reference: String?
 }

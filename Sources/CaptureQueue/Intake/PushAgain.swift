@@ -3,9 +3,9 @@ import Foundation
 import GRDB
 import QueueModel
 
-/// The same capture pushed again (Spec/queue.md section 7).
+/// Handles a capture that is pushed again (Spec/queue.md section 7).
 extension PushWriter {
-    /// The queue knows the capture: takes its bytes if they are needed, and sends again what the push asks for.
+    /// Stores the bytes of a known capture if they are needed, and sends it again as the options ask.
     func pushAgain(_ arrival: Arrival, _ record: CaptureRecord, needsBytes: Bool) throws -> Pushed {
         var notes: [String] = []
         var outcome = Pushed.Outcome.heldAlready
@@ -22,7 +22,7 @@ extension PushWriter {
         }
         for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
             if delivery.state == .quarantined && needsBytes {
-                // The time that the first push named still holds.
+                // The `not_before` of the first push still applies.
                 let due = max(due, record.notBefore ?? due)
                 _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "pushed again", due: due))
             } else if revived.contains(delivery.number) {
@@ -52,7 +52,7 @@ extension PushWriter {
         }
     }
 
-    /// Makes the row name the bytes that came.
+    /// Makes the row refer to the new bytes.
     private func takeBytes(_ arrival: Arrival, _ record: CaptureRecord) throws {
         try db.run(
             """
@@ -67,7 +67,7 @@ extension PushWriter {
         try db.setBytes(tag: arrival.tag, body: arrival.body, ofCapture: record.sequence)
     }
 
-    /// What was delivered already is sent again: to the destinations that are named, or to all that take captures.
+    /// Sends completed deliveries again: to the named destinations, or to all that take captures.
     private func resend(_ record: CaptureRecord, _ notes: inout [String]) throws {
         for var delivery in record.deliveries where delivery.state == .completed {
             if delivery.destination == nil {
@@ -90,7 +90,8 @@ extension PushWriter {
         return try db.integer("SELECT is_retired FROM destinations WHERE name = ?", [name]) == 0
     }
 
-    /// A receipt without a destination: sent again, it goes to the default one, unless the capture has a delivery there.
+    /// Gives a delivery without a destination to the default destination, unless the capture already has a delivery
+    /// there.
     private func bind(_ delivery: DeliveryRecord, of record: CaptureRecord) throws -> DeliveryRecord? {
         guard let number = try db.defaultDestination() else { return delivery }
         let known = try db.integer(
@@ -110,7 +111,7 @@ extension PushWriter {
         }
     }
 
-    /// A capture that was cancelled at retired destinations alone goes to the default one.
+    /// Adds a delivery to the default destination for a capture that was cancelled only at retired destinations.
     private func addDefault(_ record: CaptureRecord, _ notes: inout [String]) throws {
         let number = try destinations.first ?? db.defaultDestination()
         let name = try number.flatMap { try db.text("SELECT name FROM destinations WHERE id = ?", [$0]) }
@@ -123,8 +124,8 @@ extension PushWriter {
 }
 
 extension CaptureRecord {
-    /// Deliveries that were cancelled and are wanted again by a push: those that it names, or all where nothing else is left.
-    /// Never one at a retired destination, which takes no further captures.
+    /// The cancelled deliveries that this push revives: those to the named destinations, or all if nothing else is
+    /// left. A delivery to a retired destination is never revived, because it takes no further captures.
     fileprivate func revived(by options: PushOptions, retired: [String]) -> [DeliveryRecord] {
         deliveries.filter { delivery in
             guard delivery.state == .cancelled, delivery.destination.map(retired.contains) != true else { return false }

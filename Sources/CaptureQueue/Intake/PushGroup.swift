@@ -6,7 +6,7 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Gives bundles that have arrived their names and their rows, all in one turn and one transaction
+/// Gives received bundles their names and rows, all in one turn and one transaction
 /// (Spec/queue.md section 7).
 struct PushGroup {
     private let intake: Intake
@@ -15,7 +15,7 @@ struct PushGroup {
 
     init(_ intake: Intake) { self.intake = intake }
 
-    /// - Returns: a result for each, in their order. If the transaction fails, all of them fail.
+    /// - Returns: one result for each bundle, in order. If the transaction fails, all of them fail.
     func commit(_ arrivals: [Result<Arrival, any Error>]) -> [Result<Pushed, any Error>] {
         guard arrivals.contains(where: { (try? $0.get()) != nil }) else {
             return arrivals.map { $0.flatMap { _ in .failure(QueueError(.corruptRecord, "no arrival")) } }
@@ -26,7 +26,7 @@ struct PushGroup {
         } catch {
             return arrivals.map { $0.flatMap { _ in .failure(error) } }
         }
-        // Where destinations cannot be read, nothing is removed.
+        // If the destinations cannot be read, no source file is removed.
         guard options.moves, let removal = try? SourceRemoval(queue) else { return pushed }
         return zip(arrivals, pushed).map { arrival, result in
             guard let arrival = try? arrival.get() else { return result }
@@ -61,7 +61,7 @@ struct PushGroup {
 
     // MARK: - What has to be done for each
 
-    /// What is to be done for one arrival.
+    /// The work to do for one received bundle.
     enum Plan {
         case failed(any Error)
         case arrived(Arrival, CaptureRecord?, needsBytes: Bool)
@@ -76,7 +76,7 @@ struct PushGroup {
                 var arrival: Arrival
                 do { arrival = try received.get() } catch { return .failed(error) }
                 let record = try CaptureRecord.one(db, identity: arrival.facts.identity)
-                // A second one of the same call finds the row of the first when it is written.
+                // A second copy in the same call finds the row of the first one when it is written.
                 let isRepeated = seen.contains(arrival.facts.identity)
                 let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
@@ -93,7 +93,7 @@ struct PushGroup {
         }
     }
 
-    /// The sidecar names the id that was free when it was written; another process may have taken that meanwhile, or another
+    /// Rewrites the sidecar if its id is no longer right: another process may have taken the id since, or another
     /// bundle of this call.
     private func settleSidecar(
         _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout [String], _ db: Database
@@ -109,10 +109,10 @@ struct PushGroup {
         guard let record else { return true }
         switch record.holding {
         case .quarantined, .missing: return true
-        // Whoever is told that it is held will delete the copy in hand, so a file that is there is not enough.
+        // The user may delete the other copy when told that this one is held, so its bytes are checked.
         case .spool: return try !SpoolReader(queue.spool).matches(record.sha256, knowing: arrival.hashed)
         case .reference:
-            // Bytes of our own are better than somebody else's; the same file again is nothing new.
+            // Bytes in the spool are better than a reference. The same reference again changes nothing.
             return arrival.reference == nil || !SourceCheck.isThere(record)
         case .removing, .removed: return true
         }
@@ -120,7 +120,7 @@ struct PushGroup {
 
     // MARK: - Names
 
-    /// - Returns: hashes of the files that got their names now.
+    /// - Returns: the hashes of the files that were given names now.
     private func giveNames(_ plans: inout [Plan]) throws -> [Digest] {
         var files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)] = []
         var given: [Digest] = []
@@ -130,11 +130,12 @@ struct PushGroup {
             do {
                 let sha256 = arrival.facts.sha256
                 if let old = record?.sha256, record?.holding == .spool, old != sha256 || arrival.reference != nil {
-                    // The bytes that were held do not match their hash any more, and others, or a file of the user's, take
-                    // their place.
+                    // The old bytes do not match their hash any more. Other bytes, or a file of the user, take their
+                    // place.
                     _ = try queue.spool.quarantine(old)
                 }
-                // Before the bundle: a bundle alone would be a stray that knows less.
+                // The sidecar goes first: after a kill, a bundle without one would be a stray file with less
+                // information.
                 if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) {
                     files.append((sidecar, QueueFolder.shard(sha256), QueueFolder.sidecarName(sha256)))
                 }
@@ -159,7 +160,7 @@ struct PushGroup {
         return given
     }
 
-    /// Whether the sidecar that lies there says what ours would; one that does not is taken away.
+    /// Whether the existing sidecar says the same as ours. If it does not, it is removed.
     private func keepsSidecar(_ arrival: Arrival) throws -> Bool {
         let path = queue.folder.sidecarPath(arrival.facts.sha256)
         guard FileStatus.exists(path) else { return false }
@@ -172,8 +173,8 @@ struct PushGroup {
         return false
     }
 
-    /// Of captures whose bytes have another hash now: sidecars, and bundles whose deletion was decided and cut short. What
-    /// stays is reported by check.
+    /// Removes the old files of captures whose bytes now have another hash: sidecars, and bundles whose deletion was
+    /// interrupted. `check` reports whatever stays.
     private func removeOldFiles(_ plans: [Plan]) {
         for case .arrived(let arrival, let record?, needsBytes: true) in plans
         where record.sha256 != arrival.facts.sha256 {
@@ -191,7 +192,8 @@ struct PushGroup {
         }
     }
 
-    /// A file that a killed push left under this name is as good as ours, if its bytes are; otherwise it is set aside.
+    /// Whether a file that a killed push left under this name has the right bytes and can be used. Otherwise it is set
+    /// aside.
     private func usesStray(_ arrival: Arrival) throws -> Bool {
         guard FileStatus.exists(queue.folder.bundlePath(arrival.facts.sha256)) else { return false }
         if try SpoolReader(queue.spool).matches(arrival.facts.sha256, knowing: arrival.hashed) { return true }
@@ -199,8 +201,8 @@ struct PushGroup {
         return false
     }
 
-    /// Takes names back where it is certain that no row was written: the disk is full, or the session had ended. After any
-    /// other failure the rows may be on the disk, and the files stay.
+    /// Removes the named files if it is certain that no row was written: the disk is full, the session has ended, or a
+    /// destination takes no captures. After any other failure the rows may be on the disk, so the files stay.
     private func takeBack(_ given: [Digest], after error: any Error) {
         guard let error = error as? QueueError,
             error.isDiskFull || error.code == .sessionEnded || error.code == .destinationUnknown

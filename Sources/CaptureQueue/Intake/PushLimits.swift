@@ -4,11 +4,11 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// The limits that refuse a push before anything is written (Spec/queue.md section 10).
+/// Refuses a push that would exceed a limit, before anything is written (Spec/queue.md section 10).
 final class PushLimits: Sendable {
     private let folder: QueueFolder
     private let settings: QueueSettings
-    /// Bytes in the spool, and those that are on their way.
+    /// The bytes in the spool, and those of pushes under way.
     private let used: Mutex<Int>
 
     init(_ folder: QueueFolder, _ settings: QueueSettings, used: Int) {
@@ -17,10 +17,10 @@ final class PushLimits: Sendable {
         self.used = Mutex(used)
     }
 
-    /// Looked at before anything is copied; a pipe is looked at when it has arrived.
+    /// Reserves space before a file is copied. A pipe is checked after it has been read.
     ///
-    /// - Parameter isHeld: whether the queue holds it already, so that it will not take more room.
-    /// - Returns: bytes that are set apart for it, to be given back if it fails.
+    /// - Parameter isHeld: whether the queue already holds the bundle, so that it needs no more space.
+    /// - Returns: the number of reserved bytes, to be given back if the push fails.
     /// - Throws: `limit.quota`, `limit.disk`.
     func reserve(_ size: Int, of name: String, isHeld: () throws -> Bool) throws -> Int {
         guard settings.limit != nil || settings.freeFloor != nil, size > 0, try !isHeld() else { return 0 }
@@ -39,7 +39,7 @@ final class PushLimits: Sendable {
 
     func giveBack(_ size: Int) { used.withLock { $0 -= size } }
 
-    /// What speaks against so many bytes in the spool; nil when nothing does.
+    /// Returns the error for this many bytes in the spool; nil if the limits allow them.
     func refusal(_ name: String, total: Int, size: Int) throws -> QueueError? {
         if let limit = settings.limit, total > limit {
             return QueueError(

@@ -2,26 +2,26 @@ public import CaptureBundle
 import QueueModel
 import QueueTransports
 
-/// How bundles are pushed.
+/// The options of a push.
 public struct PushOptions: Sendable {
-    /// Names of destinations; none for the default one.
+    /// The names of destinations; empty for the default destination.
     public var destinations: [String] = []
     public var session: String?
-    /// Whether a session that has ended is opened again.
+    /// Whether to reopen a session that has ended.
     public var reopensSession = false
     public var priority = 0
-    /// Not sent before, in Unix milliseconds.
+    /// The earliest time to send, in Unix milliseconds.
     public var notBefore: Int?
-    /// Whether what was delivered already is sent again.
+    /// Whether to send completed deliveries again.
     public var resends = false
-    /// Whether the user's file goes once the queue holds its bytes.
+    /// Whether to delete the user's file once the queue holds its bytes.
     public var moves = false
-    /// Whether only the hash and the path are kept, for a disk with no room.
+    /// Whether to keep only the hash and the path, for a disk without room.
     public var isByReference = false
-    /// Whether a bundle that nobody vouches for, or that is not acceptable, is refused.
+    /// Whether to refuse a bundle whose device is not trusted, or that is not acceptable.
     public var requiresTrust = false
     public var trust = TrustFile()
-    /// Bytes from which on a warning is due; nil for the queue's setting.
+    /// The size of the spool in bytes above which to warn; nil for the queue's setting.
     public var warnAt: Int?
 
     public init() {}
@@ -31,9 +31,9 @@ public struct PushOptions: Sendable {
 public struct Pushed: Sendable {
     public enum Outcome: String, Sendable {
         case stored
-        /// The queue knew this capture, and kept what it has.
+        /// The queue knew this capture and kept the bytes that it has.
         case heldAlready = "held-already"
-        /// The queue knew this capture, and its bytes were damaged or gone; they are back.
+        /// The queue knew this capture. Its bytes were damaged or gone, and are now stored again.
         case restored
     }
 
@@ -42,13 +42,13 @@ public struct Pushed: Sendable {
     public let sha256: Digest
     public let byteCount: Int
     public let verdict: Verdict
-    /// What a person may want to know, a sentence each.
+    /// Remarks for the user, one sentence each.
     public let notes: [String]
-    /// Bytes in the spool, when a warning is due.
+    /// The warning that the spool is above its mark, if it is due.
     public let quotaWarning: QuotaWarning?
 }
 
-/// The spool is over its mark.
+/// A warning that the spool is larger than its mark.
 public struct QuotaWarning: Hashable, Sendable {
     public let usedBytes: Int
     public let warnAt: Int

@@ -9,8 +9,8 @@ extension UploadQueue {
     /// Pushes one bundle.
     ///
     /// - Parameter path: a file; `-` is the standard input.
-    /// - Returns: once bytes, folders and row are on the disk.
-    /// - Throws: the verdict on a bad bundle, and what `push(threads:next:options:deliver:)` says.
+    /// - Returns: the result, once bytes, folders and row are on the disk.
+    /// - Throws: the verdict on a bad bundle, and the errors of `push(threads:next:options:deliver:)`.
     @discardableResult
     public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) throws -> Pushed {
         let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
@@ -23,14 +23,15 @@ extension UploadQueue {
         return try result.get()
     }
 
-    /// Pushes many bundles by several threads. Up to 500 share a transaction, and are told once it is on the disk.
+    /// Pushes many bundles on several threads. Up to 500 share a transaction, and are reported once it is on the disk.
     ///
     /// - Parameters:
-    ///   - threads: how many are read at a time; nil for twice as many as there are processors, since they wait for the disk.
-    ///   - next: the next bundle, nil after the last; called by one thread at a time.
-    ///   - deliver: gets the result for each, in the order of the bundles, on this thread.
-    /// - Throws: `destination.unknown`, `session.ended`, `name.invalid`, before anything is read; what `deliver` throws. What is
-    ///   wrong with one bundle is its result.
+    ///   - threads: the number of reading threads; nil for twice the number of processors, because they wait for the
+    ///     disk.
+    ///   - next: returns the next bundle, nil after the last one; called by one thread at a time.
+    ///   - deliver: gets the result for each bundle, in order, on this thread.
+    /// - Throws: `destination.unknown`, `session.ended`, `name.invalid`, before anything is read; any error of
+    ///   `deliver`. An error of a single bundle is its result.
     public func push(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         options: PushOptions = PushOptions(),
@@ -38,7 +39,7 @@ extension UploadQueue {
     ) throws {
         let run = try startPush(options)
         let group = PushGroup(run)
-        // Bundle and sidecar are open files until they have their names.
+        // Bundle and sidecar are open files until they get their names.
         let openFiles = ProcessLimits.raiseOpenFiles()
         let threads = max(1, min(threads ?? max(4, Thread.processors * 2), openFiles / 16))
         let window = threads + min(8, openFiles / 16)

@@ -23,10 +23,10 @@ struct PushWriter {
         if let name = options.session, options.reopensSession,
             try db.integer("SELECT 1 FROM sessions WHERE name = ?", [name]) != nil
         {
-            // Said by the user, so it is done even if nothing joins it.
+            // The user asked for this, so it is done even if no capture joins the session.
             _ = try db.session(name, reopens: true, at: now)
         }
-        // The default one may have changed meanwhile; the sidecar names the one of the beginning.
+        // Use the default destination that the sidecar names, because the default may have changed meanwhile.
         let fallback = intake.fallback.flatMap { try? db.activeDestination($0) }
         destinations =
             options.destinations.isEmpty
@@ -37,9 +37,9 @@ struct PushWriter {
     /// When a new delivery is due.
     var due: Int { max(now, options.notBefore ?? now) }
 
-    /// - Parameter needsBytes: whether its bytes are to be those that came.
+    /// - Parameter needsBytes: whether the new bytes must be stored.
     func write(_ arrival: Arrival, needsBytes: Bool) throws -> Result<Pushed, any Error> {
-        // Read anew: the same bundle, earlier in this call, may have changed it.
+        // Read the row again, because an earlier copy of the same bundle in this call may have changed it.
         if let record = try CaptureRecord.one(db, identity: arrival.facts.identity) {
             return .success(try pushAgain(arrival, record, needsBytes: needsBytes))
         }
@@ -55,7 +55,7 @@ struct PushWriter {
 
     private func insert(_ arrival: Arrival) throws -> Pushed {
         let facts = arrival.facts
-        // Only now: a session that nothing joins is not opened.
+        // The session is opened only now, so that a failed push leaves no empty session.
         let session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
         guard let id = arrival.sidecar?.content.id else {
             throw QueueError(.corruptRecord, "no id for a push", of: arrival.name)
@@ -84,7 +84,7 @@ struct PushWriter {
             quotaWarning: nil)
     }
 
-    /// Puts the warning, if one is due, to the last of them.
+    /// Adds the warning, if one is due, to the last successful result.
     func finish(_ results: [Result<Pushed, any Error>]) throws -> [Result<Pushed, any Error>] {
         let used = try queue.usedBytes(db)
         let mark = try options.warnAt ?? QueueSettings(db).warnAt

@@ -2,7 +2,7 @@ public import CaptureBundle
 import QueueModel
 import QueueTransports
 
-/// A capture by reference whose file nobody looks at, for measuring what a push does in the database alone.
+/// A reference whose file is never read, for measuring the part of a push that is in the database.
 @_spi(Bench)
 public struct BareRow: Sendable {
     let bundleID: String
@@ -19,9 +19,9 @@ public struct BareRow: Sendable {
 }
 
 extension UploadQueue {
-    /// Enters rows in one transaction, as `push` does for up to 500 bundles.
+    /// Inserts rows in one transaction, as `push` does for up to 500 bundles.
     ///
-    /// - Returns: their ids, once they are on the disk.
+    /// - Returns: the ids, once the rows are on the disk.
     @_spi(Bench)
     public func enqueue(_ rows: [BareRow]) throws -> [String] {
         try store.write { db in

@@ -4,10 +4,11 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// `push --move`: the user's file goes once the queue holds its very bytes, and only if it is still the file that was read.
+/// Deletes the user's file for `push --move`, once the queue holds its bytes and only if the file is unchanged since it
+/// was read.
 struct SourceRemoval {
     private let queue: UploadQueue
-    /// Folders in which nothing is removed: the queue's own, and those that captures were delivered to.
+    /// Folders in which nothing is deleted: the queue's own folder, and folder destinations.
     private let kept: [FilePath]
 
     init(_ queue: UploadQueue) throws {
@@ -26,7 +27,7 @@ struct SourceRemoval {
             return pushed.adding(note: "\(source.path) is not removed: the queue does not store exactly these bytes")
         }
         do throws(NativeError) {
-            // Not through a link: its target may be in use by others, and the link is not the file that was read.
+            // Do not delete through a link: others may use its target, and the link is not the file that was read.
             let now = try FileStatus.ofName(source.path)
             guard now.kind != .link else {
                 return pushed.adding(note: "\(source.path) is not removed: it is a symbolic link")
@@ -41,8 +42,8 @@ struct SourceRemoval {
         }
     }
 
-    /// What was stored now was hashed on its way in. What the queue held before is read again, and synced: a file that was
-    /// lost or changed meanwhile, or put back by hand, must not cost the last copy.
+    /// Whether the queue holds the bytes. New bytes were hashed while they were stored. Older bytes are read again and
+    /// synced, because a file that was lost, changed or replaced meanwhile must not cost the last copy.
     private func holdsBytes(_ pushed: Pushed, besides source: FileStatus) -> Bool {
         guard let held = try? queue.spool.bundleStatus(pushed.sha256), !held.isSameFile(as: source) else {
             return false

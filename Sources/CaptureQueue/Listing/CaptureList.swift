@@ -3,11 +3,11 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// Which captures are meant.
+/// Selects captures.
 public struct CaptureFilter: Hashable, Sendable {
     public var states: [DeliveryState] = []
     public var session: String?
-    /// Captures with a delivery to this destination.
+    /// Selects captures with a delivery to this destination.
     public var destination: String?
 
     public init() {}
@@ -36,17 +36,17 @@ public struct CaptureFilter: Hashable, Sendable {
 }
 
 extension UploadQueue {
-    /// How many rows one reading takes: no reading stays open while something slow is done with it.
+    /// The number of rows in one read, so that no read stays open during slow work.
     static let page = 500
 
-    /// Hands on captures, newest first. Each page is read on its own, so a long listing holds nobody up; what is pushed
-    /// meanwhile is not in it.
+    /// Lists captures, newest first. Each page is a separate read, so a long listing does not hold up writers. Captures
+    /// that are pushed meanwhile are not listed.
     ///
     /// - Parameters:
-    ///   - after: the id of the last capture of an earlier page; what is older than that comes.
-    ///   - limit: nil for all.
-    ///   - deliver: false ends the listing.
-    /// - Throws: `id.…` for `after`, `session.unknown`, `destination.unknown`, what `deliver` throws.
+    ///   - after: the id of the last capture of an earlier page; the listing continues with older captures.
+    ///   - limit: the most captures; nil for all.
+    ///   - deliver: returns false to end the listing.
+    /// - Throws: `id.…` for `after`, `session.unknown`, `destination.unknown`, any error of `deliver`.
     public func list(
         _ filter: CaptureFilter = CaptureFilter(), after: String? = nil, limit: Int? = nil,
         deliver: (CaptureRecord) throws -> Bool
@@ -63,7 +63,7 @@ extension UploadQueue {
         }
     }
 
-    /// Everything that happened to a capture, oldest first.
+    /// Returns all changes of state and attempts of a capture, oldest first.
     public func history(_ record: CaptureRecord) throws -> [HistoryEvent] {
         try store.read { db in
             var events: [HistoryEvent] = []
@@ -73,7 +73,7 @@ extension UploadQueue {
                 events += try db.rows("SELECT * FROM attempts WHERE delivery = ? ORDER BY id", [delivery.number])
                     .map { try HistoryEvent(attempt: $0, delivery.destination) }
             }
-            // Stable, so what happened in the same millisecond keeps its order.
+            // The sort keeps the order of events in the same millisecond.
             return events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
         }
     }
@@ -82,7 +82,7 @@ extension UploadQueue {
 extension Database {
     func captures(_ filter: CaptureFilter, before: Int, limit: Int) throws -> [CaptureRecord] {
         let (condition, arguments) = try filter.condition(self)
-        // Of several states, each has an index of its own: the newest of each are merged.
+        // Each state has its own index. For several states, the newest captures of each are merged.
         let states: [DeliveryState?] = filter.states.isEmpty ? [nil] : filter.states.map(Optional.some)
         guard states.count > 1 else {
             return try CaptureRecord.all(
@@ -99,14 +99,14 @@ extension Database {
     }
 }
 
-/// A change of a state, or a try to send.
+/// A change of state, or an attempt to send.
 public struct HistoryEvent: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case transition(from: DeliveryState?, to: DeliveryState, event: String, cause: String?)
         case attempt(number: Int, endedAt: Int?, outcome: String?, code: String?, message: String?, bytesSent: Int?)
     }
 
-    /// Unix milliseconds.
+    /// When it happened, in Unix milliseconds.
     public let at: Int
     public let destination: String?
     public let kind: Kind

@@ -3,7 +3,7 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// How a queue stands. Counting takes no longer with a million captures than with a thousand.
+/// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
 public struct QueueStatus: Hashable, Sendable {
     public struct Total: Hashable, Sendable {
         public let captures: Int
@@ -12,7 +12,7 @@ public struct QueueStatus: Hashable, Sendable {
 
     public struct Waiting: Hashable, Sendable {
         public let id: String
-        /// Unix milliseconds.
+        /// When it was pushed, in Unix milliseconds.
         public let pushedAt: Int
         public let ageMilliseconds: Int
     }
@@ -20,30 +20,30 @@ public struct QueueStatus: Hashable, Sendable {
     public struct Sessions: Hashable, Sendable {
         public let open: Int
         public let ended: Int
-        /// Ended, and all of their members have landed.
+        /// The number of ended sessions whose members have all landed.
         public let due: Int
     }
 
-    /// Of the states that any capture is in.
+    /// The totals of all states that at least one capture has.
     public let totals: [DeliveryState: Total]
-    /// Bytes in the spool, the quarantine included.
+    /// The bytes in the spool, including the quarantine.
     public let usedBytes: Int
     public let settings: QueueSettings
-    /// Bytes free on the disk; nil where it does not say.
+    /// The free bytes on the disk; nil if they are unknown.
     public let freeBytes: Int?
     public let oldestWaiting: Waiting?
-    /// Captures held here of which only parts, their photos say, were delivered.
+    /// The captures with bytes here of which only parts, such as the photo, were delivered.
     public let partsOnly: Total
     public let sessions: Sessions
     public let destinations: [Destination]
     public let traffic: [Traffic]
     public let isPaused: Bool
-    /// How far the wall clock is from what was to be expected, in milliseconds: deletion waits then. nil when all is well.
+    /// The distance of the wall clock from the expected time in milliseconds, if it delays deletion; nil otherwise.
     public let clockDoubt: Int?
 
     public var isOverMark: Bool { usedBytes > settings.warnAt }
 
-    /// How many ended without a receipt, so that only the user can go on.
+    /// The number of captures that ended without a receipt, so that only the user can continue.
     public var failedForGood: Int { DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
 
     public var waiting: Int { DeliveryState.waiting.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
@@ -69,7 +69,7 @@ extension UploadQueue {
         }
     }
 
-    /// How many captures are in each state: of a session, or of all.
+    /// The number of captures in each state, for one session or for all.
     public func totals(session: String?) throws -> [DeliveryState: Int] {
         try store.read { db in
             let rows =
@@ -86,7 +86,7 @@ extension UploadQueue {
         }
     }
 
-    /// All that the spool holds, the quarantine included.
+    /// All bytes in the spool, including the quarantine.
     func usedBytes(_ db: Database) throws -> Int {
         try (db.integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
     }

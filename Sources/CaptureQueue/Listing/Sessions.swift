@@ -4,7 +4,7 @@ import QueueModel
 extension UploadQueue {
     public func sessions() throws -> [Session] { try store.read { try Session.all($0) } }
 
-    /// Marks a session ended: no capture joins it any more, and it is due once all its members have landed.
+    /// Ends a session: it takes no further captures, and is due once all its members have landed.
     ///
     /// - Parameter isIncomplete: whether members that failed or were cancelled count as landed.
     /// - Throws: `session.unknown`.

@@ -5,40 +5,41 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// The result of an attempt, once it is on the disk.
+/// The result of an attempt, after it was stored.
 struct AttemptResult {
     let state: DeliveryState
-    /// When the next try is due, if one is.
+    /// When the next try is due; nil if there is none.
     let dueAt: Int?
-    /// Taken in the same transaction.
+    /// The next claim, made in the same transaction.
     let next: Claim?
-    /// Captures that were refused for good and wait again, since the destination refuses everything.
+    /// Captures that were refused for good and now wait again, because the destination refuses everything.
     var takenBack: [CaptureRecord] = []
 }
 
-/// How a claim is settled.
+/// The circumstances under which the result of an attempt is stored.
 struct AttemptContext {
     var retry = RetryPolicy.standard
     var bytesSent: Int?
-    /// The time of the outcome is not earlier than this.
+    /// The earliest time of the outcome, in Unix milliseconds.
     var floor = 0
-    /// Whether the next delivery of the destination is claimed at once, and due before when.
+    /// Whether to claim the next delivery of the destination at once, and before which time it must be due.
     var claimsNext = false
     var dueBefore: Int?
-    /// What the try says of the destination.
+    /// The consequences of the try for the destination.
     var verdict = DestinationState.Verdict()
-    /// Whether a refusal counts for nothing by now. Asked when it is written down: lanes write in any order.
+    /// Whether the refusal no longer counts. This is called inside the transaction, because lanes write in any order.
     var isTakenBack: @Sendable () -> Bool = { false }
-    /// How the destination stands now, where that has to be written down.
+    /// The state of the destination that must be stored; nil if it has not changed.
     var unsaved: @Sendable () -> DestinationState.Saved? = { nil }
 }
 
 extension UploadQueue {
     /// Stores the result of an attempt.
+    /// Stores the result of an attempt.
     ///
-    /// - Returns: the state that the delivery is in now.
-    /// - Throws: `claim.lost` when the claim has expired, or the user changed the delivery. The
-    ///   attempt is recorded all the same.
+    /// - Returns: the new state of the delivery.
+    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery. The
+    ///   attempt is recorded even then.
     @discardableResult
     public func settle(_ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard) throws -> DeliveryState {
         try settle(claim, outcome, AttemptContext(retry: retry)).state
@@ -89,7 +90,7 @@ extension UploadQueue {
         return settled
     }
 
-    /// Gives back what was claimed and not begun: it keeps its place.
+    /// Gives back a claim that was not used. The delivery keeps its place in the order.
     func giveBack(_ claim: Claim) throws {
         let outcome = SendOutcome.parked(cause: "not begun", isInDoubt: false)
         try store.write { db in
@@ -105,9 +106,9 @@ extension UploadQueue {
         }
     }
 
-    /// Bytes that are not what they were are nobody's any more: all deliveries of the capture wait for them to come back.
+    /// Sets damaged bytes aside. All deliveries of the capture then wait until the bytes are back.
     ///
-    /// - Returns: false when the claim has expired, or the bytes have the right hash.
+    /// - Returns: false if the claim has expired, or if the bytes have the right hash.
     private func setAside(_ claim: Claim, _ outcome: SendOutcome, _ message: String) throws -> Bool {
         try store.turn { turn in
             let record = try store.read { db -> CaptureRecord? in
@@ -117,7 +118,7 @@ extension UploadQueue {
             }
             guard let record, record.holding.hasBytes else { return false }
             guard case .wrong(let kind, _) = StoredBytesCheck(folder, spool).judge(record, reads: true).fault else {
-                // The bytes are right by their SHA-256, so it is the tag that is wrong.
+                // The SHA-256 of the bytes is right, so the tag is wrong.
                 if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
                 return false
             }
@@ -142,6 +143,8 @@ extension UploadQueue {
             ])
     }
 
+    /// Translates an outcome into an event and the values to store.
+    ///
     /// - Parameter start: when the lifetime of the delivery began.
     static func change(
         for outcome: SendOutcome, _ delivery: DeliveryRecord, since start: Int, at now: Int, _ retry: RetryPolicy
@@ -153,7 +156,7 @@ extension UploadQueue {
         return (event, change)
     }
 
-    /// It waits again, behind what was not tried, and the try counts for nothing.
+    /// Parks the delivery without counting the try. It then waits behind the deliveries that were not tried.
     private static func parking(
         _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: Int
     ) -> (DeliveryEvent, Database.DeliveryChange) {
@@ -194,14 +197,14 @@ extension UploadQueue {
             return (.park, .init(cause: cause, due: now, attempts: max(0, delivery.attempts - 1)))
         case .blocked: return parking(outcome, delivery, at: now)
         case .damaged(let message):
-            // Looked at again, they were well: a try that failed.
+            // The second check found the bytes right, so this is a failed try.
             return (.park, .init(cause: message, due: now))
         }
     }
 }
 
 extension SendOutcome {
-    /// What the server said of one capture while others landed there: a failed try.
+    /// Counts a block as a failed try, for use when the server accepts other captures meanwhile.
     fileprivate var counted: SendOutcome {
         guard case .blocked(let block) = self else { return self }
         return .failed(code: block.reason.rawValue, message: block.message)
@@ -209,8 +212,8 @@ extension SendOutcome {
 }
 
 extension Database {
-    /// Whether the server asks to wait, or has no room, and yet took another capture since the last try of this one:
-    /// of another session, where it is in one.
+    /// Whether the server asks to wait or has no room, although it accepted another capture since the last try of this
+    /// one. For a member of a session, only captures outside that session count.
     fileprivate func hasLandedElsewhere(_ outcome: SendOutcome, _ delivery: DeliveryRecord) throws -> Bool {
         guard case .blocked(let block) = outcome, block.reason == .wait || block.reason == .full else { return false }
         let sql = """
@@ -221,18 +224,18 @@ extension Database {
         return try integer(sql, [delivery.number]) != nil
     }
 
-    /// Whether so many captures wait for a destination that its refusals can be its own fault.
+    /// Whether enough captures wait for the destination that its refusals may be its own fault.
     fileprivate func hasSeveral(for destination: Destination) throws -> Bool {
         let waiting = try integer(
             """
             SELECT count(*) FROM (SELECT 1 FROM deliveries
                 WHERE destination = ?1 AND state IN ('pending', 'failed') LIMIT ?2)
             """, [destination.number, DestinationState.captures])
-        // The one that was tried is `uploading`.
+        // The capture of this try is `uploading`, so the query does not count it.
         return (waiting ?? 0) + 1 >= DestinationState.captures
     }
 
-    /// When the lifetime of a delivery began: with the push, or when the user last asked for it to be sent again.
+    /// When the lifetime of a delivery began: at the push, or at the user's last request to send it again.
     func lifetimeStart(_ delivery: DeliveryRecord, _ capture: CaptureRecord, _ retry: RetryPolicy) throws -> Int {
         guard retry.lifetime != nil else { return capture.pushedAt }
         let asked = try integer(
@@ -240,9 +243,9 @@ extension Database {
         return max(capture.pushedAt, asked ?? 0)
     }
 
-    /// A capture that was refused for good waits again.
+    /// Lets a capture that was refused for good wait again.
     ///
-    /// - Returns: nil where the user has decided otherwise meanwhile.
+    /// - Returns: nil if the user has changed the delivery meanwhile.
     fileprivate func takeBack(_ sequence: Int, of claim: Claim, at now: Int) throws -> CaptureRecord? {
         let row = try row(
             """

@@ -3,7 +3,7 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// Who holds a claim: a process, told from later ones of the same number.
+/// The process that holds a claim, distinguished from later processes with the same number.
 struct ClaimOwner: Hashable, Sendable {
     let process: ProcessIdentity
 
@@ -21,12 +21,12 @@ struct ClaimOwner: Hashable, Sendable {
 }
 
 extension UploadQueue {
-    /// Gives back claims that nobody works on any more: their owner is gone, or their lease is over.
+    /// Gives back claims whose owner has ended or whose lease is over.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of claims.
     @discardableResult
     public func recoverClaims() throws -> Int {
-        // Looked at first, so that nothing is written where there is nothing to do.
+        // Read first, so that nothing is written if there is nothing to do.
         guard try store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil else {
             return 0
         }
@@ -42,8 +42,8 @@ extension UploadQueue {
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
                     [now, delivery.number])
-                // No attempt is burned: a power supply that fails each hour must not use up ten tries. What ends each
-                // run that touches it waits longer each time, so that others are sent before it.
+                // The try does not count as an attempt: a power supply that fails each hour must not use up ten tries.
+                // The delay grows with each loss, so that a capture that crashes each run does not hold up the others.
                 let losses = try db.lossesInARow(of: delivery)
                 let delays = policies[delivery.destination ?? "", default: .standard].delays
                 let delay = delays.isEmpty ? 0 : delays[min(max(losses - 1, 0), delays.count - 1)]
@@ -60,7 +60,7 @@ extension UploadQueue {
 }
 
 extension Database {
-    /// How many of the last tries were cut by the end of their run.
+    /// The number of tries in a row that were interrupted by the end of their run.
     fileprivate func lossesInARow(of delivery: DeliveryRecord) throws -> Int {
         let sql = """
             SELECT count(*) FROM attempts WHERE delivery = ?1 AND outcome = 'lost' AND id > coalesce(

@@ -6,27 +6,28 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// A delivery that this process may send, until the lease is over. Only the holder of the claim can store its result.
+/// A delivery that this process may send until the lease ends. Only the holder of the claim can store the result.
 public struct Claim: Hashable, Sendable {
     public let capture: CaptureRecord
     public let delivery: DeliveryRecord
     public let destination: Destination
-    /// 128 bits of chance, known to the one who sends.
+    /// A random 128-bit value that only the holder of the claim knows.
     let token: [UInt8]
     let attempt: Int
 }
 
 extension UploadQueue {
-    /// How long a claim is good without being renewed.
+    /// How long a claim is valid without being renewed, in milliseconds.
     package static let lease = 600_000
 
-    /// Takes the delivery that is next for a destination: due, not tried before tried ones, most urgent, longest due
-    /// (Spec/queue.md section 6).
+    /// Claims the next due delivery for a destination: untried before tried, then the highest priority, then the one
+    /// that has been due for longest (Spec/queue.md section 6).
     ///
     /// - Parameters:
-    ///   - before: Unix milliseconds; only what was due before is taken. nil for what is due now.
-    ///   - floor: it is not earlier than this now; for a run, whose own clock never goes back.
-    /// - Returns: nil when nothing is due.
+    ///   - before: Unix milliseconds; only deliveries that were due before this time are claimed. nil for all that are
+    ///     due now.
+    ///   - floor: the earliest value of the current time, for a run, whose own clock never goes back.
+    /// - Returns: nil if nothing is due.
     public func claim(
         for destination: Destination, dueBefore before: Int? = nil, floor: Int = 0
     ) throws -> Claim? {
@@ -35,7 +36,7 @@ extension UploadQueue {
         }
     }
 
-    /// Whether `claim` would find something.
+    /// Whether `claim` would find a delivery.
     func isSomethingDue(for destination: Destination, dueBefore before: Int?, at now: Int) throws -> Bool {
         try store.read { db in try Self.next(for: destination, due: min(before ?? now, now), db) != nil }
     }
@@ -53,16 +54,17 @@ extension UploadQueue {
         try untried(due, destination, db) ?? tried(due, destination, db)
     }
 
-    /// No earlier member of its session waits for the same destination, or is on its way there.
+    /// The SQL condition that no earlier member of the session waits for the same destination or is being sent there.
     private static let isFirstOfSession = """
         (session IS NULL OR NOT EXISTS (SELECT 1 FROM deliveries AS earlier INDEXED BY deliveries_session
             WHERE earlier.destination = deliveries.destination AND earlier.session = deliveries.session
             AND earlier.capture < deliveries.capture AND earlier.state IN ('pending', 'failed', 'uploading')))
         """
 
-    /// One index search for each priority that is in use: what waits for a later time is stepped over, however much it is.
+    /// Finds the next delivery that was not tried, by one index search for each priority in use. Deliveries that are
+    /// due later cost nothing, however many there are.
     ///
-    /// - Returns: the first of the highest priority that has one.
+    /// - Returns: the first due delivery of the highest priority that has one.
     private static func untried(_ due: Int, _ destination: Destination, _ db: Database) throws -> Int? {
         var priority = Priority.range.upperBound + 1
         while let next = try lower(priority, destination, db) {
@@ -77,7 +79,7 @@ extension UploadQueue {
         return nil
     }
 
-    /// What was tried before stands behind all that was not, whatever its priority; of those, what was due first.
+    /// Finds the next delivery that was tried before: the one that has been due for longest, whatever its priority.
     private static func tried(_ due: Int, _ destination: Destination, _ db: Database) throws -> Int? {
         try db.integer(
             """
@@ -86,7 +88,7 @@ extension UploadQueue {
             """, [destination.number, due])
     }
 
-    /// The next lower priority that is in use, of what was not tried.
+    /// The next lower priority of any delivery that was not tried.
     private static func lower(_ priority: Int, _ destination: Destination, _ db: Database) throws -> Int? {
         try db.integer(
             """
@@ -95,7 +97,7 @@ extension UploadQueue {
             """, [destination.number, priority])
     }
 
-    /// When something becomes due for a destination after `now`; nil when nothing will by itself.
+    /// When the next delivery to a destination becomes due after `now`; nil if there is none.
     func nextDue(for destination: Destination, after now: Int) throws -> Int? {
         try store.read { db in
             var found = try db.integer(
@@ -140,7 +142,7 @@ extension UploadQueue {
             .init(
                 cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt,
                 claim: (token, ClaimOwner.current.text, now + Self.lease),
-                // Kept over attempts and restarts: a server that honours it takes the capture once.
+                // The key stays the same for all attempts and restarts, so that a server can ignore repetitions.
                 idempotencyKey: delivery.idempotencyKey == nil ? .made(UUIDText.of(token, version: 4)) : .kept))
         guard claimed else { return nil }
         try db.run(

@@ -4,14 +4,14 @@ package import QueueModel
 package import QueueTransports
 import SystemPackage
 
-/// Sends to one destination, one thing at a time. Several work side by side.
+/// Sends to one destination, one delivery at a time. Several workers can serve a destination at the same time.
 package final class DestinationWorker {
     package enum Step: Hashable {
-        /// Something was done; there may be more.
+        /// The worker did something, and there may be more.
         case worked
-        /// Nothing to do before then; nil: before something happens.
+        /// There is nothing to do before this time; nil: before something happens.
         case waiting(until: Int?)
-        /// Something is in the way; the time is when it is worth another look.
+        /// Something is in the way until this time; nil: until something happens.
         case blocked(until: Int?)
     }
 
@@ -20,7 +20,7 @@ package final class DestinationWorker {
     private let transport: any UploadTransport
     private let sharedRun: SharedRun
     private let retry: RetryPolicy
-    /// Claimed together with the settling of the one before.
+    /// The next claim, made when the result of the previous one was stored.
     private var next: Claim?
     private var lookedAround = 0.0
 
@@ -34,9 +34,10 @@ package final class DestinationWorker {
         retry = destination.pace.retry
     }
 
-    /// Does one thing: a poll, a session's end, or a delivery. Of several threads only one polls and tells.
+    /// Does one thing: a poll, the notification of a session's end, or a delivery. Only one thread at a time does the
+    /// first two.
     ///
-    /// - Throws: where the queue itself cannot be read or written.
+    /// - Throws: an error if the queue itself cannot be read or written.
     package func step() throws -> Step {
         let now = sharedRun.now
         switch sharedRun.permission(destination) {
@@ -46,7 +47,7 @@ package final class DestinationWorker {
         case .go: break
         }
         var isOtherAsking = false
-        // Between transfers that follow one another at once, too, but not between each two.
+        // Check for polls and notifications about once a second, also between consecutive transfers.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
             lookedAround = MonotonicClock.seconds
             let hasAsked = try sharedRun.alone(with: destination) { try poll(now) || tellSession(now) }
@@ -61,7 +62,7 @@ package final class DestinationWorker {
             return .blocked(until: sharedRun.standing(destination).block?.until)
         }
         guard let claim = try next ?? claim(now) else {
-            // What another thread asks or tells stays due until that is over.
+            // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
         guard let ticket = sharedRun.begin(destination) else {
@@ -77,16 +78,16 @@ package final class DestinationWorker {
         try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, floor: now)
     }
 
-    /// What was claimed ahead is not kept while it cannot be sent.
+    /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: Step) -> Step {
         guard let claim = next else { return step }
         next = nil
-        // Where that cannot be written, the next run finds it.
+        // If this cannot be stored, the next run recovers the claim.
         try? queue.giveBack(claim)
         return step
     }
 
-    /// Gives back what was claimed ahead.
+    /// Gives back the next claim.
     func end() { _ = giveBack(.waiting(until: nil)) }
 
     private func nextTime(after now: Int) throws -> Int? {
@@ -165,7 +166,7 @@ package final class DestinationWorker {
         return event
     }
 
-    /// Writes down how the destination stands, and says what has changed.
+    /// Stores the state of the destination and reports the change.
     private func note(_ change: DestinationState.Change?) throws {
         try queue.save(sharedRun.change(destination) { $0.takeUnsaved() }, of: destination)
         tell(change)
@@ -212,7 +213,7 @@ package final class DestinationWorker {
             event.state = state
             sharedRun.tell(event)
         }
-        // In a single pass each is asked once; it is due later now.
+        // In a single pass each delivery is polled once, because it is due later now.
         return true
     }
 

@@ -24,7 +24,7 @@ final class Lanes: Sendable {
     private let signal = Signal()
     private let onChange: @Sendable () -> Void
 
-    /// - Parameter onChange: called whenever one of the threads begins to work, or has nothing to do.
+    /// - Parameter onChange: called whenever one of the threads starts to work or runs out of work.
     init(
         _ destination: Destination, _ sharedRun: SharedRun, onChange: @escaping @Sendable () -> Void
     ) {
@@ -36,8 +36,8 @@ final class Lanes: Sendable {
 
     /// Starts the threads.
     ///
-    /// - Parameter makeWorker: called on each of them.
-    /// - Returns: false where the system cannot start a thread.
+    /// - Parameter makeWorker: called on each thread.
+    /// - Returns: false if the system cannot start even one thread.
     func start(
         makeWorker: @escaping @Sendable () throws -> DestinationWorker, fail: @escaping @Sendable (any Error) -> Void
     ) -> Bool {
@@ -71,7 +71,7 @@ final class Lanes: Sendable {
 
     private func wait(_ state: State, _ until: Int?, _ number: Int, _ wakes: Int) {
         put(state, number)
-        // Looked at anew once a minute, for whatever was changed without the bell.
+        // Check once a minute even so, for changes that did not ring the bell.
         let left = until.map { min(max(0, $0 - sharedRun.now), 60_000) } ?? 60_000
         _ = signal.wait(milliseconds: left) { () -> Bool? in
             shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
@@ -87,7 +87,7 @@ final class Lanes: Sendable {
         if before != state { onChange() }
     }
 
-    /// Has the threads look again at what there is to do.
+    /// Makes the threads check again for work.
     func wake() {
         shared.withLock { $0.wakes += 1 }
         signal.raise()
@@ -101,7 +101,7 @@ final class Lanes: Sendable {
     var states: [State] { shared.withLock(\.states) }
     var isOver: Bool { states.allSatisfy { $0 == .ended } }
 
-    /// Whether what the threads were started with still holds.
+    /// Whether the destination still has the settings with which the threads were started.
     func isStill(_ other: Destination) -> Bool {
         destination.number == other.number && destination.settings == other.settings
             && destination.isDefault == other.isDefault

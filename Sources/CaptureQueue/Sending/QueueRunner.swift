@@ -4,7 +4,8 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// Works through a queue (Spec/queue.md section 13): one thread a transfer, and one that watches over them.
+/// Sends the deliveries of a queue (Spec/queue.md section 13), with one thread for each transfer and one that
+/// supervises them.
 ///
 /// ```swift
 /// let runner = QueueRunner(queue, options) { event in print(event.name) }
@@ -16,7 +17,7 @@ public final class QueueRunner: Sendable {
         var sharedRun: SharedRun?
         var bell: Doorbell?
         var result = RunResult()
-        /// Deliveries that failed for good in this run, and were not taken back.
+        /// Deliveries that failed for good in this run and were not taken back.
         var failed: Set<[UInt8]> = []
         var fault: (any Error)?
     }
@@ -26,7 +27,7 @@ public final class QueueRunner: Sendable {
     private let state = Mutex(State())
     private let onEvent: @Sendable (QueueEvent) -> Void
 
-    /// - Parameter onEvent: called from several threads, one at a time.
+    /// - Parameter onEvent: called from several threads, but never from two at the same time.
     public init(
         _ queue: UploadQueue, _ options: RunOptions, onEvent: @escaping @Sendable (QueueEvent) -> Void
     ) {
@@ -36,7 +37,7 @@ public final class QueueRunner: Sendable {
         self.onEvent = { event in line.pass(event, to: onEvent) }
     }
 
-    /// Asks the run to end. What is under way has its grace, unless `atOnce`, or this is the second time.
+    /// Asks the run to end. Transfers under way get a grace period, unless `atOnce` is set or this is the second call.
     public func stop(atOnce: Bool = false) {
         state.withLock { state in
             state.stop = atOnce || state.stop != .none ? .atOnce : .graceful
@@ -44,12 +45,12 @@ public final class QueueRunner: Sendable {
         }
     }
 
-    /// What is being sent.
+    /// The transfers under way.
     public var transfers: [TransferProgress] { state.withLock(\.sharedRun)?.transfers ?? [] }
 
-    /// Runs until its mode says that it is done, or it is stopped.
+    /// Runs until its mode is satisfied or it is stopped.
     ///
-    /// - Throws: `queue.busy` when another run owns the queue; what keeps it from being read or written.
+    /// - Throws: `queue.busy` if another run owns the queue; any error that prevents reading or writing the queue.
     public func run() throws -> RunResult {
         if let readOnly = queue.store.readOnly { throw readOnly }
         let folder = queue.folder
@@ -99,7 +100,7 @@ public final class QueueRunner: Sendable {
     var stopRequest: StopRequest { state.withLock(\.stop) }
     var isFailed: Bool { state.withLock { $0.fault != nil } }
 
-    /// The first thing that kept the queue from being written ends the run.
+    /// Ends the run because the queue cannot be read or written. The first such error is kept.
     func fail(_ error: any Error) {
         state.withLock { state in
             if state.fault == nil { state.fault = error }
@@ -123,7 +124,7 @@ public final class QueueRunner: Sendable {
         Array("\(event.id ?? "") \(event.destination ?? "")".utf8)
     }
 
-    /// Time in Unix milliseconds that begins at `start` and goes on whatever is done to the wall clock.
+    /// Makes a clock in Unix milliseconds that begins at `start` and ignores later changes of the wall clock.
     private func clock(from start: Int) -> @Sendable () -> Int {
         let clock = queue.clock
         let begun = clock.sinceBoot()
@@ -132,7 +133,7 @@ public final class QueueRunner: Sendable {
 }
 
 extension UploadQueue {
-    /// Sends what waits, as `options` say; `QueueRunner` can be stopped and watched, too.
+    /// Sends the waiting deliveries as `options` say. Use `QueueRunner` to stop or watch the run.
     ///
     /// - Throws: as `QueueRunner.run`.
     @discardableResult
@@ -145,7 +146,7 @@ extension UploadQueue {
 
 enum StopRequest { case none, graceful, atOnce }
 
-/// Lets events through one after the other, in the order of their times.
+/// Passes events on one at a time, with times that never go back.
 private final class EventLine: Sendable {
     private let last = Mutex(0)
 

@@ -5,13 +5,13 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// What users say to a run, and a run to users, through the database.
+/// The messages between users and a run, which go through the database.
 extension UploadQueue {
-    /// Stops sending until `resume`, in the run of now and in later ones.
+    /// Stops sending until `resume`, in the current run and in later ones.
     ///
     /// - Parameters:
-    ///   - destination: one alone; nil for all.
-    ///   - isAtOnce: whether transfers that are under way are given back, too.
+    ///   - destination: the only destination to pause; nil for all.
+    ///   - isAtOnce: whether to stop transfers under way, too.
     /// - Throws: `destination.unknown`.
     public func pause(destination name: String? = nil, isAtOnce: Bool = false) throws {
         try store.write { db in
@@ -23,7 +23,8 @@ extension UploadQueue {
         }
     }
 
-    /// Goes on. What blocks the destination, or any of them, is lifted: they are tried at once.
+    /// Continues sending. The blocks of the destination, or of all destinations, are lifted, so that they are tried at
+    /// once.
     ///
     /// - Throws: `destination.unknown`.
     public func resume(destination name: String? = nil) throws {
@@ -39,20 +40,20 @@ extension UploadQueue {
         }
     }
 
-    /// nil while it goes on; else `now` or `after-current`.
+    /// Returns nil if the queue is not paused; else `now` or `after-current`.
     func pausedWord() throws -> String? { try store.read { try $0.text("SELECT paused FROM control") } }
 
     public func isPaused() throws -> Bool { try pausedWord() != nil }
 
-    /// Writes down how a destination stands, for `status` and for the next run.
+    /// Stores the state of a destination, for `status` and for the next run.
     ///
-    /// - Parameter saved: nil where nothing has changed.
+    /// - Parameter saved: nil if nothing has changed.
     func save(_ saved: DestinationState.Saved?, of destination: Destination) throws {
         guard let saved else { return }
         try store.write { try $0.save(saved, ofDestination: destination.number) }
     }
 
-    /// Whether anything is still to be sent to a destination, or to be decided there.
+    /// Whether a destination has deliveries that are still to be sent or decided.
     func hasWork(for destination: Destination) throws -> Bool {
         try store.read { db in
             for state in ["state IN ('pending', 'failed')", "state = 'processing'"] {
@@ -64,7 +65,8 @@ extension UploadQueue {
         }
     }
 
-    /// Those claims that are not good any more: held, cancelled, or settled by somebody else.
+    /// Returns the claims that are no longer valid because the delivery was held, cancelled, or settled by another
+    /// process.
     func lost(_ claims: [Claim]) throws -> [Claim] {
         try store.read { db in
             try claims.filter { claim in
@@ -75,7 +77,7 @@ extension UploadQueue {
         }
     }
 
-    /// Whether another process wrote since the last call (PRAGMA data_version): our own changes wake nobody.
+    /// Whether another process has written since the last call (PRAGMA data_version). Our own changes do not count.
     func hasChangedSince(_ version: inout Int) throws -> Bool {
         let now = try store.read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
         defer { version = now }
@@ -94,8 +96,8 @@ extension UploadQueue {
         }
     }
 
-    /// Retries whose time cannot be right are due now: a clock was ahead when they were written down, or it stands still now,
-    /// since it is behind what was seen before.
+    /// Makes retries due now if their time cannot be right. Either the clock was ahead when the time was stored, or the
+    /// queue's time stands still now because the clock is behind an earlier reading.
     func clampRetries() throws {
         let condition = "state IN ('failed', 'processing') AND due > ?"
         func latest(_ db: Database) throws -> (now: Int, latest: Int) {

@@ -1,34 +1,34 @@
 import QueueModel
 import QueueTransports
 
-/// How a queue is run.
+/// The options of a run.
 public struct RunOptions: Sendable {
     public enum Mode: Sendable {
-        /// What is due at the start is tried, once.
+        /// Tries each delivery that is due at the start once.
         case once
-        /// Until nothing waits any more but for the user.
+        /// Runs until every remaining delivery needs the user.
         case untilEmpty
-        /// Until it is stopped.
+        /// Runs until it is stopped.
         case watch
     }
 
     public var mode = Mode.once
-    /// Only to this destination; nil for all.
+    /// The only destination to send to; nil for all.
     public var destination: String?
-    /// Bytes a second, in all; nil for no limit.
+    /// The rate limit of the whole run in bytes per second; nil for no limit.
     public var bytesPerSecond: Int?
-    /// After so many milliseconds nothing new is begun.
+    /// After this many milliseconds the run begins nothing new; nil for no limit.
     public var longest: Int?
-    /// How many milliseconds a transfer has to end once the run is stopped.
+    /// How long transfers may continue after the run was stopped, in milliseconds.
     public var grace = 10_000
 
     public init() {}
 }
 
-/// What a run did.
+/// The counts of a run.
 public struct RunResult: Hashable, Sendable {
     public internal(set) var completed = 0
-    /// For good.
+    /// The number of deliveries that failed for good.
     public internal(set) var failed = 0
 
     public init() {}

@@ -4,7 +4,7 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// What a run is sending at the moment, for `status`: whole, at most once a second, not synced.
+/// The file that tells `status` what a run is sending. It is replaced at most once a second, and not synced.
 struct RunProgressFile {
     private let folder: QueueFolder
     private let started = WallClock.milliseconds
@@ -31,7 +31,7 @@ struct RunProgressFile {
         guard bytes != last else { return }
         writtenAt = now
         last = bytes
-        // Nothing depends on it, so a disk that does not take it is no trouble.
+        // Nothing depends on this file, so a failed write is ignored.
         try? AtomicFile.writeUnsynced(bytes, to: folder.runProgress, mode: 0o600)
     }
 
@@ -42,7 +42,7 @@ struct RunProgressFile {
 }
 
 extension UploadQueue {
-    /// The run that owns the queue and what it sends, as Spec/capqueue.md section 3 has it; nil where nothing runs.
+    /// The process that runs and its transfers, in the form of Spec/capqueue.md section 3; nil if there is no run.
     package func runProgress() -> JSONValue? {
         guard let lock = try? FileHandle.reading(folder.runLock, followsLinks: false), !lock.lockIfFree(),
             let progress = try? FileHandle.reading(folder.runProgress, followsLinks: false),

@@ -1,11 +1,11 @@
 package import QueueModel
 
-/// What a run may do now: whether it is ending or paused, and how its destinations stand. Pure.
+/// Decides what a run may do now, from its own state and that of its destinations.
 package struct RunState: Hashable, Sendable {
     package var isStopping = false
-    /// By the user, for all destinations.
+    /// Whether the user paused all destinations.
     package var isPaused = false
-    /// By number of the destination.
+    /// The destinations by their number.
     private var destinations: [Int: DestinationState] = [:]
 
     package init() {}
@@ -25,7 +25,7 @@ package struct RunState: Hashable, Sendable {
         isStopping || isPaused ? nil : self[number].begin(at: now)
     }
 
-    /// - Returns: numbers of the destinations that are offline, and are connected to now.
+    /// - Returns: the numbers of the offline destinations, which should be connected to now.
     package mutating func networkChanged(at now: Int) -> [Int] {
         destinations.keys.sorted().filter { destinations[$0]?.networkChanged(at: now) ?? false }
     }

@@ -3,7 +3,7 @@ import CaptureNative
 import QueueModel
 import QueueTransports
 
-/// The thread that watches over a run: the bell, the network, requests to stop, and whether it is done.
+/// Supervises a run: the bell, the network, requests to stop, and the end of the work.
 final class RunWatch {
     private let queue: UploadQueue
     private let options: RunOptions
@@ -13,18 +13,18 @@ final class RunWatch {
     private let network = NetworkChanges()
     private let shares = TransportShares()
     private var groups: [Int: Lanes] = [:]
-    /// Those whose settings are old, until what they have under way is over.
+    /// Lanes with old settings whose transfers are still under way.
     private var leaving: [Lanes] = []
     private var progress: RunProgressFile
     private let started = MonotonicClock.seconds
-    /// When the network last changed; nil once that was seen to.
+    /// When the network last changed, in seconds of the monotonic clock; nil once that was handled.
     private var networkAt: Double?
     private var renewedAt = MonotonicClock.seconds
     private var quotaAt: Double?
-    /// Of the database, as other processes changed it.
+    /// The data version of the database, which changes when another process writes.
     private var version = -1
 
-    /// How long the network has to be quiet, in seconds (Spec/queue.md section 13).
+    /// How long the network must be quiet, in seconds (Spec/queue.md section 13).
     private static let quiet = 0.3
 
     init(_ queue: UploadQueue, _ options: RunOptions, _ sharedRun: SharedRun, _ bell: Doorbell, _ runner: QueueRunner) {
@@ -56,10 +56,12 @@ final class RunWatch {
         options.longest.map { MonotonicClock.seconds - started >= Double($0) / 1000 } ?? false
     }
 
+    /// Waits until the bell rings, the network changes or the next check is due.
+    ///
     /// - Returns: whether the bell rang.
     private func wait() -> Bool {
         let now = MonotonicClock.seconds
-        // With something under way there is progress to write down.
+        // While a transfer is under way, the progress is written each second.
         let isWorking = groups.values.contains { $0.states.contains(.working) }
         var seconds = isWorking ? 1.0 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
@@ -74,7 +76,7 @@ final class RunWatch {
         return ready[0]
     }
 
-    /// Once the network has been quiet, what is offline is connected to.
+    /// Connects to offline destinations after the network was quiet.
     private func seeToNetwork() {
         guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
         networkAt = nil
@@ -92,11 +94,11 @@ final class RunWatch {
         }
         if paused == "now" { sharedRun.stopTransfers("paused by the user") }
         let destinations = try queue.destinations().filter {
-            // One that is renamed meanwhile stays.
+            // Keep a destination that was renamed during the run.
             options.destination == nil || $0.name == options.destination || groups[$0.number] != nil
         }
         for (number, group) in groups where !destinations.contains(where: group.isStill) {
-            // Gone, or with other settings: what is under way ends by the old ones.
+            // The destination was removed or changed. Transfers under way end with the old settings.
             group.end()
             leaving.append(group)
             groups[number] = nil
@@ -110,7 +112,7 @@ final class RunWatch {
             }
         }
         try stopLost()
-        // What was pushed may be due, or wait no longer for another thread.
+        // New captures may be due, or a delivery may no longer have to wait for another thread.
         if try queue.hasChangedSince(&version) || sharedRun.takeMoved() {
             for group in groups.values { group.wake() }
         }
@@ -160,7 +162,7 @@ final class RunWatch {
         return nil
     }
 
-    /// At the start and once an hour.
+    /// Reports a spool above its mark, at the start and then once an hour.
     private func tellQuota() throws {
         if let quotaAt, MonotonicClock.seconds - quotaAt < 3600 { return }
         quotaAt = MonotonicClock.seconds
@@ -184,7 +186,7 @@ final class RunWatch {
         for group in groups.values where !group.isOver {
             let standing = sharedRun.standing(group.destination)
             guard !standing.isPaused, standing.block == nil else { continue }
-            // A session that has just become due is told to all, whoever was the last.
+            // All destinations must be notified of a session that has just become due, whichever thread finished it.
             if try queue.isMarkerDue(for: group.destination, at: sharedRun.now) {
                 isToldAll = false
                 group.wake()
@@ -203,7 +205,7 @@ final class RunWatch {
         return try !queue.isMarkerWorthWaiting(for: group.destination)
     }
 
-    /// Nothing new is begun; what is under way has its grace.
+    /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
         sharedRun.isStopping = true
         let all = Array(groups.values) + leaving

@@ -6,9 +6,9 @@ import QueueTransports
 import SystemPackage
 
 extension SendJob {
-    /// What is to be sent of a queue.
+    /// Makes a job for a delivery of a queue.
     ///
-    /// - Parameter held: the hash of the bytes that the queue has; nil for that of the capture.
+    /// - Parameter held: the hash of the bytes in the queue; nil if it is that of the capture.
     init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, held: Digest? = nil,
         _ queue: UploadQueue
@@ -19,14 +19,14 @@ extension SendJob {
         self.init(
             capture, delivery, token: token, now: now, file: file, held: held,
             isAnother: { remoteID, photo in
-                // Where that cannot be read, it is sent once more rather than never.
+                // If the queue cannot be read, the capture is sent again, which is better than never.
                 (try? queue.mayBeAnother(remoteID, of: capture, photo: photo)) ?? true
             }, keepBody: { body in try? queue.keep(body, of: capture) })
     }
 }
 
 extension UploadQueue {
-    /// Keeps the hash of an upload body, unless the capture has other bytes by now.
+    /// Stores the hash of an upload body, unless the bytes of the capture have changed.
     func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
         try store.write { db in
             try db.run(

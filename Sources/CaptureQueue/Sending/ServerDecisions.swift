@@ -2,9 +2,9 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// Deliveries that the server has and has not decided on (Spec/upload.md section 4.3).
+/// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
 extension UploadQueue {
-    /// The one that is to be asked about next; nil when none is due.
+    /// The next delivery to poll; nil if none is due.
     func duePoll(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
         try store.read { db in
             let row = try db.row(
@@ -19,10 +19,10 @@ extension UploadQueue {
         }
     }
 
-    /// Writes down what the server said.
+    /// Stores the answer to a poll.
     ///
-    /// - Parameter outcome: `accepted` and `blocked` leave it where it is, to be asked about later.
-    /// - Returns: the state that it is in now; nil when the user decided otherwise meanwhile.
+    /// - Parameter outcome: the answer. After `accepted`, `blocked` and `parked` the delivery is polled again later.
+    /// - Returns: the new state of the delivery; nil if the user changed it meanwhile.
     func settlePoll(
         _ delivery: DeliveryRecord, of capture: CaptureRecord, _ outcome: SendOutcome, retry: RetryPolicy, floor: Int
     ) throws -> DeliveryState? {
@@ -42,7 +42,7 @@ extension UploadQueue {
             default:
                 var (event, change) = Self.change(
                     for: outcome, delivery, since: try db.lifetimeStart(delivery, capture, retry), at: now, retry)
-                // What the server has lost it must not take for the same again.
+                // The server has lost the capture, so it must not treat the next upload as a repetition.
                 if case .unclear = outcome { change.idempotencyKey = .forgotten }
                 guard try db.apply(event, to: delivery, at: now, change) else { return nil }
                 return DeliveryStateMachine.next(delivery.state, event)

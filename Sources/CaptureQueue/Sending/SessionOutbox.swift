@@ -8,12 +8,12 @@ import QueueTransports
 import SystemPackage
 
 extension UploadQueue {
-    /// Takes the session's end that a destination has to be told next. Its row is claimed in the transaction that finds it due,
-    /// so that no two lanes tell it.
+    /// Claims the next notification about a session's end for a destination. The transaction that finds it also claims
+    /// it, so that no two lanes send it.
     ///
-    /// - Returns: nil when there is none.
+    /// - Returns: nil if there is none.
     func claimSessionEnd(for destination: Destination, at now: Int) throws -> SessionMarker? {
-        // Looked for first, so that nothing is written where there is nothing to tell.
+        // Read first, so that nothing is written if there is no notification.
         guard try isMarkerDue(for: destination, at: now) else { return nil }
         let random = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         return try store.write { db in
@@ -40,27 +40,27 @@ extension UploadQueue {
         }
     }
 
-    /// Gives back what a run that is dead had claimed. Only the run calls this, before it begins.
+    /// Gives back notifications that a dead run had claimed. Only a run calls this, before it begins.
     func recoverSessionEnds() throws {
         let claimed = try store.read { try $0.integer("SELECT 1 FROM markers WHERE is_claimed = 1") }
         guard claimed != nil else { return }
         try store.write { try $0.run("UPDATE markers SET is_claimed = 0") }
     }
 
-    /// Whether a destination has to be told of a session's end now.
+    /// Whether a notification about a session's end is due for a destination.
     func isMarkerDue(for destination: Destination, at now: Int) throws -> Bool {
         try store.read { try Self.dueSession(for: destination, at: now, $0) } != nil
     }
 
-    /// Whether a destination has not been told of a session's end that it should know of.
+    /// Whether any destination still has to be notified of a session's end.
     public func hasUntoldSessions() throws -> Bool {
         try destinations().contains { try isMarkerDue(for: $0, at: .max) }
     }
 
-    /// How often a run that ends when all is done tells of an end that is not taken; the next run goes on.
+    /// How often a run with `--until-empty` tries one notification. The next run continues.
     private static let patience = 5
 
-    /// Whether a run that ends when all is done still waits to tell.
+    /// Whether a run with `--until-empty` should still wait for a notification.
     func isMarkerWorthWaiting(for destination: Destination) throws -> Bool {
         guard try isMarkerDue(for: destination, at: .max) else { return false }
         return try store.read {
@@ -103,16 +103,16 @@ extension UploadQueue {
                 "incomplete": .bool(try row.needInteger("incomplete") == 1),
                 "captures": .array(
                     try members.map { member in
-                        // The queue may hold another copy of the capture by now.
+                        // Use the receipt, because the queue may have another copy of the capture now.
                         let sent = try member.text("receipt").flatMap(Receipt.sha256) ?? member.digest("sha256")
                         return .members(["id": .string(try member.needText("id")), "sha256": .string(sent.description)])
                     }),
             ]))
     }
 
-    /// Writes down what the destination said.
+    /// Stores the answer of the destination.
     ///
-    /// - Parameter retry: of the destination; after its last delay that one goes on.
+    /// - Parameter retry: the retry policy of the destination. Its last delay repeats.
     func settle(
         _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, floor: Int
     ) throws {
@@ -138,7 +138,7 @@ extension UploadQueue {
         }
     }
 
-    /// When a destination has to be told again; nil when nothing waits.
+    /// When the next notification of a destination is due; nil if there is none.
     func nextMarker(for destination: Destination) throws -> Int? {
         guard destination.isToldOfSessions else { return nil }
         return try store.read {

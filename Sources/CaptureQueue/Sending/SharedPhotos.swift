@@ -2,10 +2,11 @@ import CaptureBundle
 import GRDB
 import QueueModel
 
-/// Captures that share a photo: a redacted copy and a full one, links of a chain, the same photo with other metadata. A
-/// server that is asked for a photo may tell of any of them.
+/// Handles captures that share a photo: a redacted and a full copy, links of a chain, or the same photo with other
+/// metadata. A server that is asked for the photo may return the id of any of them.
 extension UploadQueue {
-    /// Those that a server of captures may have under an id that nobody knows: tried there, or uploaded by other means.
+    /// The SQL condition for captures that a server may have under an unknown id: they were tried there, or uploaded by
+    /// other means.
     private static let isUntold = """
         NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NOT NULL)
             AND EXISTS (SELECT 1 FROM deliveries WHERE capture = seq
@@ -14,8 +15,8 @@ extension UploadQueue {
                     OR EXISTS (SELECT 1 FROM attempts WHERE attempts.delivery = deliveries.id)))
         """
 
-    /// Whether `remoteID` is another capture's, at whichever destination, or may be: that of one with the same photo, or of
-    /// one whose photo the queue does not know.
+    /// Whether `remoteID` belongs to another capture, at any destination, or possibly does: to one with the same photo,
+    /// or to one whose photo is unknown.
     func mayBeAnother(_ remoteID: String, of capture: CaptureRecord, photo: Digest) throws -> Bool {
         try store.read { db in
             let known = try db.integer(

@@ -4,23 +4,23 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// What a transfer has sent so far.
+/// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
     public let id: String
     public let destination: String
     public let sent: Int
-    /// 0 before it is known.
+    /// The size in bytes; 0 while it is unknown.
     public let bytes: Int
-    /// Seconds of the monotonic clock.
+    /// The start, in seconds of the monotonic clock.
     public let started: Double
 }
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 package final class SharedRun: Sendable {
     private struct Active {
         let control: SendControl
         let claim: Claim?
-        /// Its number.
+        /// The number of the destination.
         let destination: Int
         let started: Double
     }
@@ -29,11 +29,11 @@ package final class SharedRun: Sendable {
         var active: [ObjectIdentifier: Active] = [:]
         var run = RunState()
         var throttles: [String: Throttle] = [:]
-        /// By number of the destination: the user may rename it meanwhile.
+        /// The current names of the destinations by number, because the user may rename one during the run.
         var names: [Int: String] = [:]
         var networkChanges = 0
         var hasMoved = false
-        /// Numbers of the destinations that `alone` works with.
+        /// The numbers of the destinations for which `alone` runs.
         var busy: Set<Int> = []
     }
 
@@ -42,12 +42,12 @@ package final class SharedRun: Sendable {
     private let onEvent: @Sendable (QueueEvent) -> Void
     private let onMove: @Sendable () -> Void
     private let wholeThrottle: Throttle?
-    /// Only what was due before is sent, each once; nil for what becomes due, too.
+    /// If set, only deliveries due before this time are sent, each once; nil to send also what becomes due later.
     let dueBefore: Int?
 
     /// - Parameters:
-    ///   - clock: Unix milliseconds; never goes back.
-    ///   - onMove: called when threads that wait should look again at what there is to do.
+    ///   - clock: returns Unix milliseconds and never goes back.
+    ///   - onMove: called when waiting threads should check again for work.
     package init(
         clock: @escaping @Sendable () -> Int, dueBefore: Int? = nil, bytesPerSecond: Int? = nil,
         onEvent: @escaping @Sendable (QueueEvent) -> Void, onMove: @escaping @Sendable () -> Void = {}
@@ -84,24 +84,24 @@ package final class SharedRun: Sendable {
         state.withLock { $0.run.begin(destination.number, at: now) }
     }
 
-    /// How a destination stands.
+    /// The state of a destination.
     package func standing(_ destination: Destination) -> DestinationState {
         state.withLock { $0.run[destination.number] }
     }
 
-    /// The name that it has now.
+    /// The current name of a destination.
     func name(_ destination: Destination) -> String {
         state.withLock { $0.names[destination.number] } ?? destination.name
     }
 
-    /// Changes how a destination stands.
+    /// Changes the state of a destination.
     func change<Result>(_ destination: Destination, _ change: (inout DestinationState) -> Result) -> Result {
         state.withLock { change(&$0.run[destination.number]) }
     }
 
-    /// Takes up a destination: as the database has it, where this run has not met it yet.
+    /// Takes over what the database says about a destination, or all of its state if it is new to this run.
     ///
-    /// - Returns: whether the user lifted what blocked it.
+    /// - Returns: `ready` if the user lifted the block of the destination.
     package func adopt(_ destination: Destination) -> DestinationState.Change? {
         state.withLock { state in
             state.names[destination.number] = destination.name
@@ -114,7 +114,7 @@ package final class SharedRun: Sendable {
         }
     }
 
-    /// - Returns: numbers of the destinations that are connected to now.
+    /// - Returns: the numbers of the destinations that should be connected to now.
     @discardableResult
     package func networkChanged() -> [Int] {
         state.withLock { state in
@@ -123,7 +123,8 @@ package final class SharedRun: Sendable {
         }
     }
 
-    /// Something happened that other threads wait for: a member of a session landed, or a destination goes on.
+    /// Reports an event that other threads wait for: a member of a session landed, or a destination is no longer
+    /// blocked.
     func moved() {
         state.withLock { $0.hasMoved = true }
         onMove()
@@ -136,11 +137,11 @@ package final class SharedRun: Sendable {
         }
     }
 
-    /// Does work that only one thread may do for a destination, and that no database claim protects.
+    /// Does work that only one thread may do for a destination, and that no claim in the database protects.
     ///
-    /// A run owns its queue, so nobody else does it either; after a crash the next run does it again.
+    /// A run owns its queue, so no other process does the work either. After a crash the next run does it again.
     ///
-    /// - Returns: nil where another thread is at work with this destination; then nothing was done.
+    /// - Returns: nil if another thread is doing such work for this destination; then nothing was done.
     func alone<Result>(with destination: Destination, _ work: () throws -> Result) rethrows -> Result? {
         guard state.withLock({ $0.busy.insert(destination.number).inserted }) else { return nil }
         defer { state.withLock { _ = $0.busy.remove(destination.number) } }
@@ -149,7 +150,7 @@ package final class SharedRun: Sendable {
 
     // MARK: - Transfers
 
-    /// For something that is about to be done; `done` ends it.
+    /// Registers a transfer, or a request without a claim, until `done` is called.
     func control(for claim: Claim?, _ destination: Destination) -> SendControl {
         state.withLock { state in
             var throttles = [wholeThrottle].compactMap(\.self)
@@ -170,7 +171,7 @@ package final class SharedRun: Sendable {
         state.withLock { $0.active[ObjectIdentifier(control)] = nil }
     }
 
-    /// Ends what is under way: all of it, or what `chosen` says.
+    /// Stops all transfers, or those for which `chosen` returns true.
     func stopTransfers(_ cause: String, where chosen: (Claim?, Int) -> Bool = { _, _ in true }) {
         state.withLock { state in
             for active in state.active.values where chosen(active.claim, active.destination) {

@@ -7,7 +7,8 @@ struct CapqueueCommand: ParsableCommand {
     static let version = "0.1.0"
     static let toolName = "capqueue"
 
-    // Every command below says its name: ArgumentParser would make one from the type's, for all of them at each start.
+    // Each command below has an explicit name. Otherwise ArgumentParser would derive all names from the types at each
+    // start.
     static let configuration = CommandConfiguration(
         commandName: toolName,
         abstract: "Keep bundles safe until a server has them.",

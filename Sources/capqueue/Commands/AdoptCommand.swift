@@ -43,7 +43,7 @@ struct AdoptCommand: ParsableCommand {
         var count = 0
         try queue.with(createIfMissing: true) { queue in
             try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) { file, result in
-                // Twice in the folder is once in the queue.
+                // A bundle that is twice in the folder is pushed once; do not report the second copy.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success = result { count += 1 }
                 try telling.say(file, result)

@@ -3,7 +3,7 @@ import CaptureBundle
 import CaptureQueue
 import CommandSupport
 
-/// What `hold`, `release`, `cancel` and `retry` have in common.
+/// The arguments and options of `hold`, `release`, `cancel` and `retry`.
 struct ChangeOptionGroup: ParsableArguments {
     @Argument(help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"))
     var ids: [String] = []
@@ -144,7 +144,7 @@ struct RetryCommand: ParsableCommand {
               capqueue retry --state permanently_failed
             """)
 
-    /// What every retry does now; older scripts ask for it.
+    /// Does nothing: every retry now resets the attempts. The flag stays for older scripts.
     @Flag(help: .hidden)
     var reset = false
 

@@ -41,7 +41,7 @@ struct ConfigCommand: ParsableCommand {
     }
 }
 
-/// A setting's name on the command line.
+/// The name of a setting on the command line.
 struct SettingName: ExpressibleByArgument {
     let name: QueueSettings.Name
 

@@ -225,7 +225,7 @@ struct KindArgument: ExpressibleByArgument {
 }
 
 extension Destination {
-    /// Where it is, in short.
+    /// The path, URL or command of the destination.
     fileprivate var place: String {
         let shown = shownSettings
         return shown["path"] ?? shown["url"] ?? shown["url-endpoint"] ?? shown["url-command"] ?? ""

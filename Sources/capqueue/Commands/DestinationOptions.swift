@@ -1,7 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 
-/// The settings of destinations, as options (Spec/queue.md section 12).
+/// The options for the settings of destinations (Spec/queue.md section 12).
 struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("folder: the folder.", valueName: "dir"), completion: .directory)
     var path: String?
@@ -106,7 +106,7 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sent with each request: 'Name: value'; several times.", valueName: "line"))
     var header: [String] = []
 
-    /// Those that were given, by the names that they have in the queue.
+    /// The given settings, by their names in the queue.
     var given: [String: String] {
         var settings: [String: String] = [:]
         let values: [(String, String?)] = [

@@ -95,7 +95,7 @@ extension PushCommand: ManyNamesCommand {
     }
 }
 
-/// What `push` and `adopt` have in common.
+/// The options of `push` and `adopt`.
 struct PushOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("dest"),

@@ -4,7 +4,7 @@ import CaptureQueue
 import CommandSupport
 import SystemPackage
 
-/// `--queue`, and the queue itself.
+/// The option `--queue`, and access to the queue.
 struct QueueOptions: ParsableArguments {
     @Option(
         name: .customLong("queue"),
@@ -20,9 +20,9 @@ struct QueueOptions: ParsableArguments {
         if path == "" { throw ValidationError("--queue is empty, expected the name of a folder") }
     }
 
-    /// Opens the queue for `body`, and closes it, so that all of it is in one file again.
+    /// Opens the queue for `body` and closes it, so that all its data is in one file again.
     ///
-    /// - Parameter changes: whether something small is written, for which the reserve is there when the disk is full.
+    /// - Parameter changes: whether `body` makes a small change, which may use the reserve when the disk is full.
     func with<Value>(
         createIfMissing: Bool = false, changes: Bool = false, _ body: (UploadQueue) throws -> Value
     ) throws -> Value {
@@ -32,7 +32,7 @@ struct QueueOptions: ParsableArguments {
     }
 }
 
-/// `--state` and `--session`.
+/// The options `--state` and `--session`.
 struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only those in this state; several separated by commas.", valueName: "state"))
     var state: StateList?
@@ -64,7 +64,7 @@ struct StateList: ExpressibleByArgument {
     static var allValueStrings: [String] { DeliveryState.allCases.map(\.rawValue) }
 }
 
-/// A length of time, such as `7d`.
+/// A duration, such as `7d`.
 struct AgeArgument: ExpressibleByArgument {
     let age: QueueAge
 
@@ -84,9 +84,9 @@ struct SizeArgument: ExpressibleByArgument {
     }
 }
 
-/// A moment: RFC 3339, or `+2h` from now.
+/// A time: RFC 3339, or `+2h` for two hours from now.
 struct MomentArgument: ExpressibleByArgument {
-    /// Unix milliseconds.
+    /// The time in Unix milliseconds.
     let milliseconds: Int
 
     init?(argument: String) {

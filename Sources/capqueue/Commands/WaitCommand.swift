@@ -73,8 +73,8 @@ struct WaitCommand: ParsableCommand {
         }
     }
 
-    /// Looks at the sum of states as long as something waits; then at each capture, once. `--all` passes over those that
-    /// were done before it began: a queue keeps thousands.
+    /// Checks the totals until nothing waits, and then prints each capture once. `--all` leaves out captures that were
+    /// finished before it began, because a queue can have thousands.
     private func waitForAll(_ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
         var chosen = CaptureFilter()
         chosen.session = session
@@ -110,7 +110,7 @@ struct WaitCommand: ParsableCommand {
         !DeliveryState.waiting.contains(state) && state != .held
     }
 
-    /// Looks five times a second: changes of other processes wake nobody here.
+    /// Checks five times a second, because this process is not notified of changes by others.
     private func pause(until end: Double?) {
         MonotonicClock.sleep(min(0.2, end.map { max(0, $0 - MonotonicClock.seconds) } ?? 0.2))
     }

@@ -2,13 +2,14 @@ import CaptureBundle
 import CaptureQueue
 import CommandSupport
 
-/// A line a capture, with the same columns for all: they are printed before the last is known.
+/// Prints one line for each capture. The column widths are fixed, because the first line is printed before the last is
+/// known.
 struct CaptureColumns {
     private let width: Int?
 
     init() { width = Output.columns }
 
-    /// Only for people.
+    /// The header line; nil if the output is not a terminal.
     var header: String? {
         guard width != nil else { return nil }
         return fitted(
@@ -31,9 +32,9 @@ struct CaptureColumns {
         return width == nil ? text : text.cut(to: 16).pieces(by: "T").joined(separator: " ")
     }
 
-    /// The first group of the id, with the number of a further capture of the same id.
+    /// The first group of the id. An id with a number, such as `.2`, stays whole.
     private static func shortened(_ id: String) -> String {
-        // A short form with a number would not be a beginning of the id.
+        // A shortened id with its number would not be a beginning of the id, so commands would not find it.
         id.contains(".") ? id : id.cut(to: 8)
     }
 
@@ -64,20 +65,20 @@ struct CaptureColumns {
     }
 }
 
-/// Times for people and for programs.
+/// Formats times for people and for programs.
 enum Moment {
     /// RFC 3339 in UTC with milliseconds.
     static func text(_ milliseconds: Int) -> String {
         CaptureTime(milliseconds: milliseconds)?.description ?? "\(milliseconds) ms"
     }
 
-    /// To the second.
+    /// RFC 3339 in UTC without fractions of a second.
     static func short(_ milliseconds: Int) -> String {
         let text = text(milliseconds)
         return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text
     }
 
-    /// A stretch of time in its two largest units.
+    /// A duration in its two largest units.
     static func age(_ milliseconds: Int) -> String {
         let seconds = max(0, milliseconds) / 1000
         switch seconds {

@@ -3,7 +3,7 @@ import CaptureQueue
 import CommandSupport
 
 extension CaptureRecord {
-    /// Spec/capqueue.md section 3.
+    /// The JSON object of Spec/capqueue.md section 3.
     func json(path: String?) -> JSONValue {
         .members([
             "id": .string(id), "bundle_id": .string(bundleID), "state": .string(state.rawValue),
@@ -19,7 +19,7 @@ extension CaptureRecord {
         ])
     }
 
-    /// For people: everything that is known.
+    /// The lines that `show` prints for people.
     func page(path: String?) -> [String] {
         var table = TextTable()
         table.add("state", state.rawValue)

@@ -3,7 +3,7 @@ import CaptureQueue
 import CommandSupport
 
 extension CommandFailure {
-    /// nil for what is no error of our libraries.
+    /// Returns nil for errors that are not from our libraries.
     init?(of error: any Error) {
         if let error = error as? QueueError {
             self.init(
@@ -17,7 +17,7 @@ extension CommandFailure {
 }
 
 extension ExitStatus {
-    /// Spec/capqueue.md section 1.
+    /// Maps an error to its exit code (Spec/capqueue.md section 1).
     init(_ error: QueueError) {
         switch error.code {
         case .busy: self = .queueBusy
@@ -38,7 +38,7 @@ extension ExitStatus {
     }
 }
 
-/// Says what went wrong with one of several things, so that the others go on.
+/// Prints the error for one of several items, so that the command can continue with the others.
 func tell(_ error: any Error) throws -> ExitStatus {
     guard let failure = CommandFailure(of: error) else { throw error }
     diagnostic.error(failure)

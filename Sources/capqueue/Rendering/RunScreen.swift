@@ -4,19 +4,19 @@ import CaptureQueue
 import CommandSupport
 import Synchronization
 
-/// What a run shows: a line an event on standard output, and on a terminal a line a transfer on standard error.
+/// Shows a run: one line for each event on standard output and, on a terminal, one for each transfer on standard error.
 final class RunScreen: Sendable {
     enum Style { case lines, json, quiet }
 
     private struct State {
-        /// How many lines of transfers stand on the terminal.
+        /// The number of lines with transfers on the terminal.
         var shown = 0
         var completed = 0
         var failed = 0
         var sentBytes = 0
         var isOver = false
         var fault: BundleError?
-        /// What a destination waits for, which is said once and not of each capture.
+        /// The message of each blocked destination, which is printed once and not again for each capture.
         var waits: [String: String] = [:]
     }
 
@@ -30,7 +30,7 @@ final class RunScreen: Sendable {
         isLive = style != .quiet && FileHandle.standardError.isTerminal && ProcessEnvironment.value("TERM") != "dumb"
     }
 
-    /// Draws transfers until `end`.
+    /// Draws the transfers until `end` is called.
     func watch(_ runner: QueueRunner) {
         guard isLive else { return }
         _ = Thread.start {
@@ -92,7 +92,7 @@ final class RunScreen: Sendable {
         }
     }
 
-    /// - Throws: `io.failed` where standard output could not be written.
+    /// - Throws: `io.failed` if standard output could not be written.
     func requireWritten() throws(BundleError) {
         if let fault = state.withLock(\.fault) { throw fault }
     }
@@ -110,7 +110,7 @@ final class RunScreen: Sendable {
         state.withLock { state in
             Self.clear(&state)
             guard !state.isOver, !transfers.isEmpty else { return }
-            // What does not fit would scroll away line by line.
+            // More lines than the terminal has would scroll and could not be cleared.
             let rows = max(1, min(20, (FileHandle.standardError.rows ?? 24) - 3))
             let lines = transfers.prefix(rows).map { line($0, columns) }
             let under = transfers.reduce(0) { $0 + $1.sent }

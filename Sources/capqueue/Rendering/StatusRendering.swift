@@ -14,9 +14,9 @@ extension QueueStatus {
         return "process \(run["pid"]?.integer ?? 0), \(sending)"
     }
 
-    /// For people.
+    /// The lines that `status` prints for people.
     ///
-    /// - Parameter run: what is running, as JSON; nil for nothing.
+    /// - Parameter run: the current run as JSON; nil if there is none.
     func page(queue: String, run: JSONValue?) -> [String] {
         var table = TextTable()
         for state in DeliveryState.allCases {
@@ -69,7 +69,7 @@ extension QueueStatus {
         return [Visible.text(queue)] + table.lines + facts.lines
     }
 
-    /// Spec/capqueue.md section 3.
+    /// The JSON object of Spec/capqueue.md section 3.
     func json(queue: String, run: JSONValue?) -> JSONValue {
         .members([
             "queue": .string(queue),
@@ -118,7 +118,7 @@ extension QueueStatus {
         ])
     }
 
-    /// The text format of Prometheus.
+    /// The lines in the text format of Prometheus.
     var metrics: [String] {
         var lines: [String] = []
         func metric(_ name: String, _ kind: String, _ help: String, _ values: [(label: String, value: Int)]) {
@@ -181,7 +181,7 @@ extension QueueStatus {
 }
 
 extension Block {
-    /// For people: why, until when, and what was found.
+    /// The reason, the end of the block and what was found, in words for people.
     var words: String {
         let time = until.map { " until \(Moment.text($0))" } ?? ""
         return "(\(reason.rawValue))\(time): \(Visible.text(message))"

@@ -4,7 +4,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// Assertions that Apple's devices made (App Attest, iOS 14.2 to 14.4), as far as they lie beside the checkout.
+/// Tests with assertions of real Apple devices (App Attest, iOS 14.2 to 14.4), if they lie beside the checkout.
 struct AppleAssertionTests {
     struct Sample: Sendable, CustomStringConvertible {
         let description: String
@@ -13,7 +13,7 @@ struct AppleAssertionTests {
         let appID: String
         let pem: [UInt8]
 
-        /// One document of the YAML files, of which only plain fields and one indented block are needed.
+        /// Reads one document of the YAML files. It needs only plain fields and one indented block.
         init?(_ document: String, name: String) throws {
             func field(_ name: String) -> String? {
                 document.split(separator: "\n").first { $0.hasPrefix("\(name): ") }?.dropFirst(name.count + 2)

@@ -4,7 +4,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// No change to an upload body is accepted, however it comes, and none makes the reader trap.
+/// The reader refuses every changed upload body, in pieces of any size, and never traps.
 struct BodyTests {
     private let body: [UInt8]
     private let receiver: BundleReceiver
@@ -61,7 +61,7 @@ struct BodyTests {
         }
     }
 
-    /// Hands bytes out a few at a time.
+    /// A stream that returns only a few bytes from each read.
     private final class Trickle: ByteStream {
         private var rest: ArraySlice<UInt8>
         private let step: Int

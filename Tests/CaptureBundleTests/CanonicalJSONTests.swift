@@ -14,7 +14,7 @@ struct CanonicalJSONTests {
         ("{\"\\ufb33\":1,\"\\ud83d\\ude00\":2}", "{\"\u{1f600}\":2,\"\u{fb33}\":1}"),
         ("\"\\u0007\\u000f\\b\\/\\\\\\\"\"", "\"\\u0007\\u000f\\b/\\\\\\\"\""),
         ("[1.50,-0,1E+3,0.1e-7]", "[1.50,-0,1E+3,0.1e-7]"),
-        // Composed and decomposed names are two names.
+        // A composed name and a decomposed name are two different names.
         ("{\"e\\u0301\":1,\"\\u00e9\":2}", "{\"e\u{301}\":1,\"\u{e9}\":2}"),
     ])
     func ordersMembersAndKeepsNumbers(_ text: String, _ expected: String) throws {

@@ -4,7 +4,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Real captures, as far as they lie beside the checkout.
+/// Tests with real captures, if they lie beside the checkout.
 struct CaptureSampleTests {
     static let captures: [URL] = ((try? Places.shared("captures")?.children) ?? []).filter {
         FileManager.default.fileExists(atPath: $0.appending(path: "photo.jpg").path())

@@ -4,7 +4,7 @@ import CaptureTestSupport
 import SystemPackage
 import Testing
 
-/// The depth map is judged the same in pieces of any size.
+/// The depth map reader comes to the same result in pieces of any size.
 struct DepthMapTests {
     private static let floats = RawFolder.floats((0..<(128 * 128)).map { Float($0) / 64 })
 
@@ -22,7 +22,7 @@ struct DepthMapTests {
             (0, nil), (-4, "depth.length"), (1, "depth.length"), (4, "depth.length"), (65536, "depth.length"),
         ] as [(Int, String?)])
     func judgesTheLengthAlike(_ surplus: Int, _ code: String?) throws {
-        // 128 x 128 floats fill the output buffer exactly, so that zlib may hold back what is too much.
+        // 128 x 128 floats fill the output buffer exactly. zlib may then keep the surplus bytes back.
         let bytes =
             surplus < 0
             ? Array(Self.floats.dropLast(-surplus)) : Self.floats + [UInt8](repeating: 0, count: surplus)
@@ -35,7 +35,7 @@ struct DepthMapTests {
         #expect(Set(findings).count == 1 && findings[0] != nil)
     }
 
-    /// Rule M6: an entry's limit is one that packing keeps, whatever the floats are.
+    /// Rule M6: no floats make an entry larger than the limit, because packing always stays within it.
     @Test(
         arguments: [
             (1, 1), (2, 1), (1, 3), (4, 3), (16, 16), (63, 64), (127, 1), (100, 50), (256, 192), (1249, 1), (1250, 1),
@@ -56,7 +56,7 @@ struct DepthMapTests {
             let reader = try DepthMapReader(size: size)
             try reader.consume(member.span)
             #expect(try reader.finish(expected: digest) == nil)
-            // Packing again gives the same bytes.
+            // Packing the same floats again gives the same bytes.
             let again = try DepthMapCodec.compress(floats, size: size, sha256: digest)
             #expect(again.sha256 == made.sha256)
         }

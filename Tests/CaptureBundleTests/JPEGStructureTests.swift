@@ -4,7 +4,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// A photo that decoders open is packed, however odd; and no place in it hides a position.
+/// An unusual photo that decoders open is packed, and a position is found wherever in the photo it lies.
 struct JPEGStructureTests {
     private static let photo = RawFolder.photo
     private static let scan = photo.count - 13
@@ -18,7 +18,7 @@ struct JPEGStructureTests {
         }
     }
 
-    /// What is odd before, between and after the segments of a photo; the words that are said of it.
+    /// Unusual bytes before, between and after the segments of a photo: name, photo, and words of the expected warning.
     static let odd: [(String, @Sendable (_ more: [UInt8]) -> [UInt8], String?)] = [
         ("as it should be", { JPEGPieces.photo(with: $0) }, nil),
         ("fill bytes", { JPEGPieces.photo(with: [0xff, 0xff, 0xff] + $0) }, nil),
@@ -71,7 +71,7 @@ struct JPEGStructureTests {
         #expect(try !JPEGStructure(JPEGPieces.photo(with: other)).holdsPosition)
     }
 
-    /// Wherever the parts of an extended packet are cut.
+    /// A position is found wherever the packet is cut into two parts.
     @Test func findsThePositionInExtendedXMP() throws {
         let packet = Array(Self.text.utf8)
         for cut in packet.indices {
@@ -102,7 +102,7 @@ struct JPEGStructureTests {
         }
     }
 
-    /// Segments that lie in each other, as many as there can be: each byte is looked at once.
+    /// The walk looks at each byte once, even if as many segments as possible lie inside each other.
     @Test(arguments: [
         [0xff, 0xe1, 0xff, 0xff] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 0xff, 0xff],
         [0xff, 0xe1, 0xff, 0xff] + Array("http://ns.adobe.com/xap/1.0/\0".utf8),
@@ -114,7 +114,7 @@ struct JPEGStructureTests {
         }
         let pieces = Array(repeatElement(piece, count: (1 << 20) / piece.count).joined())
         let plain = Array(repeatElement([UInt8](0..<254), count: (1 << 20) / 254).joined())
-        // One segment that is walked through byte by byte, and has no others in it.
+        // This segment is read byte by byte and holds no other segments.
         let packets = JPEGPieces.xmp([UInt8](repeating: 0x20, count: 65_000))
         let calm = try time(plain + Array(repeatElement(packets, count: 16).joined()))
         #expect(try time(pieces) < calm * 40 + .milliseconds(50))

@@ -4,7 +4,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// libarchive's ustar writer, given the paths and contents of a bundle, writes the very bytes that ours wrote.
+/// libarchive's ustar writer makes the same bytes as ours from the paths and contents of a bundle.
 struct LibArchiveJudgeTests {
     @Test func writesTheSameArchive() throws {
         let library = try #require(LibArchive(), "libarchive cannot be loaded")
@@ -23,7 +23,7 @@ struct LibArchiveJudgeTests {
         #expect(try library.archive(Self.entries(of: bundle), capacity: bundle.count + 4096) == bundle)
     }
 
-    /// Read without our library: name at 0, size in octal digits at 124.
+    /// Reads the entries without our library: the name is at 0, the size in octal digits at 124.
     private static func entries(of bundle: [UInt8]) throws -> [(name: String, content: [UInt8])] {
         var entries: [(String, [UInt8])] = []
         var offset = 0
@@ -38,7 +38,7 @@ struct LibArchiveJudgeTests {
     }
 }
 
-/// The library, loaded for these tests alone.
+/// The library libarchive, which only these tests load.
 private struct LibArchive {
     private var calls: capture_archive
 

@@ -3,8 +3,8 @@ import CaptureTestSupport
 import SystemPackage
 import Testing
 
-/// The examples of CaptureBundle.docc: what stands between `docs:` and `end` is what the page of that name shows, letter for
-/// letter (Tests/Documents/library.py compares them).
+/// The examples of CaptureBundle.docc. The page of each name shows the lines between `docs:` and `end` exactly
+/// (Tests/Documents/library.py compares them).
 struct LibraryExampleTests {
     private let folder: TemporaryFolder
     private let keyPath: FilePath

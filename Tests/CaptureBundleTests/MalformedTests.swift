@@ -3,7 +3,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// No change to a bundle is accepted, and none makes the reader trap.
+/// The reader refuses every changed bundle and never traps.
 struct MalformedTests {
     private let vector: VectorFile
     private let verifier: Verifier

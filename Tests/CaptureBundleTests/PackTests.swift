@@ -4,7 +4,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// From a raw folder to a bundle and back.
+/// A raw folder becomes a bundle, and the bundle gives the same files back.
 struct PackTests {
     private let folder: TemporaryFolder
     private let key: DeviceKeyFile

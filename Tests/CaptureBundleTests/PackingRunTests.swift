@@ -4,7 +4,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Many captures with one key.
+/// One run packs many captures with one key.
 struct PackingRunTests {
     private let folder: TemporaryFolder
     private let packer: Packer

@@ -1,7 +1,7 @@
 import CaptureBundle
 import Testing
 
-/// Members that look like a position are named, and a hostile file cannot make the list long.
+/// Metadata members that look like a position are listed, and a hostile file cannot make the list long.
 struct PositionNameTests {
     private static func names(_ text: String) throws -> [String] {
         CaptureMetadata.namesThatLookLikeAPosition(in: try JSONParser.parse(Array(text.utf8), nesting: 32))

@@ -3,7 +3,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// What is wrong in a raw folder is named, and nothing else is refused.
+/// Each fault of a raw folder is named, and a raw folder without faults is accepted.
 struct RawCaptureTests {
     private static func metadata(_ change: (inout String) -> Void) -> String {
         var text = RawFolder.metadata

@@ -3,7 +3,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// Every file of Spec/Vectors, as this library judges it.
+/// This library comes to the expected result for every file of Spec/Vectors.
 struct VectorTests {
     @Test func thereAreVectorsForEveryPart() throws {
         #expect(

@@ -4,7 +4,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Names are looked up in an open folder, and no link is followed.
+/// A folder handle looks names up in its open folder and follows no link.
 struct FolderHandleTests {
     @Test func writesIntoTheFolderThatWasOpenedWhereverItIsMovedTo() throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import CaptureTestSupport
 import Synchronization
 import Testing
 
-/// Work by several threads.
+/// Several threads work, and the results come in the order of the inputs.
 struct OrderedWorkTests {
     private struct Refused: Error {}
 
@@ -14,7 +14,7 @@ struct OrderedWorkTests {
         OrderedWork.run(
             threads: threads, next: { inputs.withLock { $0.next() } },
             work: { number in
-                // Work of different lengths, so that later inputs are done first.
+                // Some inputs take longer, so later inputs are finished first.
                 (0..<(number % 7 * 500)).reduce(number) { $0 ^ ($1 & 0) }
             },
             deliver: { result in

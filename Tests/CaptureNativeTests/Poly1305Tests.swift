@@ -2,7 +2,7 @@ import CaptureNative
 import Testing
 
 struct Poly1305Tests {
-    /// RFC 8439, section 2.5.2.
+    /// The key of the example in RFC 8439, section 2.5.2.
     private static let key: [UInt8] = [
         0x85, 0xd6, 0xbe, 0x78, 0x57, 0x55, 0x6d, 0x33, 0x7f, 0x44, 0x52, 0xfe, 0x42, 0xd5, 0x06, 0xa8,
         0x01, 0x03, 0x80, 0x8a, 0xfb, 0x0d, 0xb2, 0xfd, 0x4a, 0xbf, 0xf6, 0xaf, 0x41, 0x49, 0xf5, 0x1b,
@@ -30,7 +30,7 @@ struct Poly1305Tests {
         #expect(try tag(of: pieces) == Self.tag)
     }
 
-    /// The second half of the key is added at the end, so it is the tag of nothing.
+    /// Poly1305 adds the second half of the key at the end, so that half is the tag of an empty message.
     @Test func takesAnEmptyMessage() throws {
         #expect(try tag(of: []) == Array(Self.key[16...]))
         #expect(try tag(of: [[]]) == Array(Self.key[16...]))

@@ -4,7 +4,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// Bytes that a thread writes, and bytes that are looked for.
+/// A thread writes bytes in the background; and a search finds bytes in a buffer.
 struct WriteBehindTests {
     @Test func writesEveryByteInOrder() throws {
         let folder = try TemporaryFolder()

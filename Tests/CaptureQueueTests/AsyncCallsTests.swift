@@ -5,7 +5,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// The calls for Swift concurrency do what those without `async` do, and end when their task does.
+/// The `async` calls do what the synchronous calls do, and stop when their task is cancelled.
 struct AsyncCallsTests {
     private let room: BundleRoom
     private let queue: UploadQueue
@@ -50,7 +50,7 @@ struct AsyncCallsTests {
         var options = RunOptions()
         options.mode = .watch
         for try await event in queue.events(of: options) where event.name == .completed { break }
-        // The lock of the run is free again, as soon as the run has seen that it is to stop.
+        // The run releases its lock as soon as it notices the cancellation.
         var tries = 0
         while true {
             do {
@@ -92,7 +92,7 @@ struct AsyncCallsTests {
         task.cancel()
         for _ in 0..<3 { leave.signal() }
         await #expect(throws: CancellationError.self) { try await task.value }
-        // What was decided on is finished by the next call; nothing is lost and nothing is counted twice.
+        // The next call finishes the work of the cancelled one: nothing is lost and nothing is counted twice.
         try await queue.prune(options)
         #expect(try queue.status().usedBytes == 0)
     }

@@ -6,7 +6,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// What push keeps of the bytes, so that sending does not compute another SHA-256 of them.
+/// Push stores a tag of the bytes, so that sending does not have to compute a second SHA-256.
 struct BytesTagTests {
     private let room: BundleRoom
     private let queue: UploadQueue
@@ -39,7 +39,7 @@ struct BytesTagTests {
         #expect(one.tag?.key != other.tag?.key)
     }
 
-    /// The user's own file can be changed by anybody who knows it, so its SHA-256 is compared each time.
+    /// Other programs can change a file of the user, so its SHA-256 is compared each time.
     @Test func isNotMadeOfAReference() throws {
         var options = PushOptions()
         options.isByReference = true
@@ -67,7 +67,7 @@ struct BytesTagTests {
     }
 }
 
-/// The hash of the upload body, which a signature is made over.
+/// The hash of the upload body, over which a request is signed.
 struct BodyHashTests {
     @Test func isThatOfTheBodyThatIsSent() throws {
         let room = try BundleRoom()

@@ -6,8 +6,8 @@ import Synchronization
 import SystemPackage
 import Testing
 
-/// The examples of CaptureQueue.docc: what stands between `docs:` and `end` is what the page of that name shows, letter for
-/// letter (Tests/Documents/library.py compares them).
+/// The examples of CaptureQueue.docc. The page of each name shows the lines between `docs:` and `end` exactly
+/// (Tests/Documents/library.py compares them).
 struct LibraryExampleTests {
     private let room: BundleRoom
 
@@ -50,7 +50,7 @@ struct LibraryExampleTests {
         let id = try queue.push(room.bundle("b"), later).id
         let disk = room.path("disk")
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-        // The name of a file in the spool is its SHA-256.
+        // A receipt must name the SHA-256, and this path does: the name of a file in the spool is its SHA-256.
         let send = { (path: FilePath) in "kept \(path)" }
         // docs: Sending
         // To a folder on a mounted disk. What is not there now waits.

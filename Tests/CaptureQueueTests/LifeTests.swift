@@ -4,7 +4,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// From push to prune.
+/// A capture goes through its whole life, from push to prune.
 struct LifeTests {
     private static let day = 86_400_000
     private let room: BundleRoom
@@ -37,7 +37,8 @@ struct LifeTests {
         #expect(try queue.capture(id).holding == .removed)
         #expect(!FileManager.default.fileExists(atPath: queue.folder.bundlePath(record.sha256)))
         #expect(try queue.status().usedBytes == 0)
-        // Acknowledged means held: it is stored again, kept for a week again, and not sent again.
+        // Push acknowledges only what it has stored. So it stores the released capture again; the queue keeps it for
+        // another week and does not send it again.
         #expect(try queue.push(path).outcome == .stored)
         #expect(try URL(filePath: queue.folder.bundlePath(record.sha256)).bytes == URL(filePath: path).bytes)
         #expect(try run().completed == 0)
@@ -57,7 +58,7 @@ struct LifeTests {
         #expect(try queue.prune().captures == 1)
     }
 
-    /// What failed, is held or was never sent is the only copy: no age lets it go.
+    /// A capture that failed, is held or was never sent is the only copy: prune keeps it at any age.
     @Test func keepsWhatHasNotLandedForEver() throws {
         let held = try queue.push(room.bundle("held")).id
         try queue.change(.hold, held)
@@ -102,7 +103,7 @@ struct LifeTests {
         #expect(try run().completed == 1)
     }
 
-    /// A retry that went to the front would starve the rest.
+    /// If a retry went to the front of the queue, the other captures would never be sent.
     @Test func putsARetryBehindWhatWaited() throws {
         let destination = try queue.destination("disk")
         let poison = try queue.push(room.bundle("poison")).id
@@ -128,7 +129,7 @@ struct LifeTests {
         manual.pass(900 * Self.day)
         #expect(try queue.prune().captures == 0)
         try queue.change(.retry, id)
-        // The user has decided: the whole table again.
+        // The user asked for a retry, so all attempts of the table are allowed again.
         #expect(try queue.capture(id).deliveries.first?.attempts == 0)
     }
 
@@ -148,7 +149,7 @@ struct LifeTests {
         #expect(attempts == ["late completed"])
     }
 
-    /// What was under way at a crash is sent again.
+    /// A capture that was being sent at a crash is sent again.
     @Test func givesBackAClaimWhoseLeaseIsOver() throws {
         let destination = try queue.destination("disk")
         let id = try queue.push(room.bundle("a")).id

@@ -1,13 +1,13 @@
 import CaptureQueue
 import Synchronization
 
-/// A clock that is set by hand.
+/// A clock that a test sets.
 final class ManualClock: Sendable {
     private let times: Mutex<QueueClock.Times>
 
     init(wall: Int = 1_800_000_000_000) { times = Mutex(.init(wall: wall, boot: "boot", sinceBoot: 1000)) }
 
-    /// Time passes, by all clocks.
+    /// Lets time pass on all clocks.
     func pass(_ milliseconds: Int) {
         times.withLock {
             $0.wall += milliseconds
@@ -15,7 +15,7 @@ final class ManualClock: Sendable {
         }
     }
 
-    /// The machine is started anew.
+    /// Simulates a restart of the machine.
     func restart() {
         times.withLock {
             $0.boot += "+"
@@ -23,10 +23,10 @@ final class ManualClock: Sendable {
         }
     }
 
-    /// Somebody sets the wall clock.
+    /// Sets the wall clock alone forwards or back.
     func jump(_ milliseconds: Int) { times.withLock { $0.wall += milliseconds } }
 
-    /// Unix milliseconds, as the wall clock has them.
+    /// The wall clock in Unix milliseconds.
     var now: Int { times.withLock(\.wall) }
 
     var clock: QueueClock { QueueClock { self.times.withLock(\.self) } }

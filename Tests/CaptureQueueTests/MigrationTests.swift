@@ -6,7 +6,7 @@ import GRDB
 import SystemPackage
 import Testing
 
-/// Databases of every version, saved when that version was written, open and keep what they held.
+/// The saved databases of all earlier versions open and keep their contents.
 struct MigrationTests {
     private static let databases = Places.root.appending(path: "Tests/CaptureQueueTests/Databases")
 
@@ -40,7 +40,7 @@ struct MigrationTests {
         }
     }
 
-    /// What later versions have to know of captures of the first: their session, and that nothing is in doubt.
+    /// The migration copies the session of a capture into its delivery, and nothing is in doubt afterwards.
     @Test func bringsTheFirstVersionToTheNewest() throws {
         let folder = try folder("v1.sqlite")
         try UploadQueue(at: folder).close()
@@ -70,8 +70,8 @@ struct MigrationTests {
         }
     }
 
-    /// The saved database has one capture for each way in which a delivery without a destination can meet another one. `b`,
-    /// the destination 2, is the default.
+    /// The saved database has one capture for each way in which a delivery without a destination can meet another
+    /// delivery. `b`, which is destination 2, is the default.
     @Test func givesEachDeliveryADestinationAndCancelsNothing() throws {
         let folder = try folder("v2.sqlite")
         let before = try rows(folder, "SELECT seq, id, sha256, bytes, holding FROM captures ORDER BY seq")
@@ -83,9 +83,9 @@ struct MigrationTests {
                 SELECT seq, captures.state, deliveries.destination, deliveries.state FROM captures
                 JOIN deliveries ON capture = seq ORDER BY seq, deliveries.id
                 """) == [
-                    "1 completed - completed",  // released; a receipt without a destination stays one
+                    "1 completed - completed",  // released; a receipt without a destination keeps having none
                     "2 pending 2 pending", "3 held 2 held", "4 cancelled 2 cancelled", "5 completed - completed",
-                    "6 held 2 held",  // was cancelled there, and waited
+                    "6 held 2 held",  // one delivery was cancelled there, the other one waited
                     "7 held 2 held", "8 pending 2 pending", "9 completed 2 completed",
                     "10 completed 1 completed", "11 completed 1 completed",
                 ])
@@ -113,7 +113,7 @@ struct MigrationTests {
         }
     }
 
-    /// What was delivered is told by the receipt: a photo alone, or the multipart body, which holds the whole bundle.
+    /// The receipt tells what was delivered: only a photo, or the multipart body, which holds the whole bundle.
     @Test func knowsOfWhichCapturesOnlyThePhotoWasDelivered() throws {
         let folder = try folder("v2.sqlite")
         let queue = try UploadQueue(at: folder)
@@ -122,7 +122,7 @@ struct MigrationTests {
         #expect(try rows(folder, "SELECT seq FROM captures WHERE parts_only = 1") == ["10"])
     }
 
-    /// A default that went away left none in version 2; what waits must not wait for ever.
+    /// Version 2 had no default after its default was removed; captures that wait must not wait for ever.
     @Test func makesTheOldestDestinationTheDefaultWhereThereIsNone() throws {
         let folder = try folder("v2.sqlite")
         let database = try DatabaseQueue(path: folder.database.string)
@@ -135,8 +135,8 @@ struct MigrationTests {
             try rows(folder, "SELECT capture FROM deliveries WHERE destination IS NULL ORDER BY 1") == ["1", "5"])
     }
 
-    /// A push of version 2 that began before the migration and writes its rows after it: nothing of it is kept, and it says
-    /// so, since its delivery would have no destination.
+    /// A push of version 2 begins before the migration and writes its rows after it. They are refused with an error,
+    /// because the delivery would have no destination.
     @Test func refusesTheRowsOfAnOldPushThatLivesThroughIt() throws {
         let folder = try folder("v2.sqlite")
         let old = try DatabaseQueue(path: folder.database.string)

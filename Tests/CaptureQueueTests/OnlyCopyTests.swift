@@ -5,7 +5,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Ways in which the only copy could have been lost, each found once and forbidden since.
+/// Each test is a way in which the only copy was once lost. The queue no longer allows it.
 struct OnlyCopyTests {
     private let room: BundleRoom
     private let manual = ManualClock()

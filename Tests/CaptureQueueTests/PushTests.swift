@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-/// What push takes, what it recognises, and what it gives back.
+/// What push stores, which captures it recognises, and what it returns.
 struct PushTests {
     private let room: BundleRoom
     private let queue: UploadQueue
@@ -41,7 +41,7 @@ struct PushTests {
         #expect(try records().count == 1)
     }
 
-    /// Likeness decides nothing, only a cryptographic hash does.
+    /// Only a cryptographic hash decides whether two photos are the same, not how similar they look.
     @Test func storesTwoPhotosThatDifferInOneByte() throws {
         let one = try queue.push(room.bundle("a"))
         let other = try queue.push(room.bundle("b"))
@@ -89,7 +89,7 @@ struct PushTests {
     }
 
     @Test func keepsTheIdsOfVariantsApart() throws {
-        // A fuller and a redacted copy of one capture: the same id, and neither stands for the other.
+        // A full and a redacted copy of one capture have the same id, and neither replaces the other.
         let path = try room.bundle("a")
         let redacted = try Redaction.withoutLocation(URL(filePath: path).bytes)
         try room.folder.write(redacted, to: "redacted.bundle")
@@ -121,7 +121,7 @@ struct PushTests {
         let path = try room.bundle("a")
         try queue.push(path, options)
         #expect(!FileManager.default.fileExists(atPath: path))
-        // The same capture under another signature: its own bytes are nowhere else.
+        // The same capture with another signature: nothing else holds these bytes.
         let twin = try room.bundle("a", name: "twin")
         let pushed = try queue.push(twin, options)
         #expect(pushed.outcome == .heldAlready && FileManager.default.fileExists(atPath: twin))
@@ -129,7 +129,7 @@ struct PushTests {
     }
 }
 
-/// Names that are handed out from several threads.
+/// A list of names from which several threads take the next one.
 final class Feed: Sendable {
     private let rest: Mutex<[Result<BundleSource.Place, BundleError>]>
 
@@ -138,13 +138,13 @@ final class Feed: Sendable {
     func next() -> Result<BundleSource.Place, BundleError>? { rest.withLock { $0.popLast() } }
 }
 
-/// Takes location.json out of a bundle, as a user who withholds it would.
+/// Removes location.json from a bundle, as a user who withholds the position would.
 enum Redaction {
     static func withoutLocation(_ bundle: [UInt8]) throws -> [UInt8] {
         let name = Array("location.json".utf8)
         let start = try #require(
             stride(from: 0, to: bundle.count, by: 512).first { Array(bundle[$0..<($0 + name.count)]) == name })
-        // A header and its 512 bytes.
+        // The entry has a header and 512 bytes of content.
         return Array(bundle[..<start] + bundle[(start + 1024)...])
     }
 }

@@ -2,7 +2,7 @@ import CaptureQueue
 import QueueModel
 import Testing
 
-/// What a run may do (Spec/queue.md section 13).
+/// When a run may begin a transfer (Spec/queue.md section 13).
 struct RunStateTests {
     private static let start = 1_700_000_000_000
 

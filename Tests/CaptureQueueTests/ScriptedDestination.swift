@@ -3,18 +3,18 @@ import CaptureNative
 import CaptureQueue
 import Synchronization
 
-/// A destination whose answers are written down beforehand, and a clock that is set by hand: weeks pass in milliseconds.
+/// A destination whose answers a test chooses. With a clock that the test sets, weeks pass in milliseconds.
 final class ScriptedDestination: UploadTransport {
     struct Sent: Hashable {
         let id: String
         let attempt: Int
-        /// Milliseconds since the start.
+        /// Milliseconds since the start of the test.
         let at: Int
     }
 
     private let manual: ManualClock
     private let start: Int
-    /// What comes of a try.
+    /// Returns the result of each attempt.
     var answer: (CaptureRecord, DeliveryRecord) -> SendOutcome = { _, _ in .failed(code: "http.500", message: "no") }
     var isThere: () -> Bool = { true }
     private(set) var sent: [Sent] = []
@@ -47,7 +47,7 @@ final class ScriptedDestination: UploadTransport {
     func test(_ control: SendControl) -> DestinationTest { DestinationTest() }
 }
 
-/// One worker, driven without threads.
+/// One worker of a run, which the test drives without threads.
 final class SimulatedRun {
     let destination: ScriptedDestination
     let sharedRun: SharedRun
@@ -68,7 +68,7 @@ final class SimulatedRun {
 
     var events: [QueueEvent] { log.all }
 
-    /// Works until `milliseconds` have passed, or nothing will happen by itself any more.
+    /// Works until `milliseconds` have passed or the worker has nothing left to wait for.
     func pass(_ milliseconds: Int) throws {
         let end = manual.now + milliseconds
         while true {
@@ -81,7 +81,7 @@ final class SimulatedRun {
                 manual.pass(max(0, end - manual.now))
                 return
             }
-            // What is due now may wait for something else: a moment later it is looked at again.
+            // A delivery that is due may still wait for something else, so look again after a moment.
             manual.pass(max(1, next - manual.now))
         }
     }

@@ -4,7 +4,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// When things are tried, over hours and weeks, by a clock that is set by hand.
+/// The times of all attempts over hours and weeks, by a clock that the test sets.
 struct SimulatedRunTests {
     private static let minute = 60_000
     private static let day = 86_400_000
@@ -26,7 +26,7 @@ struct SimulatedRunTests {
 
     private func delivery(_ id: String) throws -> DeliveryRecord { try #require(queue.capture(id).deliveries.first) }
 
-    /// The table of Spec/queue.md section 6, and not a formula that agrees with its beginning only.
+    /// Checks every line of the table in Spec/queue.md section 6, because a formula could match its first lines alone.
     @Test func triesAtTheTimesOfTheTableAndThenNoMore() throws {
         let id = try push("a")
         try run.pass(Self.day)
@@ -35,13 +35,13 @@ struct SimulatedRunTests {
         #expect(run.destination.sent.map(\.attempt) == Array(1...10))
         #expect(try delivery(id).state == .permanentlyFailed)
         #expect(try delivery(id).errorCode == "http.500")
-        // The whole table again.
+        // The attempts start at the first line of the table again.
         try queue.change(.retry, id)
         try run.pass(Self.day)
         #expect(run.destination.sent.count == 20)
     }
 
-    /// One timer for all would let the second failure cancel the retry of the first.
+    /// With one timer for all captures, the second failure would cancel the retry of the first.
     @Test func keepsATimeForEachCapture() throws {
         let first = try push("first")
         try run.pass(500)
@@ -52,7 +52,7 @@ struct SimulatedRunTests {
         #expect(times[second]?.prefix(2) == [500, 1500])
     }
 
-    /// A failed capture that went to the front would starve the rest.
+    /// If a failed capture went to the front of the queue, the other captures would never be sent.
     @Test func letsAPoisonedCaptureBlockNobody() throws {
         let poison = try push("poison")
         let others = try (0..<20).map { try push("other-\($0)") }
@@ -79,7 +79,7 @@ struct SimulatedRunTests {
         #expect(try queue.destination("server").block == nil)
     }
 
-    /// Retry-After is not cut to five minutes.
+    /// A longer Retry-After is not shortened to five minutes.
     @Test func waitsAsLongAsTheServerSaysAndBurnsNothing() throws {
         let ids = try [push("a"), push("b")]
         let hour = Block(.wait, "later", milliseconds: 3_600_000)
@@ -96,11 +96,10 @@ struct SimulatedRunTests {
         let id = try push("a")
         run.destination.answer = { _, _ in ScriptedDestination.landed }
         run.destination.isThere = { false }
-        // 60 days.
         try run.pass(60 * Self.day)
         #expect(try delivery(id).state == .pending && delivery(id).attempts == 0)
         #expect(run.destination.sent.isEmpty)
-        // Connections after 1, 2, 4, 8, 16, 32 and then each 60 seconds.
+        // It connects after 1, 2, 4, 8, 16, 32 and then every 60 seconds.
         #expect((80_000...90_000).contains(run.destination.connections))
         run.destination.isThere = { true }
         try run.pass(Self.minute)
@@ -119,11 +118,12 @@ struct SimulatedRunTests {
         #expect(try delivery(id).state == .completed)
     }
 
-    /// The network comes and goes for two weeks, and the server fails now and then: all lands, nothing is given up.
+    /// The network goes away and comes back for two weeks and the server sometimes fails, yet every capture is
+    /// delivered.
     @Test(arguments: [1, 2, 3] as [UInt64]) func landsEverythingOverTwoWeeksOfAFlappingNetwork(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let start = manual.now
-        // Minutes at which it comes or goes: 0.1 s to 6 h each.
+        // The times at which the network goes away or comes back, 0.1 s to 6 h apart.
         var flips: [Int] = []
         var at = 0
         while at < 14 * Self.day {
@@ -157,7 +157,7 @@ struct SimulatedRunTests {
         manual.jump(-Self.day)
         let later = try SimulatedRun(queue, "server", manual)
         later.destination.answer = { _, _ in ScriptedDestination.landed }
-        // The run's own clock goes on from what was seen; five minutes later it is tried.
+        // The run's own clock continues from the last time that it saw; it tries again five minutes later.
         #expect(try delivery(id).dueAt <= manual.now + Self.day + 300_000)
         try later.pass(Self.day + 300_000)
         #expect(try delivery(id).state == .completed)
@@ -185,7 +185,7 @@ struct SimulatedRunTests {
         try run.pass(Self.minute)
         let order = run.destination.sent.map(\.id)
         #expect(order.filter(ids.contains) == [first, first] + ids)
-        // One that is in no session does not wait for it.
+        // A capture without a session does not wait for the session.
         #expect(order.firstIndex(of: other) == 1)
         #expect(try queue.capture(ids[3]).state == .completed)
     }

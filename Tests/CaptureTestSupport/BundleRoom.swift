@@ -2,7 +2,7 @@ import CaptureBundle
 import Foundation
 public import SystemPackage
 
-/// A folder with a device key and bundles that differ, for tests of the queue.
+/// A folder with a device key, in which tests of the queue make bundles.
 public final class BundleRoom: Sendable {
     public let folder: TemporaryFolder
     private let key: DeviceKeyFile
@@ -13,9 +13,9 @@ public final class BundleRoom: Sendable {
         _ = try key.create(passphrase: nil)
     }
 
-    /// Packs a bundle whose photo ends with a mark of its own.
+    /// Packs a bundle whose photo ends with `mark`, so that each mark gives a different bundle.
     ///
-    /// - Returns: its path.
+    /// - Returns: the path of the bundle.
     public func bundle(_ mark: String, name: String? = nil) throws -> FilePath {
         let raw = "raw-\(name ?? mark)"
         try RawFolder.write(to: folder, name: raw, photo: RawFolder.photo + Array(mark.utf8))
@@ -26,7 +26,7 @@ public final class BundleRoom: Sendable {
 
     public func path(_ name: String) -> String { folder.path(name) }
 
-    /// The same for our libraries, where the context asks for it.
+    /// Returns the same path as a `FilePath`, where the context needs one.
     @_disfavoredOverload
     public func path(_ name: String) -> FilePath { folder.path(name) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 public import SystemPackage
 
-// Foundation takes paths as text; our libraries give `FilePath`.
+// Foundation takes paths as text, and our libraries return `FilePath`.
 extension FileManager {
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: FilePath) throws {
         try setAttributes(attributes, ofItemAtPath: path.string)

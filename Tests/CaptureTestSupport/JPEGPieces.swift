@@ -1,21 +1,21 @@
-/// Pieces of JPEG files, to build odd ones of.
+/// Pieces of JPEG files, from which tests build unusual photos.
 public enum JPEGPieces {
     public static func segment(_ marker: UInt8, _ data: [UInt8]) -> [UInt8] {
         [0xff, marker] + [8, 0].map { UInt8(truncatingIfNeeded: (data.count + 2) >> $0) } + data
     }
 
-    /// An APP1 whose EXIF has a GPS directory with one entry.
+    /// An APP1 segment whose EXIF data has a GPS directory with one entry.
     public static let exifWithPosition: [UInt8] = segment(
         0xe1,
         Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x25, 0x88, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0]
             + [0, 0, 0, 0, 1, 0])
 
-    /// An APP1 with an XMP packet.
+    /// Makes an APP1 segment with an XMP packet.
     public static func xmp(_ packet: [UInt8]) -> [UInt8] {
         segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + packet)
     }
 
-    /// An APP1 with a part of an extended XMP packet.
+    /// Makes an APP1 segment with one part of an extended XMP packet.
     public static func extendedXMP(_ part: [UInt8], whole: Int, at offset: Int) -> [UInt8] {
         let header = Array("http://ns.adobe.com/xmp/extension/\0".utf8) + [UInt8](repeating: 0x41, count: 32)
         let numbers = [whole, offset].flatMap { number in
@@ -30,12 +30,12 @@ public enum JPEGPieces {
         + "xmlns:exif='http://ns.adobe.com/exif/1.0/' exif:GPSLatitude='1,2.3N' exif:GPSLongitude='4,5.6E'/></rdf:RDF>"
         + "</x:xmpmeta><?xpacket end='w'?>"
 
-    /// The photo with more segments behind its first two bytes, or behind its first segment, which ends at 71.
+    /// Inserts segments into the photo at `place`: after its first two bytes, or at 71, where its first segment ends.
     public static func photo(with segments: [UInt8], at place: Int = 2) -> [UInt8] {
         Array(RawFolder.photo[..<place]) + segments + RawFolder.photo[place...]
     }
 
-    /// The photo and a second one behind it, which an index in an APP2 of the first points to (CIPA DC-007).
+    /// Appends a second photo to the photo. An index in an APP2 segment of the first photo points to it (CIPA DC-007).
     public static func photo(andSecond second: [UInt8]) -> [UInt8] {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (8 * $0) & 0xff) } }
         func entry(_ tag: Int, _ type: UInt8, _ count: Int, _ value: [UInt8]) -> [UInt8] {
@@ -52,7 +52,7 @@ public enum JPEGPieces {
             return segment(0xe2, directory + images)
         }
         let length = photo(with: index(0)).count
-        // Offsets count from the byte order mark of the index.
+        // The index counts its offsets from its own byte order mark.
         return photo(with: index(length - 10)) + second
     }
 }

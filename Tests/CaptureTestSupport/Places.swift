@@ -1,23 +1,23 @@
 public import Foundation
 
-/// Where the files of this checkout are.
+/// The paths of files that tests use.
 public enum Places {
-    /// The top of the checkout.
+    /// The top folder of the checkout.
     public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     public static let vectors = root.appending(path: "Spec/Vectors")
     public static let sample = root.appending(path: "Samples/desk-lamp")
 
-    /// Material that may lie beside the checkout; nil on a machine without it.
+    /// Returns a file of the shared folder beside the checkout; nil on a machine without that folder.
     public static func shared(_ path: String) -> URL? {
         let url = root.deletingLastPathComponent().appending(path: "shared").appending(path: path)
         return FileManager.default.fileExists(atPath: url.path()) ? url : nil
     }
 
-    /// A program built beside the running tests.
+    /// Returns the path of a program that was built with the tests.
     public static func product(_ name: String) -> URL {
-        // The test runner is started from the build folder's product or as its bundle.
+        // The folder of the test runner is the build folder if the runner was started from there.
         let tests = URL(filePath: CommandLine.arguments[0])
         let candidates = [tests.deletingLastPathComponent(), root.appending(path: ".build/release")]
         let found = candidates.map { $0.appending(path: name) }.first {
@@ -32,7 +32,7 @@ extension URL {
         get throws { Array(try Data(contentsOf: self)) }
     }
 
-    /// The entries of a folder, sorted by name.
+    /// The entries of this folder, sorted by name.
     public var children: [URL] {
         get throws {
             try FileManager.default.contentsOfDirectory(at: self, includingPropertiesForKeys: nil)

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// One run of a real program: its output streams apart, its exit code as a shell gives it.
+/// The result of one run of a real program: both output streams, and the exit code as a shell reports it.
 public struct Program: Sendable {
     public let standardOutput: [UInt8]
     public let standardError: [UInt8]
@@ -11,15 +11,15 @@ public struct Program: Sendable {
     public var errorText: String { String(decoding: standardError, as: UTF8.self) }
 
     /// - Parameters:
-    ///   - environment: all of it; nothing is inherited.
-    ///   - input: what the program finds on a pipe; nil for nothing at all.
+    ///   - environment: the whole environment of the program, which inherits nothing.
+    ///   - input: the bytes that the program reads from a pipe; with nil its standard input is `/dev/null`.
     public static func run(
         _ program: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:],
         input: [UInt8]? = nil
     ) throws -> Program {
         if let input {
-            // Through a real `cat`: a tool that stops reading early must not end the tests with SIGPIPE, and ignoring that
-            // signal here would be inherited by every tool.
+            // A separate `cat` feeds the pipe. If this process wrote, a program that stops reading early would end the
+            // tests with SIGPIPE; and each program would inherit the setting if we ignored that signal here.
             let feed = try TemporaryFolder()
             try feed.write(input, to: "input")
             let words = ["-c", "cat \"$0\" | \"$@\"", feed.path("input"), program.path()] + arguments
@@ -36,7 +36,7 @@ public struct Program: Sendable {
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        // Both pipes move at once: a program that waits for one of them must not hang the test.
+        // Read both pipes at once: a program that waits until one of them is read would block the test.
         let group = DispatchGroup()
         let errorBytes = Mutex<[UInt8]>([])
         DispatchQueue.global().async(group: group) {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A small raw capture that is made anew for a test.
+/// A small raw capture, which a test writes into its own folder.
 public struct RawFolder: Sendable {
-    /// A grey JPEG of 8 by 8 samples that every decoder reads.
+    /// A grey JPEG of 8 by 8 samples, which every decoder reads.
     public static let photo: [UInt8] =
         [
             0xff, 0xd8, 0xff, 0xdb, 0x00, 0x43, 0x00,
@@ -23,7 +23,7 @@ public struct RawFolder: Sendable {
         }
         """
 
-    /// 4 by 3 samples: 0.5, 1.0 … 5.0 metres, then NaN and 0.
+    /// Depth of 4 by 3 samples: 0.5, 1.0 … 5.0 metres, then NaN and 0.
     public static let depth: [UInt8] = floats((1...10).map { Float($0) / 2 } + [.nan, 0])
 
     public static func floats(_ values: [Float]) -> [UInt8] {

@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers on every run, so that a failure can be repeated.
+/// A random generator (SplitMix64) that gives the same numbers on every run, so that a failure can be repeated.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 public import Foundation
 public import SystemPackage
 
-/// A folder of its own for a test, removed with the value.
+/// A new folder for one test. It is removed when the last reference to this object goes away.
 public final class TemporaryFolder: Sendable {
     public let url: URL
 
@@ -12,12 +12,12 @@ public final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Without a slash at the end.
+    /// The path of the folder, without a slash at the end.
     public var path: String { String(url.path().dropLast(url.path().hasSuffix("/") ? 1 : 0)) }
 
     public func path(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The same for our libraries, where the context asks for it.
+    /// Returns the same path as a `FilePath`, where the context needs one.
     @_disfavoredOverload
     public func path(_ name: String) -> FilePath { FilePath(path(name) as String) }
 

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// One file of Spec/Vectors: what is expected, and a bundle, an upload body or a request's body (Spec/Vectors/README.md).
+/// One file of Spec/Vectors: the expected result, and a bundle, an upload body or the body of a request
+/// (Spec/Vectors/README.md).
 public struct VectorFile: Sendable, CustomStringConvertible {
     public struct Damaged: Error, CustomStringConvertible {
         public let description: String
@@ -8,14 +9,14 @@ public struct VectorFile: Sendable, CustomStringConvertible {
 
     public let name: String
     public let expectedExit: Int
-    /// Sorted; empty for `none`.
+    /// The codes of `expect-code`, sorted; empty for `none`.
     public let expectedCodes: [String]
     public let trust: [String]
     public let arguments: [String]
     public let content: [UInt8]
-    /// `bundle-sha256` of a body whose bundle is sound.
+    /// The value of `bundle-sha256`, for an upload body with a sound bundle.
     public let bundleSHA256: String?
-    /// The headers of a request and the key that they are judged by.
+    /// The headers of a request, and the public key that verifies it.
     public let request: Request?
 
     public struct Request: Sendable {
@@ -64,12 +65,12 @@ public struct VectorFile: Sendable, CustomStringConvertible {
 
     private static let otherParts: Set<String> = ["multipart", "request"]
 
-    /// Names of the parts.
+    /// The names of the folders in Spec/Vectors, one for each part of the formats.
     public static func parts() throws -> [String] {
         try Places.vectors.children.filter(\.hasDirectoryPath).map(\.lastPathComponent)
     }
 
-    /// Those that hold a bundle, sorted by name.
+    /// All vectors that hold a bundle, sorted by name.
     public static func bundles() throws -> [VectorFile] {
         try parts().filter { !otherParts.contains($0) }.flatMap { try all(of: $0) }
     }

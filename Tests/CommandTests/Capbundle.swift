@@ -1,13 +1,13 @@
 import CaptureTestSupport
 import Foundation
 
-/// The real tools, run in an empty folder with nothing of the user's environment.
+/// Runs the real tools in an empty folder, with none of the user's environment.
 struct Capbundle {
     static let program = Places.product("capbundle")
 
     let folder: TemporaryFolder
 
-    /// Whether it is about the queue, whose output has times in it.
+    /// Whether the test is about the queue, whose output has times in it.
     let isQueue: Bool
 
     init(isQueue: Bool = false) throws {

@@ -2,7 +2,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// What `--help` shows of every command.
+/// Tests of the `--help` text of every command.
 struct HelpTests {
     private struct Dump: Decodable {
         let command: Command
@@ -25,7 +25,7 @@ struct HelpTests {
         let subcommands: [Command]?
         let arguments: [Argument]?
 
-        /// The words that name this command and those below it.
+        /// The words of this command and of all its subcommands.
         var paths: [[String]] {
             [[commandName]] + (subcommands ?? []).flatMap(\.paths).map { [commandName] + $0 }
         }
@@ -36,7 +36,7 @@ struct HelpTests {
         return try? JSONDecoder().decode(Dump.self, from: Data(dump.standardOutput)).command
     }
 
-    /// The words of every command, the tool's name first.
+    /// The words of every command, beginning with the name of the tool.
     static let paths: [[String]] = ["capbundle", "capqueue"].flatMap { tool in
         (root(tool)?.paths ?? []).filter { $0.last != "help" }
     }
@@ -50,7 +50,7 @@ struct HelpTests {
         let lines = help.outputText.split(separator: "\n").map(String.init)
         #expect(lines.contains("Example:"))
         for line in lines where line.count > 80 { Issue.record("\(line.count) columns: \(line)") }
-        // A line that was wrapped goes on without its indent, and cannot be copied.
+        // ArgumentParser continues a wrapped line without its indent, and such an example cannot be copied.
         let text = help.outputText.split(separator: "\n", omittingEmptySubsequences: false)
         for line in text.drop(while: { $0 != "Example:" }).dropFirst().prefix(while: { !$0.isEmpty }) {
             if !line.hasPrefix("  ") { Issue.record("an example is wrapped before: \(line)") }
@@ -59,8 +59,8 @@ struct HelpTests {
         #expect(!example.isEmpty && example.contains { $0.contains(path.joined(separator: " ")) })
     }
 
-    /// The commands whose names do not go through ArgumentParser have to know every option that it knows: one that they
-    /// do not know is refused here with many names, and not with a few.
+    /// Commands that take many names read their arguments without ArgumentParser. Such a command must know every option
+    /// that ArgumentParser knows; it would otherwise refuse the missing one with many names but take it with few.
     @Test(arguments: [("capbundle", "verify"), ("capbundle", "pack"), ("capqueue", "push")])
     func takesEveryOptionWithManyNamesToo(_ tool: String, _ name: String) throws {
         let command = try #require(Self.root(tool)?.subcommands?.first { $0.commandName == name })

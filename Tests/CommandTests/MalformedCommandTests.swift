@@ -2,7 +2,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// The property tests of MalformedTests, on a sample, with the real tool.
+/// The property tests of MalformedTests with the real tool, on a sample of the changes.
 struct MalformedCommandTests {
     @Test func refusesASampleOfFlippedBitsAndPrefixes() throws {
         let vector = try VectorFile(Places.vectors.appending(path: "valid/valid_minimal"))

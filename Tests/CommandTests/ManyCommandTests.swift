@@ -2,7 +2,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// Many files in one call of the real tool.
+/// Tests with many files in one call of the real tool.
 struct ManyCommandTests {
     private let tool: Capbundle
     private let vector: VectorFile
@@ -13,7 +13,7 @@ struct ManyCommandTests {
         try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
     }
 
-    /// Found by a review: OpenSSL's exit handlers ran beside threads that were still ending, once in some ten runs.
+    /// OpenSSL's exit handlers must not run while threads are still ending: that broke about one run in ten.
     @Test func endsWithItsVerdictHoweverManyThreadsItHad() throws {
         for index in 0..<300 { try tool.folder.write(vector.content, to: "many/\(index)") }
         let line = "find many -type f -print0 | capbundle verify --quiet --from0 --trust trust --jobs"
@@ -22,7 +22,7 @@ struct ManyCommandTests {
         }
     }
 
-    /// Found by a review: bundles that wait for their names are open files.
+    /// Each bundle that waits for its final name is an open file.
     @Test func packsWithFewOpenFiles() throws {
         for index in 0..<80 { try RawFolder.write(to: tool.folder, name: "raws/\(index)") }
         #expect(try tool.run("key", "new").exitCode == 0)
@@ -34,7 +34,7 @@ struct ManyCommandTests {
         }
     }
 
-    /// Found by a review: the file that was being written got the number of a closed stream, and messages went into it.
+    /// A new bundle file once got the number of a closed stream, and messages were written into it.
     @Test(arguments: ["<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
     func keepsMessagesOutOfBundlesWhereStreamsAreClosed(_ closing: String) throws {
         for index in 0..<60 {
@@ -47,7 +47,7 @@ struct ManyCommandTests {
         #expect(verified.outputText == "60\n")
     }
 
-    /// The results of a run are those of each file alone, in the order of the names.
+    /// A run over many files prints what a run for each file prints, in the order of the names.
     @Test func tellsWhatEachFileAloneWouldTell() throws {
         let parts = try ["valid", "entry", "assertion", "container"].flatMap { try VectorFile.all(of: $0) }.prefix(120)
         for (index, part) in parts.enumerated() { try tool.folder.write(part.content, to: "v/\(1000 + index)") }

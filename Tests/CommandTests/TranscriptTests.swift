@@ -2,8 +2,9 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// Sessions with the real tool, one a file in Transcripts/: `$` a command line, `1>` and `2>` what it printed on standard
-/// output and standard error, `=` its exit code. `CAPBUNDLE_RECORD=1` records them anew; look at the difference then.
+/// Sessions with the real tool, one in each file of Transcripts/: `$` a command line, `1>` and `2>` its output on
+/// standard output and standard error, `=` its exit code. `CAPBUNDLE_RECORD=1` records them again; then read the
+/// difference.
 struct TranscriptTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
     private static let isRecording = ProcessInfo.processInfo.environment["CAPBUNDLE_RECORD"] == "1"
@@ -40,7 +41,7 @@ struct TranscriptTests {
         }
     }
 
-    /// What differs on every run becomes a word: keys, hashes of what a key signed, the folder.
+    /// Replaces everything that differs between runs by a word: keys, hashes of signed bytes, the folder.
     private static func lines(_ text: String, _ mark: String, _ tool: Capbundle) -> [String] {
         guard !text.isEmpty else { return [] }
         var plain = text.replacing(tool.folder.path, with: "<folder>")
@@ -48,7 +49,7 @@ struct TranscriptTests {
             .replacing(/[0-9a-f]{64}/, with: "<hash>")
 
             .replacing(/[A-Za-z0-9+\/]{87}=/, with: "<point>")
-        // The queue's own stamps; the times of the captures stay.
+        // Replace the times that the queue recorded, and keep the times of the captures.
         if tool.isQueue {
             plain = plain.replacing(/20(?!26-03-14)[0-9-]{8}T[0-9:.]{8,12}Z/, with: "<time>")
                 .replacing(/[0-9,]+ bytes(?: are)? free/, with: "<room> bytes free")

@@ -2,7 +2,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// Every file of Spec/Vectors through the real tool, as a file and as a pipe.
+/// The real tool comes to the expected result for every file of Spec/Vectors, read from a file and from a pipe.
 struct VectorCommandTests {
     @Test(arguments: try VectorFile.bundles())
     func givesTheSameReportForAFileAndAPipe(_ vector: VectorFile) throws {

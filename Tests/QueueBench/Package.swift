@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that the build of the tools does not wait for it.
+// This is a separate package, so that building the tools does not build it too.
 let package = Package(
     name: "queue-bench",
     dependencies: [

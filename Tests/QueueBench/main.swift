@@ -4,9 +4,9 @@ import SystemPackage
 
 // Measures the library alone, without the start of a process (Tests/Bench).
 //
-//     capqueue-bench enqueue --queue DIR --count N     rows without bytes, a durable commit each
-//     capqueue-bench batches --queue DIR --count N     the same, 500 a commit, as push does it
-//     capqueue-bench claim   --queue DIR --count N     claim and complete, two durable commits each
+//     capqueue-bench enqueue --queue DIR --count N     adds rows without bytes, one durable commit each
+//     capqueue-bench batches --queue DIR --count N     adds the same rows, 500 in each commit, as push does
+//     capqueue-bench claim   --queue DIR --count N     claims and completes deliveries, two durable commits each
 
 struct Arguments {
     let verb: String

@@ -3,8 +3,8 @@ import Foundation
 import QueueModel
 import Testing
 
-/// The classes are those of Spec/upload.md section 4: its tables are read here, line by line, and asked for every
-/// answer there can be.
+/// The classes of answers are those of Spec/upload.md section 4. The tests read its tables line by line and compare
+/// every possible answer.
 struct AnswerClassTests {
     @Test func namesTheClassesOfThePage() throws {
         let page = try SpecTables.page()
@@ -34,7 +34,7 @@ struct AnswerClassTests {
             }
         }
         #expect(wrong.isEmpty, "\(wrong.count), the first: \(wrong.prefix(3))")
-        // A line that no answer reaches is hidden by one above it.
+        // A line that no answer reaches is hidden by a line above it.
         #expect(used == Set(rows.indices))
     }
 
@@ -61,7 +61,7 @@ struct AnswerClassTests {
         }
     }
 
-    /// Every status is looked at, and an answer that is not a success is not taken for one.
+    /// Checks every status: only a success means that the capture landed.
     @Test func takesNothingButSuccessForLanded() {
         for status in 0...999 where !(200...299).contains(status) {
             for kind in AnswerFacts.Kind.allCases {
@@ -72,7 +72,7 @@ struct AnswerClassTests {
         }
     }
 
-    /// Every code that the page names, with others, under every combination of the other conditions.
+    /// Every code that the page names and some others, with every combination of the other conditions.
     private static func answers(_ status: Int) -> [AnswerFacts] {
         let codes = [
             nil, "", "SOMETHING", "TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED", "RequestTimeTooSkewed",
@@ -104,7 +104,7 @@ private enum SpecTables {
         try String(contentsOf: Places.root.appending(path: "Spec/upload.md"), encoding: .utf8)
     }
 
-    /// The cells of each line between `<!-- name -->` and its end, without the head.
+    /// The cells of each line between `<!-- name -->` and the end of the table, without the header line.
     static func lines(_ name: String) throws -> [[String]] {
         let page = try page()
         let begin = try #require(page.firstRange(of: "<!-- \(name) -->"))
@@ -121,7 +121,7 @@ private enum SpecTables {
     }
 }
 
-/// A line of the table of statuses.
+/// One line of the table of HTTP statuses.
 private struct StatusRow {
     let kinds: [AnswerFacts.Kind]
     let statuses: [ClosedRange<Int>]
@@ -143,7 +143,7 @@ private struct StatusRow {
         kinds.contains(kind) && statuses.contains { $0.contains(status) }
     }
 
-    /// `202`, `200–299`, `below 100`.
+    /// Reads a range of statuses such as `202`, `200–299` or `below 100`.
     private static func range(_ text: Substring) throws -> ClosedRange<Int> {
         if text.hasPrefix("below ") { return 0...(try #require(Int(text.dropFirst(6))) - 1) }
         let ends = try text.split(separator: "–").map { try #require(Int($0)) }
@@ -189,10 +189,10 @@ private struct StatusRow {
     }
 }
 
-/// A part of a line of the table of libcurl's codes: some codes, and when.
+/// One part of a line in the table of libcurl's codes: some codes, and the condition under which they count.
 private struct CurlClause {
     let result: AnswerClass
-    /// nil for all that are left.
+    /// The codes; nil for all codes that no other line names.
     let codes: [Int]?
     let isConnected: Bool?
     let isSent: Bool?
@@ -223,7 +223,7 @@ private struct CurlClause {
     }
 }
 
-/// The page says something that this test cannot read yet.
+/// The error for words of the page that this test does not know yet.
 private struct UnknownWords: Error {
     let text: String
 }

@@ -3,7 +3,7 @@ import Foundation
 import QueueModel
 import Testing
 
-/// The machine is the table of Spec/queue.md section 5, cell by cell.
+/// The state machine equals the table of Spec/queue.md section 5, cell by cell.
 struct DeliveryStateMachineTests {
     struct Table {
         let events: [DeliveryEvent]
@@ -24,7 +24,7 @@ struct DeliveryStateMachineTests {
             self.rows = rows
         }
 
-        /// nil for an empty cell; a word that is no state fails.
+        /// Reads one cell: nil for an empty one, and an error for a word that is not a state.
         private static func cell(_ word: String) throws -> DeliveryState? {
             if word.isEmpty { return nil }
             let state = try #require(DeliveryState(rawValue: word))
@@ -51,7 +51,7 @@ struct DeliveryStateMachineTests {
         }
     }
 
-    /// No retry sends again what was uploaded.
+    /// No retry sends a capture again after it was uploaded.
     @Test func neverLeavesCompletedByTheUsersHand() {
         for event in [DeliveryEvent.retry, .release, .hold, .cancel, .record, .push] {
             let next = DeliveryStateMachine.next(.completed, event)
@@ -67,5 +67,3 @@ struct DeliveryStateMachineTests {
         #expect(Set(DeliveryState.byConcern) == Set(DeliveryState.allCases))
     }
 }
-
-/// The table of waiting times, and not a formula that agrees with its beginning only.

@@ -2,7 +2,7 @@ import CaptureTestSupport
 import QueueModel
 import Testing
 
-/// When a destination is left alone, and what its answers say of a capture (Spec/queue.md section 6).
+/// When the queue leaves a destination alone, and what its answers mean for a capture (Spec/queue.md section 6).
 struct DestinationStateTests {
     private static let start = 1_700_000_000_000
     private static let landed = SendOutcome.completed(receipt: "", remoteID: nil, remoteURL: nil)
@@ -12,7 +12,7 @@ struct DestinationStateTests {
     private static let offline = SendOutcome.blocked(Block(.offline, "nobody there"))
     private static let later = SendOutcome.blocked(Block(.wait, "later", milliseconds: 60_000))
 
-    /// One try after the other, each to its end; nil where none may begin.
+    /// Begins one attempt and ends it at once; nil if none may begin.
     @discardableResult
     private func `try`(
         _ outcome: SendOutcome, _ capture: Int, _ state: inout DestinationState, at now: Int = start
@@ -25,7 +25,7 @@ struct DestinationStateTests {
         return try #require(ticket)
     }
 
-    /// What is to be written down, once.
+    /// Takes the values that must be saved, and checks that they are returned only once.
     private func saved(_ state: inout DestinationState) throws -> DestinationState.Saved {
         let (saved, again) = (state.takeUnsaved(), state.takeUnsaved())
         #expect(again == nil)
@@ -68,7 +68,7 @@ struct DestinationStateTests {
             #expect(state.permission(at: until - 1) == .wait(until: until))
             now = until
             let ticket = try begun(&state, at: now)
-            // The one trial.
+            // A second transfer must wait for the trial.
             #expect(state.permission(at: now + 3_600_000) == .wait(until: nil))
             _ = state.ended(ticket, Self.failed, capture: capture, at: now)
         }
@@ -79,7 +79,7 @@ struct DestinationStateTests {
 
     @Test func burnsNoAttemptForAnOutageWhileTheDestinationFails() throws {
         var state = after(Self.outage, of: [1, 2, 3, 4])
-        // The table counts until it is known that all fail.
+        // Attempts count until it is known that all captures fail.
         let fifth = `try`(Self.outage, 5, &state)
         #expect(fifth?.isParked == false)
         var now = Self.start
@@ -93,7 +93,7 @@ struct DestinationStateTests {
         #expect(verdict?.isParked == true)
     }
 
-    /// A line that comes and goes is still the same outage.
+    /// A connection that goes away during an outage does not begin a new outage.
     @Test func burnsNothingWhereItIsOfflineAmidAnOutage() throws {
         var state = after(Self.outage, of: [1, 2, 3, 4, 5])
         var now = Self.start + 15_000
@@ -128,7 +128,7 @@ struct DestinationStateTests {
         #expect(fifth?.isParked == true && fifth?.takenBack == [1, 2, 3, 4])
         #expect(state.block?.reason == .refusing && state.block?.needsUser == true)
         #expect(state.permission(at: Self.start) == .wait(until: Self.start + 300_000))
-        // Each five minutes one, which waits again whatever it hears.
+        // One attempt is allowed every five minutes, and each capture waits again after any of these answers.
         var now = Self.start
         let heard = [Self.refused, Self.failed, .conflict(message: "other bytes"), Self.later]
         for (capture, outcome) in heard.enumerated() {
@@ -166,7 +166,7 @@ struct DestinationStateTests {
         }
         let saved = try saved(&state)
         #expect(saved.block?.reason == .refusing)
-        // A new run does not try it sooner.
+        // A new run does not try any sooner.
         state = DestinationState(saved, at: Self.start + 1000)
         #expect(state.permission(at: Self.start + 1000) == .wait(until: Self.start + 300_000))
     }
@@ -174,7 +174,7 @@ struct DestinationStateTests {
     @Test func triesAtOnceInANewRunWhatOnlyTheUserCanMend() {
         let block = Block(.credentials, "401", milliseconds: 300_000, until: Self.start + 300_000)
         #expect(DestinationState(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
-        // A clock that was set back keeps nobody waiting for longer than the block lasts.
+        // After the clock was set back, nothing waits longer than the block lasts.
         let failing = Block(.failing, "no", milliseconds: 15_000, until: Self.start + 15_000)
         let early = Self.start - 86_400_000
         let state = DestinationState(.init(block: failing), at: early)
@@ -223,7 +223,7 @@ struct DestinationStateTests {
             waits.append((until - now) / 1000)
             now = until
             let ticket = try begun(&state, at: now)
-            // One connects, not each.
+            // Only one transfer connects.
             #expect(state.permission(at: now) == .wait(until: nil))
             _ = state.connected(ticket, Block(.offline, "nobody there"), at: now)
         }
@@ -237,7 +237,7 @@ struct DestinationStateTests {
 
     // MARK: - All of it
 
-    /// Whatever happens: never two trials, never a pause of more than five minutes that nobody asked for.
+    /// In any order of events there are never two trials at once, and never an unrequested pause of over five minutes.
     @Test(arguments: [1, 2, 3] as [UInt64]) func neverLosesItsWayInWhateverOrderThingsHappen(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var (state, now) = (DestinationState(), Self.start)
@@ -259,7 +259,7 @@ struct DestinationStateTests {
             let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &generator)]
             _ = state.ended(ticket, outcome, capture: Int.random(in: 0..<4, using: &generator), at: now)
         }
-        // It always opens again: with nothing under way, a landing ends all blocks.
+        // The destination can always recover: with no transfer under way, one success ends all blocks.
         for ticket in open { state.abandoned(ticket) }
         if let ticket = state.begin(at: now + 600_000) {
             _ = state.ended(ticket, Self.landed, capture: 1, at: now + 600_000)

@@ -10,7 +10,7 @@ struct QueueClockTests {
         .init(wall: wall, boot: boot, sinceBoot: sinceBoot)
     }
 
-    /// The machine was first seen at `start`, an hour after it had been started.
+    /// The queue saw this machine first at `start`, an hour after the machine was started.
     private var memory: QueueClock.Memory {
         QueueClock.judge(times(Self.start, 3_600_000), .init(lastSeen: 0)).memory
     }
@@ -43,7 +43,7 @@ struct QueueClockTests {
         #expect(reading.memory.anchor == nil)
         #expect(reading.believed == 0)
         #expect(reading.stamp == Self.start)
-        // Once the network has set it, it is the anchor of this boot.
+        // Once the network has set the clock, its time is the reference for this boot.
         let set = QueueClock.judge(times(Self.start + Self.day, 60_000, boot: "two"), reading.memory)
         #expect(set.believed == Self.start + Self.day)
         #expect(set.memory.anchor?.boot == "two")

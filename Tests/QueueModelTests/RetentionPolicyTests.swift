@@ -2,7 +2,7 @@ import CaptureBundle
 import QueueModel
 import Testing
 
-/// What may be deleted: every combination of states, receipts, holdings and ages.
+/// What prune may delete, for every combination of states, receipts, holdings and ages.
 struct RetentionPolicyTests {
     private static let day = 86_400_000
     private static let week = RetentionPolicy(retention: 7 * day, includesCancelled: false)
@@ -23,7 +23,7 @@ struct RetentionPolicyTests {
         #expect(Self.week.permit(facts([.completed, .cancelled]), now: 8 * Self.day) != nil)
     }
 
-    /// Failed captures are the only copies: no clean-up takes them.
+    /// A failed capture is the only copy, so prune never deletes it.
     @Test func neverLetsGoOfWhatIsNotCompletedWhateverItsAge() {
         for policy in [Self.week, RetentionPolicy(retention: 0, includesCancelled: true)] {
             for state in DeliveryState.allCases where state != .completed && state != .cancelled {
@@ -45,11 +45,11 @@ struct RetentionPolicyTests {
         #expect(Self.week.permit(facts([.cancelled], finishedAt: nil), now: .max) == nil)
         let asked = RetentionPolicy(retention: 7 * Self.day, includesCancelled: true)
         #expect(asked.permit(facts([.cancelled], finishedAt: nil), now: 0) != nil)
-        // One that was uploaded elsewhere waits for its retention all the same.
+        // A capture that was uploaded to another destination still waits for its retention.
         #expect(asked.permit(facts([.completed, .cancelled]), now: Self.day) == nil)
     }
 
-    /// What is stored again after it was released was acknowledged again.
+    /// A capture that was stored again after its release was acknowledged again, so its retention starts again.
     @Test func keepsWhatWasStoredLaterThanItWasDelivered() {
         func facts(storedAt: Int) -> RetentionPolicy.Facts {
             .init(

@@ -1,10 +1,10 @@
 import QueueModel
 import Testing
 
-/// What a server asks for (Spec/upload.md section 4.2).
+/// How long a server asks us to wait (Spec/upload.md section 4.2).
 struct RetryAfterTests {
     private static let day = 86_400_000
-    /// Sun, 06 Nov 1994 08:49:37 GMT
+    /// Sun, 06 Nov 1994 08:49:37 GMT in Unix milliseconds.
     private static let then = 784_111_777_000
     private static let forms = [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
@@ -22,11 +22,11 @@ struct RetryAfterTests {
     ])
     func countsSecondsAndCutsThemToADay(value: String, milliseconds: Int) {
         #expect(wait(value) == milliseconds)
-        // The clocks have no part in it.
+        // Neither the date of the answer nor our clock changes a wait in seconds.
         #expect(wait(value, date: Self.forms[0], now: 0) == milliseconds)
     }
 
-    /// What is not a date must not become a wait that is not a number.
+    /// A value that is neither a date nor a number of seconds gives no wait.
     @Test(arguments: [
         "", "0", "000", "-1", "-0", "+5", "1.5", "1e3", " 5", "5 ", "5s", "0x10", "soon", "NaN", "five", "5,6", "٣",
         "1994-11-06T08:49:37Z", "Sun", "Sun, 06 Nov 1994", "06 Nov 1994 08:49:37 GMT", "5\r\n",
@@ -46,7 +46,7 @@ struct RetryAfterTests {
         #expect(wait(form, now: Self.then - 400 * Self.day) == Self.day)
     }
 
-    /// A clock of ours that is wrong by days changes nothing.
+    /// The wait does not change if our own clock is wrong by days.
     @Test(arguments: forms)
     func countsADateFromTheAnswersOwn(form: String) {
         let date = "Sun, 06 Nov 1994 08:47:37 GMT"
@@ -68,7 +68,7 @@ struct RetryAfterTests {
     }
 }
 
-/// Dates of HTTP, each to the letter.
+/// The parser takes the dates of HTTP only in their exact forms.
 struct HTTPDateTests {
     private static let then = 784_111_777_000
 
@@ -120,7 +120,7 @@ struct HTTPDateTests {
         }
     }
 
-    /// The calendar, counted day by day, in all three forms.
+    /// Checks each day of two centuries in all three forms.
     @Test func knowsEveryDayOfTwoCenturies() {
         let names = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -146,7 +146,7 @@ struct HTTPDateTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }
 
-    /// RFC 9110: what seems more than 50 years ahead is the latest year in the past with these digits.
+    /// RFC 9110: a short year that seems more than 50 years ahead is the latest past year with these digits.
     @Test func takesAShortYearForOneThatIsNotMoreThan50YearsAhead() {
         let now = 1_767_225_600_000  // 2026-01-01
         func year(_ text: String) -> Int? {

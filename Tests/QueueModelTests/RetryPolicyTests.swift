@@ -3,10 +3,10 @@ import Foundation
 import QueueModel
 import Testing
 
-/// When a failed delivery is tried again: the table of Spec/queue.md section 6, and not a formula that agrees with its
-/// beginning only.
+/// Failed deliveries are tried again at the times of the table in Spec/queue.md section 6. Every line is checked, because
+/// a formula could match its first lines alone.
 struct RetryTimesTests {
-    /// What the page says, read from it.
+    /// Reads the delays from the page.
     private static func delaysOfThePage() throws -> [Int] {
         let page = try String(contentsOf: Places.root.appending(path: "Spec/queue.md"), encoding: .utf8)
         let match = try #require(page.firstMatch(of: /Attempts 1 to 10 wait ([0-9, ]+) seconds after the one before/))
@@ -30,7 +30,7 @@ struct RetryTimesTests {
         #expect(RetryPolicy(delays: []).delay(afterAttempt: 0) == nil)
     }
 
-    /// Seconds after the first try at which the others begin, where each ends at once.
+    /// Each attempt begins at the expected second after the first one, if all attempts end at once.
     @Test func beginsEachTryAtItsTime() throws {
         var generator = SeededGenerator(seed: 1)
         var now = 0
@@ -63,7 +63,7 @@ struct RetryTimesTests {
                 #expect(range.contains(wait))
                 seen.insert(wait)
             }
-            // It is used, and up to its end: of 500 draws some lie in the last tenth.
+            // The whole jitter is used: of 500 draws some lie in the last tenth of the range.
             if delay == 300 { #expect(seen.contains { $0 > range.upperBound - range.count / 10 }) }
             if delay > 0 { #expect(seen.count > 1) }
         }
@@ -96,13 +96,13 @@ struct RetryTimesTests {
         let policy = RetryPolicy(delays: [0, 1], lifetime: 30 * day)
         #expect(!policy.isOver(since: 1000, endedAt: 1000 + 30 * day))
         #expect(policy.isOver(since: 1000, endedAt: 1001 + 30 * day))
-        // A clock that was set back.
+        // The clock was set back.
         #expect(!policy.isOver(since: 1000, endedAt: 0))
         #expect(!RetryPolicy.standard.isOver(since: 0, endedAt: .max))
     }
 }
 
-/// The form of `--retry`.
+/// The text form of `--retry`.
 struct RetryTextTests {
     @Test(arguments: [
         ("0,1,2,4,8,300x5", [0, 1, 2, 4, 8, 300, 300, 300, 300, 300]),

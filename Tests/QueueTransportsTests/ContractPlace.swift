@@ -6,20 +6,20 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// A destination of one kind on a real server, and a capture to be sent there.
+/// A destination of one kind on a real server, and a capture for it.
 struct ContractPlace {
     let kind: Destination.Kind
     let destination: Destination
     let capture: CaptureRecord
-    /// Where its bundle lies.
+    /// The path of the capture's bundle.
     let file: FilePath
     private let servers: ContractServers
     private let photo: Digest
     private let folder: TemporaryFolder
 
     /// - Parameters:
-    ///   - mark: makes bundle and photo unlike all others.
-    ///   - isThere: false for an address where nobody listens, or a folder without its marker.
+    ///   - mark: a text that makes bundle and photo different from all others.
+    ///   - isThere: false for an address where no server listens, or for a folder without its marker.
     init(_ kind: Destination.Kind, _ mark: String, isThere: Bool = true) throws {
         self.kind = kind
         servers = try ContractServers.shared.get()
@@ -46,7 +46,7 @@ struct ContractPlace {
     private static func settings(
         _ kind: Destination.Kind, _ servers: ContractServers, _ folder: TemporaryFolder, isThere: Bool
     ) throws -> [String: String] {
-        // Port 1 is below those that anybody is given, and nothing of these machines listens there.
+        // The kernel never assigns port 1, and no server on the test machines listens there.
         let nobody = "http://127.0.0.1:1"
         let addresses = servers.addresses
         switch kind {
@@ -76,10 +76,10 @@ struct ContractPlace {
             keepBody: { _ in })
     }
 
-    /// Twelve digits that are this capture's own.
+    /// Twelve digits that differ for each capture.
     private var key: String { String(capture.sha256.description.suffix(12)) }
 
-    /// How many copies the destination has.
+    /// The number of copies that the destination has.
     func copies() throws -> Int {
         guard kind == .folder else {
             return try servers.holds(kind.rawValue, (kind == .http ? photo : capture.sha256).description)
@@ -89,7 +89,7 @@ struct ContractPlace {
             .count
     }
 
-    /// The destination loses what it has.
+    /// Deletes all copies at the destination.
     func forget() throws {
         guard kind == .folder else { return try servers.forget(kind.rawValue) }
         for file in try folder.url.children where file.lastPathComponent.hasSuffix(".bundle") {
@@ -97,7 +97,7 @@ struct ContractPlace {
         }
     }
 
-    /// A file that has one other byte than the bundle.
+    /// Writes a file that differs from the bundle in one byte.
     func spoilt() throws -> FilePath {
         var bytes = try URL(filePath: file.string).bytes
         bytes[bytes.count / 2] ^= 1

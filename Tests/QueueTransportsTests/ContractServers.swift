@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// nginx, SeaweedFS and a capture API in a process of their own, which ends with this one.
+/// nginx, SeaweedFS and a capture API in another process, which ends with this one.
 final class ContractServers: Sendable {
     struct Addresses: Decodable, Sendable {
         let put: String
@@ -18,7 +18,7 @@ final class ContractServers: Sendable {
         let answer: Int
     }
 
-    /// Where the file of S3 credentials lies is said by the environment, and that is one for all tests.
+    /// All tests share one value, because an environment variable of the process names the file of S3 credentials.
     static let shared = Result { try ContractServers() }
 
     let room: BundleRoom
@@ -54,15 +54,15 @@ final class ContractServers: Sendable {
         try folder.write(
             "[contract]\naws_access_key_id = \(addresses.key)\naws_secret_access_key = \(addresses.secret)\n",
             to: "credentials")
-        // Nothing else in these tests reads it.
+        // No other code in these tests reads this variable.
         let status = unsafe setenv("AWS_SHARED_CREDENTIALS_FILE", folder.path("credentials"), 1)
         try #require(status == 0)
     }
 
-    /// How many copies of these bytes a server has.
+    /// Returns how many copies of these bytes a server has.
     func holds(_ kind: String, _ sha256: String) throws -> Int { try ask("holds \(kind) \(sha256)") }
 
-    /// A server loses all that it has.
+    /// Deletes everything that a server has.
     func forget(_ kind: String) throws { _ = try ask("forget \(kind)") }
 
     private func ask(_ line: String) throws -> Int {

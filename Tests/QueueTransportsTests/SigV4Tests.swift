@@ -2,7 +2,7 @@ import CurlClient
 import QueueTransports
 import Testing
 
-/// The examples of AWS's "Signature calculations for the Authorization header", whose figures are theirs.
+/// The examples of AWS's "Signature calculations for the Authorization header", with the values from that page.
 struct SigV4Tests {
     private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 

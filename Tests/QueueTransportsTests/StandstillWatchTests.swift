@@ -7,7 +7,7 @@ struct StandstillWatchTests {
 
     @Test func whatMovesIsNeverGivenUp() {
         var watch = StandstillWatch(times, at: 0)
-        // A day at 1 kB a minute.
+        // The upload moves 1 kB a minute for a day.
         for minute in 1...1440 {
             #expect(watch.verdict(moved: minute * 1000, isDrained: false, at: Double(minute) * 60) == nil)
         }
@@ -71,7 +71,7 @@ struct StandstillWatchTests {
 
     @Test func bytesThatWaitInTheKernelHaveNotMoved() {
         var watch = StandstillWatch(times, at: 0)
-        // libcurl wrote 2 MB, and the kernel still has all of it, and what TLS adds.
+        // libcurl wrote 2 MB; the kernel still holds all of it and the bytes that TLS added.
         #expect(watch.verdict(moved: -4000, isDrained: false, at: 59) == nil)
         #expect(watch.verdict(moved: -4000, isDrained: false, at: 61) != nil)
     }

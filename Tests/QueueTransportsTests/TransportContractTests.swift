@@ -5,7 +5,7 @@ import QueueTransports
 import SystemPackage
 import Testing
 
-/// What `UploadTransport` promises, of every kind of destination, each on a real server.
+/// Each kind of destination keeps the promises of `UploadTransport` on a real server.
 @Suite(.serialized)
 struct TransportContractTests {
     @Test(arguments: Destination.Kind.allCases)

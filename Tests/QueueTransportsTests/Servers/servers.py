@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the servers that the contract of a transport is tested against: nginx, SeaweedFS and the capture API.
+"""Runs the servers for the contract tests of the transports: nginx, SeaweedFS and the capture API.
 
-usage: servers.py PUBLIC_KEY FOLDER   (the Python of .ci/environment Sending)
+usage: servers.py PUBLIC_KEY FOLDER   (with the Python of .ci/environment Sending)
 
-Prints a line of JSON with the URLs, then answers a line for each line on standard input, and ends with it:
-  holds KIND SHA256   how many copies of these bytes the server has: a bundle's for put and s3, a photo's for http
-  forget KIND         it loses all that it has
+Prints one line of JSON with the URLs. Then it answers each line of standard input with one line, and ends when that
+input ends:
+  holds KIND SHA256   prints how many copies of these bytes the server has: of a bundle for put and s3, of a photo
+                      for http
+  forget KIND         deletes everything that the server has
 """
 import contextlib
 import hashlib
@@ -16,7 +18,7 @@ import sys
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(TESTS / name) for name in ("Sending/support", "QueueFaults", "Faults", "Outcomes")]
-from capture_api import CaptureAPI  # noqa: E402  (after the lines above, so that they hold for it)
+from capture_api import CaptureAPI  # noqa: E402  (the lines above make these modules importable)
 from nginx import Nginx  # noqa: E402
 from rigs import DEVICE  # noqa: E402
 from seaweed import Seaweed  # noqa: E402
@@ -42,7 +44,7 @@ class Closing:
 class Servers:
     def __init__(self, nginx, api, seaweed):
         self.nginx, self.api, self.client = nginx, api, seaweed.client()
-        self.keys = set()  # of objects that were asked for
+        self.keys = set()  # the keys of all objects that were asked for
 
     def holds(self, kind, digest):
         if kind == "http":

@@ -4,7 +4,7 @@ import QueueTransports
 import SystemPackage
 import Testing
 
-/// Settings are read out of their flat form, each into a value of its own kind.
+/// Flat text settings become typed values for each kind of destination.
 struct DestinationSettingsTests {
     @Test func readsAFolder() throws {
         let settings = try DestinationSettings(["path": "/mnt/nas", "marker": "a1", "bwlimit": "2MB"], .folder)
@@ -62,7 +62,7 @@ struct DestinationSettingsTests {
         #expect(endpoint.source == .endpoint(URLTemplate("https://a.example/sign")))
         #expect(endpoint.part == .body)
         #expect(!endpoint.sharesPlaces)
-        // An older version took it: it is parsed, and blocked by its transport.
+        // An older version accepted this setting, so it is parsed; the transport blocks the destination.
         #expect(try self.put(["url": "https://a.example/{id}"]).sharesPlaces)
     }
 
@@ -120,7 +120,7 @@ struct DestinationSettingsTests {
         #expect(usual.bytesPerSecond == nil)
         #expect(usual.retry == .standard)
         #expect(destination("put", ["jitter": "5%"]).pace.retry.delays == RetryPolicy.standard.delays)
-        // What cannot be read is blocked by the transport; the pace is the usual one.
+        // The transport blocks a destination whose settings cannot be read, and its pace is the default.
         #expect(destination("put", ["concurrency": "900"]).pace == usual)
     }
 

@@ -2,7 +2,7 @@ import QueueModel
 import QueueTransports
 import Testing
 
-/// Settings that cannot work are refused, in words that say what was expected.
+/// Settings that cannot work are refused, and the error says what was expected.
 struct RefusedSettingsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let kind: Destination.Kind

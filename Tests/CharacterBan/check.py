@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Shows that text is bytes in this package: what walks over Characters does not compile, and strings compare by bytes.
+"""Checks that the package treats text as bytes: code that walks over Characters does not compile, and strings compare
+by bytes.
 
-Each line of planted.txt is a violation and has to be an error by itself; each check of exact.txt has to hold. Every module
-has to hold the two files that see to it, and to treat warnings as errors.
+Each line of planted.txt breaks the rule and must be a compile error by itself; each check of exact.txt must hold. Every
+module must link the two files that enforce this, and must treat warnings as errors.
 """
 import os
 import pathlib
@@ -18,7 +19,7 @@ FILES = ["TextAsBytes.swift", "CharacterBan.swift"]
 
 
 def modules():
-    """Folders of Sources with Swift code in them."""
+    """Returns the folders of Sources that contain Swift code."""
     return sorted(folder for folder in (ROOT / "Sources").iterdir() if any(folder.rglob("*.swift")))
 
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Has a built capqueue send to real servers over broken networks.
+"""Lets a built capqueue send to real servers over broken networks.
 
 usage: run.py CAPQUEUE CAPBUNDLE [--only WORD] [--seed N]
 
-The servers are SeaweedFS, nginx, and a strict capture API that parses by Werkzeug and verifies by `cryptography`; the
-network is loopback, with a proxy that does the harm. Prints a line for each test and a closing line; exit 0 only if
-none failed. A server program that is missing is a failure. What is left to chance (when a run is killed) follows the
-seed, which is printed. .ci/environment Sending makes the Python to run it by.
+The servers are SeaweedFS, nginx, and a strict capture API that parses with Werkzeug and verifies with `cryptography`.
+The network is loopback, and a proxy damages it. The program prints a line for each test and a closing line, and exits
+with 0 only if no test failed. A missing server program is a failure. Random choices, such as when a run is killed,
+depend on the seed, which is printed. `.ci/environment Sending` makes the Python that runs this program.
 
-Each file in a folder is a family of tests, and each has a list FAMILY of titles and functions; a file beside this one
-is a family if it has such a list. What several families use is in support/; no family imports another. Families run
-side by side, four at a time, those first that say by SECONDS that they take long.
+Each file in a folder is a family of tests with a list FAMILY of titles and functions; a file beside this one is a
+family if it has such a list. Code that several families use is in support/, and no family imports another. Four
+families run at a time. Families with a long SECONDS, the time that they take, start first.
 """
 import concurrent.futures
 import importlib.util
@@ -24,14 +24,14 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE / "support"), *(str(HERE.parent / name) for name in ("QueueFaults", "Faults", "Outcomes"))]
 import suite  # noqa: E402
-from outcomes import Failed, Outcomes  # noqa: E402  (after the lines above, so that they hold for it)
+from outcomes import Failed, Outcomes  # noqa: E402  (the lines above make these modules importable)
 from rigs import SendingBench  # noqa: E402
 
 THREADS = 4
 
 
 class Lines(Outcomes):
-    """Outcomes of several threads. Nothing is skipped: what is missing for a test is an error."""
+    """The outcomes of several threads. No test is skipped: a test fails if something that it needs is missing."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +52,7 @@ def main():
         except Failed as reason:
             outcomes.say("FAIL", f"bundles are made: {reason}")
             return outcomes.close()
-        # The longest come first, so that no thread is left with one of them at the end.
+        # Start the longest families first, so that no thread is left with one of them at the end.
         chosen = sorted(families(), key=lambda item: -getattr(item[1], "SECONDS", 0))
         with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
             for done in [pool.submit(run, outcomes, bench, tests_of(name, module, options.only), options.times)
@@ -62,7 +62,7 @@ def main():
 
 
 def families():
-    """The name of each family, which is its path, and its module."""
+    """Returns the name of each family, which is its path, and its module."""
     found = []
     for path in sorted(HERE.rglob("*.py")):
         place = path.relative_to(HERE)
@@ -77,13 +77,13 @@ def families():
 
 
 def loaded(path, name):
-    """The module of a file. Files of folders have names with a dot, so that `import` finds none of them."""
+    """Imports the module of a file. Files in folders get names with a dot, so that `import` finds none of them."""
     try:
         if "." not in name:
             return importlib.import_module(name)
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # dataclasses look their module up there
+        sys.modules[name] = module  # dataclasses look their module up in sys.modules
         spec.loader.exec_module(module)
         return module
     except ImportError as error:
@@ -91,7 +91,7 @@ def loaded(path, name):
 
 
 def tests_of(name, module, word):
-    """The tests of a family that are asked for."""
+    """Returns the tests of a family whose titles contain the word."""
     return [(f"{name}: {title}", function) for title, function in module.FAMILY if word in f"{name}: {title}"]
 
 

@@ -1,10 +1,11 @@
-"""A strict capture API: what Spec/upload.md asks of a client, and how the first server of that contract behaves.
+"""A strict capture API. It demands what Spec/upload.md demands of a client, and behaves like the first server of that
+contract.
 
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(503, headers={"Retry-After": "7"}), Answer(when="stored", then="cut"))
 
-It parses forms with Werkzeug, verifies signatures with `cryptography`, and knows nothing of bundles. The next answers
-can be scripted; all others are its own. What it refuses by itself is noted in `problems`.
+It parses forms with Werkzeug, verifies signatures with `cryptography`, and knows nothing about bundles. A test can
+script the next answers; the API chooses all other answers itself. It records in `problems` what it refuses by itself.
 """
 import base64
 import dataclasses
@@ -18,50 +19,50 @@ from capture_rules import UUID, Devices, Refused, digest_of_file, photo_of_captu
 from checks import expect
 from rigs import DEVICE
 
-LIMIT = 20_971_520  # bytes of a body
-QUIET = ("CAPTURE_NOT_FOUND", "IDEMPOTENCY_KEY_IN_USE", None)  # refusals that a good client meets too
+LIMIT = 20_971_520  # the largest body, in bytes
+QUIET = ("CAPTURE_NOT_FOUND", "IDEMPOTENCY_KEY_IN_USE", None)  # codes of refusals that a correct client can meet too
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What is answered in place of the API's own answer.
+    """An answer that replaces the API's own answer.
 
-    `when`: "early" (only `reads` bytes of the body are read, none unless said), "read" (the body was read, nothing is
-    stored), "stored" (all was done that the request asks for). `then`: "keep" the connection, "close" it, or send only
-    the first `only` bytes of the answer and "cut" or "reset" the connection or "hang". `gate` is waited for after
-    `reads` bytes of the body (all, unless said).
+    `when` says when the answer is sent: "early" (after `reads` bytes of the body, by default none), "read" (after the
+    whole body, with nothing stored), or "stored" (after the request was carried out). `then` says what follows: "keep"
+    the connection, "close" it, or send only the first `only` bytes of the answer and then "cut" or "reset" the
+    connection or "hang". The API waits for `gate` after `reads` bytes of the body, by default after all of them.
     """
 
-    status: int | None = None  # None: the API's own answer
-    code: str | None = "SCRIPTED"  # of the error in the JSON body
-    body: object = None  # bytes, text, or what becomes JSON; None: what fits the status
+    status: int | None = None  # None: the API's own status
+    code: str | None = "SCRIPTED"  # the error code in the JSON body
+    body: object = None  # bytes, text, or a value to send as JSON; None: a body that fits the status
     headers: dict = dataclasses.field(default_factory=dict)
     type: str = "application/json"
     when: str = "read"
     then: str = "keep"
     only: int = 0
-    raw: bytes | None = None  # all that is sent, head included
+    raw: bytes | None = None  # the whole answer with its head
     gate: threading.Event | None = None
     reads: int | None = None
 
     @property
     def asks(self):
-        """Whether the API is to do what the request asks for."""
+        """Whether the API carries the request out."""
         return self.when == "stored" or self.status is None and self.raw is None
 
 
 @dataclasses.dataclass
 class Seen:
-    """A request, as far as it came."""
+    """A request, with as much of its body as arrived."""
 
     method: str
     path: str
-    headers: dict  # names in lower case
-    port: int  # of the client: requests of one connection have the same
+    headers: dict  # by name in lower case
+    port: int  # the client's port; requests over one connection have the same one
     at: float = dataclasses.field(default_factory=time.monotonic)
-    length: int = 0  # bytes of the body that arrived
-    digest: str | None = None  # of the whole body
-    status: int | None = None  # that was answered
+    length: int = 0  # how many bytes of the body arrived
+    digest: str | None = None  # the SHA-256 of the whole body
+    status: int | None = None  # the status of the answer
 
     @property
     def key(self):
@@ -70,31 +71,34 @@ class Seen:
 
 @dataclasses.dataclass
 class Stored:
-    """A capture that the API holds."""
+    """A capture that the API has stored."""
 
     id: str
     photo: str
     digest: str
-    verdicts: list  # what each poll says; the last one stays
+    verdicts: list  # what each poll answers; the last value is repeated
 
 
 class CaptureAPI:
-    """The server, what it holds, and all that it saw."""
+    """The server, the captures that it stored, and all requests that it received."""
 
-    Answer, Seen = Answer, Seen  # for its connections
+    Answer, Seen = Answer, Seen  # the connections use these names
 
     def __init__(self, public, device=DEVICE, buffer=None):
         self.devices, self.buffer = Devices({device: public}), buffer
-        # What a test may change at any time.
-        self.shift = 0  # seconds that its clock is ahead
-        self.token = None  # the bearer token that it asks for
-        self.is_idempotent, self.duplicates = True, "500"  # the same photo again: or "409", or "twice" (stores it)
-        self.verdicts = []  # of new captures: ["processing", "complete"]; "gone" forgets it, "silent" has no status
-        self.reason = "the depth map is flat"  # of the verdict "failed"
+        # Settings that a test may change at any time:
+        self.shift = 0  # by how many seconds the server's clock is ahead
+        self.token = None  # the bearer token that requests must have
+        # `duplicates` says what a second upload of a photo gets: "500", "409", or "twice" (it is stored again).
+        self.is_idempotent, self.duplicates = True, "500"
+        # The verdicts of new captures, such as ["processing", "complete"]; "gone" forgets the capture, and "silent" is
+        # an answer without a status.
+        self.verdicts = []
+        self.reason = "the depth map is flat"  # the reason that goes with the verdict "failed"
         self.can_verify, self.limit = True, LIMIT
-        self.poison = {}  # answers to bodies of these digests, whenever they come
-        self.work = None  # an event that storing a capture waits for, its idempotency key being in use
-        # What a test looks at.
+        self.poison = {}  # scripted answers to bodies with these digests, at any time
+        self.work = None  # an event to wait for before a capture is stored; meanwhile its idempotency key is in use
+        # Results that a test reads:
         self.requests, self.stored, self.problems = [], [], []
         self.closing = threading.Event()
         self._scripts, self._always = {"captures": [], "verify": [], "poll": []}, {}
@@ -114,37 +118,37 @@ class CaptureAPI:
         self._thread.join()
         self._server.end()
 
-    # For tests.
+    # Methods for tests.
 
     def answer(self, *answers, to="captures"):
-        """The next answers, after those that are scripted already; None is one of its own."""
+        """Adds answers after those that are already scripted; None stands for the API's own answer."""
         with self._lock:
             self._scripts[to].extend(answers)
 
     def always(self, answer, to="captures"):
-        """What is answered when nothing else is scripted; None: its own answers."""
+        """Sets the answer for requests without a scripted one; None stands for the API's own answers."""
         with self._lock:
             self._always[to] = answer
 
     def seen(self, route="captures"):
-        """The requests for one route ("captures", "verify", "poll"), as they came."""
+        """Returns the requests for one route ("captures", "verify", "poll") in the order of their arrival."""
         return [request for request in list(self.requests) if route_of(request.method, request.path) == route]
 
     def content(self, about="at the end"):
         expect(not self.problems, f"{about}: the server complains: {self.problems[:3]}")
 
     def holds(self, *photos, about="at the end"):
-        """It holds each of these photos (SHA-256 in hex) once, and nothing else."""
+        """Checks that the API has stored each of these photos (SHA-256 in hex) once, and nothing else."""
         held = [capture.photo for capture in self.stored]
         expect(sorted(held) == sorted(photos), f"{about}: the server holds {len(held)} captures of {len(set(held))} "
                f"photos; {len(set(photos) - set(held))} of {len(photos)} are missing")
 
     @property
     def now(self):
-        """Its clock, in milliseconds."""
+        """The time of the server's clock in milliseconds."""
         return int((time.time() + self.shift) * 1000)
 
-    # For the connections.
+    # Methods for the connections.
 
     def scripted(self, route, peek=False):
         with self._lock:
@@ -158,7 +162,7 @@ class CaptureAPI:
             pass
 
     def handle(self, seen, headers, body):
-        """Does what the request asks for; status and JSON of the answer."""
+        """Carries the request out; returns status and JSON of the answer."""
         try:
             status, data = self._handle(seen, headers, body)
             return status, {"data": data, "meta": self._meta(headers)}
@@ -237,7 +241,7 @@ class CaptureAPI:
         return data | ({"reason": self.reason} if verdict == "failed" else {})
 
     def forget(self, *captures):
-        """It loses these captures, or all, and what it knew of their keys."""
+        """Deletes the captures of these photos, or all captures, and forgets their keys."""
         with self._lock:
             self.stored = [one for one in self.stored if captures and one not in captures]
             held = {one.digest for one in self.stored}
@@ -251,7 +255,7 @@ class CaptureAPI:
         file_hash = base64.b64encode(bytes.fromhex(digest)).decode()
         with self._lock:
             for capture in self.stored:
-                # What is still in work is not found, as on the first server of the contract.
+                # A capture that is still processed is not found; the first server of the contract behaves this way.
                 if capture.photo == digest and capture.verdicts in ([], ["complete"], ["silent"]):
                     return {"status": "verified", "capture_id": capture.id, "file_hash": file_hash,
                             "verification_url": self._shown(capture)}

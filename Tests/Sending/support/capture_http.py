@@ -1,4 +1,4 @@
-"""The connections of the capture API: HTTP/1.1 by Python's http.server, kept alive, and broken where it is scripted."""
+"""The connections of the capture API: HTTP/1.1 with Python's http.server, kept alive, broken where scripted."""
 import contextlib
 import email.utils
 import hashlib
@@ -24,7 +24,7 @@ def route_of(method, path):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Listens on a free loopback port."""
+    """A server that listens on a free loopback port."""
 
     request_queue_size = 128
     daemon_threads = True
@@ -38,7 +38,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.server_activate()
 
     def handle_error(self, request, client_address):
-        """A connection that ends amid a request is what many tests want; anything else would be an error here."""
+        """Ignores connections that end during a request, because many tests cause that; any other error is reported."""
 
     def end(self):
         self.server_close()
@@ -48,7 +48,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Exchange(http.server.BaseHTTPRequestHandler):
-    """One connection, request after request."""
+    """One connection, which handles one request after another."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -71,7 +71,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         try:
             self.exchange()
-        except OSError:  # the client has gone, or its connection was broken on purpose
+        except OSError:  # the client is gone, or the test broke the connection on purpose
             self.close_connection = True
         except Exception as error:
             self.server.api.problems.append(f"the server broke: {error!r}")
@@ -94,7 +94,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             api.wait(script.gate)
             body += self.read(seen)
         if seen.length != int(self.headers.get("Content-Length", 0)):
-            self.close_connection = True  # the client went away amid the body
+            self.close_connection = True  # the client ended the connection before the end of the body
             return None
         seen.digest = hashlib.sha256(body).hexdigest()
         if script.reads is None:
@@ -104,7 +104,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
         return self.deliver(seen, script, script.status or status, data)
 
     def read(self, seen, limit=None):
-        """The body up to its end, or up to `limit` bytes of it."""
+        """Reads the whole body, or only `limit` bytes of it."""
         length = int(self.headers.get("Content-Length", 0))
         goal = length if limit is None else min(limit, length)
         parts = []
@@ -117,7 +117,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
         return b"".join(parts)
 
     def deliver(self, seen, script, status, data):
-        """Sends the answer, as far as the script wants it to arrive."""
+        """Sends as much of the answer as the script allows."""
         seen.status = status
         is_early = script.when == "early"
         answer = script.raw if script.raw is not None else self.render(script, status, data, is_early)
@@ -128,7 +128,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         if script.then == "reset":
             if is_early:
-                time.sleep(0.3)  # so that the answer is there before the connection breaks
+                time.sleep(0.3)  # so that the answer arrives before the connection breaks
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             os.close(self.connection.detach())
         elif script.then == "hang":
@@ -138,7 +138,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             self.linger(5)
 
     def render(self, script, status, data, is_early):
-        """Head and body of an answer, in one piece."""
+        """Returns head and body of an answer in one piece."""
         api = self.server.api
         if script.body is not None:
             data = script.body
@@ -160,7 +160,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
         return "\r\n".join(lines).encode() + (b"" if self.command == "HEAD" else body)
 
     def linger(self, seconds):
-        """Reads what still comes and throws it away, until the client closes; then nobody misses the answer."""
+        """Reads and drops further bytes until the client closes, so that the client can still read the answer."""
         end = None if seconds is None else time.monotonic() + seconds
         self.connection.settimeout(0.05)
         while not self.server.api.closing.is_set() and (end is None or time.monotonic() < end):

@@ -1,4 +1,5 @@
-"""What the capture API asks of a request: headers, clock, signature, form. Spec/upload.md, read by other libraries."""
+"""The rules of the capture API for a request: headers, clock, signature, form. They follow Spec/upload.md and use
+libraries that the tools do not use."""
 import base64
 import binascii
 import hashlib
@@ -18,7 +19,7 @@ PHOTO_LIMIT, DEPTH_LIMIT = 10_485_760, 5_242_880
 
 
 class Refused(Exception):
-    """A request that the API does not take; what it answers."""
+    """The refusal of a request: status, code and message of the answer."""
 
     def __init__(self, status, code, message):
         super().__init__(f"{status} {code}: {message}")
@@ -31,13 +32,13 @@ def require(condition, status, code, message):
 
 
 class Devices:
-    """The devices that are registered, by their ids."""
+    """The registered devices, by id."""
 
     def __init__(self, keys):
         self.keys = {device: serialization.load_pem_public_key(pem) for device, pem in keys.items()}
 
     def admit(self, headers, now):
-        """The three headers, the clock and the device: all that is judged before the body."""
+        """Checks the three headers, the clock and the device, which is all that is checked before the body."""
         given = [headers.get(f"X-Device-{name}") for name in ("Id", "Timestamp", "Signature")]
         require(all(value is not None for value in given), 401, "DEVICE_AUTH_REQUIRED", "a device header is missing")
         device, timestamp, signature = given
@@ -50,7 +51,7 @@ class Devices:
         require(device.lower() in self.keys, 404, "DEVICE_NOT_FOUND", "no such device")
 
     def verify(self, headers, digest):
-        """The signature, over the bytes that came."""
+        """Checks the signature over the received bytes."""
         message = f"{headers['X-Device-Timestamp']}|{digest}".encode()
         key = self.keys[headers["X-Device-Id"].lower()]
         try:
@@ -60,7 +61,7 @@ class Devices:
 
 
 def photo_of_capture(headers, body):
-    """The SHA-256 of the photo in an upload body in hex, after all of the form was judged."""
+    """Checks the whole form; returns the SHA-256 of the photo in the upload body in hex."""
     parts = _parts(headers, body)
     for name in ("photo", "depth_map", "metadata"):
         require(parts.get(name), 400, "VALIDATION_ERROR", f"part {name} is missing or empty")
@@ -79,21 +80,21 @@ def photo_of_capture(headers, body):
 
 
 def digest_of_file(headers, body):
-    """The SHA-256 of the part `file` in hex."""
+    """Returns the SHA-256 of the part `file` in hex."""
     parts = _parts(headers, body)
     require(set(parts) == {"file"}, 400, "VALIDATION_ERROR", f"parts are {sorted(parts)}, not one `file`")
     return hashlib.sha256(parts["file"]).hexdigest()
 
 
 def _parts(headers, body):
-    """The form, by Werkzeug's parser; a name may come once."""
+    """Parses the form with Werkzeug's parser and refuses a repeated name."""
     kind = headers.get("Content-Type", "")
     require(kind.startswith("multipart/form-data; boundary="), 400, "VALIDATION_ERROR", f"Content-Type {kind!r}")
     parser = FormDataParser(max_form_memory_size=1 << 20, max_form_parts=64, silent=False)
     options = {"boundary": kind.partition("boundary=")[2].strip('"')}
     try:
         _, form, files = parser.parse(io.BytesIO(body), "multipart/form-data", len(body), options)
-    except Exception as error:  # whatever the parser throws, the form is none
+    except Exception as error:  # any exception of the parser means that the form is invalid
         raise Refused(400, "VALIDATION_ERROR", f"Failed to read multipart form: {error}") from None
     found = [(name, value.encode()) for name, value in form.items(multi=True)]
     found += [(name, file.read()) for name, file in files.items(multi=True)]
@@ -109,7 +110,7 @@ def _base64(text):
 
 
 def _inflated(data):
-    """The length of what a single gzip member holds."""
+    """Returns how many bytes a single gzip member decompresses to."""
     try:
         inflater = zlib.decompressobj(wbits=31)
         length = len(inflater.decompress(data))

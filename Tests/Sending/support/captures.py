@@ -1,4 +1,4 @@
-"""Captures that are hard to tell apart, or refused, or in a file of the user's; and the order in which they came."""
+"""Captures of the same photo, captures that the server refuses, captures by reference; and the order of uploads."""
 import hashlib
 
 from capture_api import Answer
@@ -6,14 +6,14 @@ from queues import photo_of
 
 
 def twins(bench):
-    """Two captures of one photo."""
+    """Returns two captures of one photo."""
     number = next(bench.numbers)
     return [bench.packed(f"twin{number}-{day}", photo_of(number, 5000), captured_at=f"2026-03-{day}T10:00:00Z")
             for day in (14, 15)]
 
 
 def referred(bench, name, bundle):
-    """A file of our own that a rig refers to."""
+    """Writes a file of the test to which the queue of a new rig can refer."""
     rig = bench.rig()
     path = rig.folder / f"{name.replace(' ', '-')}.bundle"
     path.write_bytes(bundle.data)
@@ -21,7 +21,7 @@ def referred(bench, name, bundle):
 
 
 def arrivals(bench, api, bundles):
-    """The places of the bundles whose bodies came, in the order of their arrival."""
+    """Returns the indexes of the bundles whose bodies were uploaded, in the order of their arrival."""
     known = {hashlib.sha256(bench.body(bundle)).hexdigest(): place for place, bundle in enumerate(bundles)}
     return [known[request.digest] for request in api.seen() if request.digest]
 

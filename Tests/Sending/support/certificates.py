@@ -1,4 +1,4 @@
-"""Authorities and the certificates that they give, made by the cryptography package for one test."""
+"""Certificate authorities and their certificates, made with the cryptography package for one test."""
 import datetime
 import ipaddress
 
@@ -14,7 +14,7 @@ ELSEWHERE = [x509.DNSName("captures.example")]
 
 
 class Authority:
-    """An authority of our own; nobody's system trusts it."""
+    """A certificate authority of one test, which no system trusts."""
 
     def __init__(self, folder, name="authority"):
         self.folder, self.name = folder, name
@@ -26,7 +26,7 @@ class Authority:
         self.path = self._write(f"{name}.pem", self.certificate.public_bytes(serialization.Encoding.PEM))
 
     def server(self, names=LOOPBACK, days=30, label="server"):
-        """The files of a certificate and its key; a negative `days` is over for so long."""
+        """Makes the files of a certificate and its key. A negative `days` means that it expired that many days ago."""
         return self._pair(label, days, ExtendedKeyUsageOID.SERVER_AUTH, names)
 
     def client(self, label="client"):

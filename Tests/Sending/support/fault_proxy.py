@@ -1,10 +1,11 @@
-"""A TCP proxy between capqueue and any server that does what a bad network does, connection by connection.
+"""A TCP proxy between capqueue and any server. It simulates a bad network, with a separate fault for each connection.
 
     with FaultProxy(server.port) as proxy:
         proxy.plan(Fault(cut_after=5000), Fault(reply="lose"))
         rig.http(proxy.url)
 
-The first connection is cut after 5000 bytes of the request, the second loses its reply, all others are passed on.
+The proxy cuts the first connection after 5000 bytes of the request, drops the reply of the second, and passes all
+others on.
 """
 import contextlib
 import dataclasses
@@ -19,29 +20,29 @@ RESET = struct.pack("ii", 1, 0)  # SO_LINGER 0: closing sends RST instead of FIN
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """What one connection suffers; nothing, unless said.
+    """The fault of one connection; none by default.
 
-    `up` counts from the client to the server, `down` back. `reply` is what becomes of the server's bytes: "pass",
-    "lose" (the server has answered, the client sees the end), "twice", "garble", or bytes that come in its place.
+    "Up" is from the client to the server, "down" is back. `reply` says what happens to the server's bytes: "pass",
+    "lose" (the server has answered, and the client sees only the end), "twice", "garble", or bytes that replace them.
     """
 
-    close: bool = False  # closed right after it was accepted
-    silent: bool = False  # accepted, and nothing ever comes back
-    cut_after: int | None = None  # closed after so many bytes up
-    stall_after: int | None = None  # nothing more is passed up after so many bytes
-    rate: int | None = None  # bytes a second up
+    close: bool = False  # close right after accepting
+    silent: bool = False  # accept, and never send anything back
+    cut_after: int | None = None  # close after this many bytes up
+    stall_after: int | None = None  # pass nothing more up after this many bytes
+    rate: int | None = None  # bytes per second up
     reply: str | bytes = "pass"
-    reply_cut: int | None = None  # closed after so many bytes down
-    reply_rate: int | None = None  # bytes a second down
-    reply_stall: int | None = None  # nothing more comes down after so many bytes, and the connection stays
-    reset: bool = False  # where it is closed: by RST
+    reply_cut: int | None = None  # close after this many bytes down
+    reply_rate: int | None = None  # bytes per second down
+    reply_stall: int | None = None  # pass nothing more down after this many bytes, and keep the connection open
+    reset: bool = False  # close with RST
 
 
 NONE = Fault()
 
 
 class Connection:
-    """One connection through the proxy; `up` and `down` count the bytes that were passed on."""
+    """One connection through the proxy; `up` and `down` count the bytes that it has passed on."""
 
     def __init__(self, proxy, client, fault):
         self.proxy, self.client, self.fault = proxy, client, fault
@@ -67,7 +68,7 @@ class Connection:
         return self.close()
 
     def drain(self):
-        """Reads what comes and says nothing, until the client goes away."""
+        """Reads what arrives and sends nothing until the client goes away."""
         with contextlib.suppress(OSError):
             while data := self.client.recv(CHUNK):
                 self.swallowed += len(data)
@@ -88,7 +89,7 @@ class Connection:
             if limit is not None and self.up >= limit:
                 if fault.stall_after is None:
                     return self.close()
-                # Nobody reads the client's socket from now on, so its buffers fill as on a dead line.
+                # Stop reading from the client, so that its buffers fill as on a dead line.
                 self._closed.wait()
                 return None
         self.server.shutdown(socket.SHUT_WR)
@@ -130,7 +131,7 @@ class Connection:
                 return
 
     def close(self):
-        """Both ends at once."""
+        """Closes both ends at once."""
         with self._lock:
             if not self.is_open:
                 return
@@ -142,13 +143,14 @@ class Connection:
             with contextlib.suppress(OSError):
                 if self.fault.reset:
                     end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                # The other thread may wait in recv(): without this it would, and the kernel would keep the socket.
+                # The other thread may be waiting in recv(). Without this call it would go on, and the kernel would keep
+                # the socket open.
                 end.shutdown(socket.SHUT_RD if self.fault.reset else socket.SHUT_RDWR)
             end.close()
 
 
 class FaultProxy:
-    """Listens on a free loopback port, and passes connections on to another one."""
+    """Listens on a free loopback port and passes connections on to another port."""
 
     def __init__(self, target):
         self.target, self.connections = target, []
@@ -168,22 +170,22 @@ class FaultProxy:
         return f"http://127.0.0.1:{self.port}"
 
     def plan(self, *faults, otherwise=NONE):
-        """What the next connections suffer, one after the other, and what those after them."""
+        """Sets the faults of the next connections, one each, and the fault of all later connections."""
         with self._lock:
             self._plan, self._otherwise = list(faults), otherwise
 
     @property
     def open(self):
-        """How many connections are open now."""
+        """The number of connections that are open now."""
         return sum(connection.is_open for connection in self.connections)
 
     def cut(self):
-        """Closes all connections, those that stall included."""
+        """Closes all connections, even those that stall."""
         for connection in list(self.connections):
             connection.close()
 
     def down(self):
-        """Connections are refused from now on; those that are there stay."""
+        """Refuses new connections from now on; open ones stay open."""
         if self._listener:
             with contextlib.suppress(OSError):
                 self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
@@ -192,8 +194,8 @@ class FaultProxy:
             self._listener = None
 
     def up(self):
-        """Connections are accepted (again), on the same port."""
-        # Some connection of the machine may have the port for its own end just now.
+        """Accepts connections (again) on the same port."""
+        # Another connection of this machine may use this port for its own end at the moment.
         for patience in range(100, -1, -1):
             try:
                 listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
@@ -202,7 +204,7 @@ class FaultProxy:
                 if not patience:
                     raise
                 time.sleep(0.1)
-        # Small, and handed on to each connection, so that a client soon notices that nobody reads.
+        # A small buffer, which each connection inherits, lets a client soon notice that nobody reads.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, CHUNK)
         self.port, self._listener = listener.getsockname()[1], listener
         self._thread = threading.Thread(target=self._accept, args=(listener,), daemon=True)

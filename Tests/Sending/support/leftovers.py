@@ -1,4 +1,4 @@
-"""Processes that a command of the user's left behind."""
+"""Finds processes that a user's command left behind."""
 import contextlib
 import os
 import pathlib
@@ -6,7 +6,7 @@ import signal
 
 
 def left(rig):
-    """Those of the noted processes that live on."""
+    """Returns the ids of the recorded processes that still run."""
     found = []
     for pid in (rig.out / "pids").read_text().split() if (rig.out / "pids").exists() else []:
         with contextlib.suppress(OSError):
@@ -17,7 +17,7 @@ def left(rig):
 
 @contextlib.contextmanager
 def cleaned(rig):
-    """Whatever comes of the test, no hook of it stays."""
+    """Kills all remaining hooks of the test at the end, whether it passed or not."""
     try:
         yield
     finally:

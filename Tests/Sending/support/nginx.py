@@ -1,9 +1,9 @@
-"""Debian's nginx as the web server of the tests: one process a test, on free loopback ports, ended by its own id.
+"""Debian's nginx as the web server of the tests: one process for each test, on free loopback ports, ended by its id.
 
     with Nginx(folder, tls={"good": authority.server()}) as server:
         rig.dest("web", "put", "--url", f"{server.url}/store/{{sha256}}")
 
-What lies below `/store/` is kept by PUT and given back by GET; NGINX_PLACES says what the other places do.
+Below `/store/` PUT stores a file and GET returns it; NGINX_PLACES says what the other paths do.
 """
 import contextlib
 import json
@@ -18,9 +18,9 @@ from rigs import wait_until
 from seaweed import BUCKET
 
 CODES = (301, 302, 303, 307, 308)
-# What /store/ can be told to answer, by `says`.
+# The statuses that `says` can make /store/ answer with.
 STATUSES = (400, 401, 403, 404, 405, 407, 408, 409, 410, 412, 413, 422, 429, 500, 501, 503, 505, 507, 509)
-REFUSAL = '{"error":{"code":"SCRIPTED"}}'  # not the pages of nginx, which would be an edge's
+REFUSAL = '{"error":{"code":"SCRIPTED"}}'  # replaces nginx's own pages, which would look like the answer of an edge
 LOG = {"method": "$request_method", "uri": "$request_uri", "status": "$status", "protocol": "$server_protocol",
        "port": "$server_port", "length": "$content_length", "received": "$request_length", "at": "$msec",
        "authorization": "$http_authorization", "device": "$http_x_device_id", "signature": "$http_x_device_signature",
@@ -52,7 +52,7 @@ http {{
 }}
 """
 
-# A proxy for whoever asks for one, of http only.
+# A proxy for http only.
 FORWARD = """
     server {{
         listen 127.0.0.1:{proxy};
@@ -60,7 +60,7 @@ FORWARD = """
     }}
 """
 
-# Regular expressions come first to nginx, so a place with one is not shadowed by /store/.
+# nginx tries regular expressions first, so /store/ does not hide a location that has one.
 NGINX_PLACES = """
         location /store/ {{
             default_type application/json;
@@ -89,7 +89,7 @@ NGINX_PLACES = """
 
 
 def redirects(ports):
-    """Places named for where they lead and by which code: /other/307/store/x leads to /store/x of the other port."""
+    """Returns locations named by target and code: /other/307/store/x answers 307 to /store/x at the other port."""
     targets = {"same": "", "whole": "$scheme://$http_host", "other": f"http://127.0.0.1:{ports['other']}",
                "name": "$scheme://localhost:$server_port", "plain": f"http://127.0.0.1:{ports['plain']}"}
     targets |= {f"to-{name}": f"https://127.0.0.1:{port}" for name, port in ports["tls"].items()}
@@ -98,7 +98,7 @@ def redirects(ports):
 
 
 def fresh(bench, **options):
-    """An nginx in a folder of its own."""
+    """Returns an nginx with its own folder."""
     return Nginx(bench.folder / f"nginx{next(bench.numbers)}", **options)
 
 
@@ -116,8 +116,9 @@ def has_ipv6():
 
 
 class Nginx:
-    """A running nginx. `tls` names pairs of certificate and key, a port for each; `clients` is the authority of those
-    who may come to the one named "clients"; `backend` serves /api/, `passes` what is below the name of a bucket."""
+    """A running nginx. `tls` maps names to pairs of certificate and key, each with its own port. `clients` is the
+    authority of the clients that may use the port named "clients". `backend` serves /api/, and `passes` serves
+    everything below the name of a bucket."""
 
     def __init__(self, folder, tls=None, clients=None, backend=None, passes=None):
         self.folder, self.certificates = pathlib.Path(folder), tls or {}
@@ -127,7 +128,7 @@ class Nginx:
     def __enter__(self):
         for place in ("root/store", "flags", "temporary"):
             (self.folder / place).mkdir(parents=True, exist_ok=True)
-        for _ in range(5):  # somebody else may take a port that was free a moment ago
+        for _ in range(5):  # another process may take a port that was free a moment ago
             if self._start():
                 return self
             self.__exit__()
@@ -145,15 +146,15 @@ class Nginx:
 
     @property
     def other(self):
-        """The same places under another origin."""
+        """The URL of the same files at another origin."""
         return f"http://127.0.0.1:{self.ports['other']}"
 
     def template(self, place="store"):
-        """What `--url` takes for one of its places."""
+        """Returns the value of `--url` for one of the server's locations."""
         return f"{self.url}/{place}/{{sha256}}.bundle"
 
     def keeps(self, *bundles, place="store", about="the server"):
-        """It holds these bundles, byte for byte, and nothing else."""
+        """Checks that the server has exactly these bundles, byte for byte."""
         names = sorted(f"{place}/{bundle.sha256}.bundle" for bundle in bundles)
         expect(self.holds() == names, f"{about} holds {len(self.holds())} files, not {len(names)}: {self.holds()[:4]}")
         for bundle in bundles:
@@ -165,11 +166,11 @@ class Nginx:
         return f"http://127.0.0.1:{self.ports['proxy']}"
 
     def secure(self, name):
-        """The same places behind TLS, with the certificate of that name."""
+        """Returns the URL of the same files behind TLS, with the certificate of that name."""
         return f"https://127.0.0.1:{self.ports['tls'][name]}"
 
     def says(self, status=None, wait=None):
-        """What /store/ answers to each request from now on; nothing: it stores."""
+        """Sets what /store/ answers to each request from now on; without an argument it stores files again."""
         for flag in (self.folder / "flags").iterdir():
             flag.unlink()
         if wait is not None:
@@ -178,23 +179,23 @@ class Nginx:
             (self.folder / f"flags/{status}").touch()
 
     def path(self, name):
-        """Where it keeps what was put to /`name`."""
+        """Returns where the server stores the file that was put to /`name`."""
         return self.folder / "root" / name
 
     def holds(self):
-        """All whole files, by name below the root."""
+        """Returns the names of all whole files, relative to the root."""
         return sorted(str(path.relative_to(self.folder / "root")) for path in (self.folder / "root").rglob("*")
                       if path.is_file())
 
     def log(self, **members):
-        """The requests that ended so far, with these members."""
+        """Returns the log of all finished requests with these members."""
         path = self.folder / "access.log"
         lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
         seen = [json.loads(line) for line in lines]
         return [one for one in seen if all(one[name] == str(value) for name, value in members.items())]
 
     def logged(self, count, **members):
-        """The same, once there are `count`: a line is written after the answer was sent."""
+        """Waits until `log` has `count` requests, because nginx writes the line after it has sent the answer."""
         wait_until(lambda: len(self.log(**members)) >= count, f"{count} requests with {members} in nginx's log")
         return self.log(**members)
 

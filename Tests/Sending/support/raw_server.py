@@ -1,4 +1,4 @@
-"""A server that a test writes byte by byte: requests word for word, answers as they are."""
+"""A server that a test controls byte by byte: it shows each request verbatim and sends any bytes as the answer."""
 import dataclasses
 
 from sockets import SocketServer
@@ -8,11 +8,11 @@ CHUNK = 65536
 
 @dataclasses.dataclass
 class Heard:
-    """A request, word for word."""
+    """A request, verbatim."""
 
     method: str
     path: str
-    headers: list  # pairs, names in lower case
+    headers: list  # pairs; names in lower case
     body: bytes
 
     def values(self, name):
@@ -20,7 +20,7 @@ class Heard:
 
 
 class Bare(SocketServer):
-    """`serve(client, number)` is a function of the test's."""
+    """A server whose connections the test's function `serve(client, number)` handles."""
 
     def __init__(self, serve, context=None):
         super().__init__()
@@ -36,7 +36,7 @@ class Bare(SocketServer):
 
 
 def received(client, limit=None):
-    """The next request of a connection, of its body `limit` bytes or all; None where the connection ends instead."""
+    """Reads the next request of a connection, with `limit` bytes of its body or all; None if the connection ends."""
     data = b""
     while b"\r\n\r\n" not in data:
         if not (part := client.recv(CHUNK)):
@@ -61,14 +61,14 @@ def received(client, limit=None):
 
 
 def answer(status, *lines, body=b""):
-    """All bytes of an answer. Its length is told unless a line says how long it is."""
+    """Returns all bytes of an answer. It adds Content-Length unless a line gives the length or the encoding."""
     is_told = any(line.lower().startswith(("content-length:", "transfer-encoding:")) for line in lines)
     told = [] if is_told or status == 204 else [f"Content-Length: {len(body)}"]
     return "\r\n".join([f"HTTP/1.1 {status} Scripted", *lines, *told, "", ""]).encode("latin-1") + body
 
 
 def saying(reply, seen=None):
-    """For `Bare`: answers request after request by what `reply(heard)` gives."""
+    """Returns a function for `Bare` that answers each request with the result of `reply(heard)`."""
     def serve(client, _):
         while heard := received(client):
             if seen is not None:

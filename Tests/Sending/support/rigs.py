@@ -1,6 +1,7 @@
-"""What the tests share: both binaries, a stock of signed bundles, and rigs that each have a queue and a home.
+"""Code that all families share: both binaries, a stock of signed bundles, and rigs with their own queue and home.
 
-What a run came to is read in the rows, by Python's sqlite3; where the tool's own words matter they are asked as well.
+Tests read the result of a run from the rows with Python's sqlite3; where the words of the tool matter, they check its
+output as well.
 """
 import contextlib
 import json
@@ -19,9 +20,9 @@ from bench import PHOTO
 from checks import PATIENCE, Failed, Result, expect
 from queues import QueueBench, QueueRig, photo_of
 
-DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"  # the id that the servers of the tests gave the device
-AT_ONCE = ",".join("0" * 10)  # for --retry: a table without waiting, so that no test waits 300 s
-BIG = 8_000_000  # bytes of a photo that no socket buffer holds, so that a server meets a transfer under way
+DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"  # the id that the test servers gave to the device
+AT_ONCE = ",".join("0" * 10)  # a value of --retry without waiting times, so that no test waits 300 s
+BIG = 8_000_000  # bytes of a photo that fills every socket buffer, so that a server can act during a transfer
 
 DELIVERIES = """
 SELECT deliveries.*, captures.id AS bundle, captures.sha256, destinations.name AS destination_name
@@ -31,7 +32,7 @@ LEFT JOIN destinations ON destinations.id = deliveries.destination
 
 
 def wait_until(condition, what, seconds=PATIENCE):
-    """What `condition()` gives, as soon as that is true."""
+    """Waits until `condition()` is true, and returns its value."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         expect(time.monotonic() < end, f"waited {seconds} s in vain: {what}")
@@ -40,7 +41,7 @@ def wait_until(condition, what, seconds=PATIENCE):
 
 
 class SendingBench(QueueBench):
-    """Both binaries, and bundles of a device whose public key the servers know. No two have the same photo."""
+    """Both binaries, and bundles of a device whose public key the servers know. No two bundles have the same photo."""
 
     def __init__(self, capqueue, capbundle, folder, seed):
         self._lock, self._made = threading.RLock(), {}  # families run side by side
@@ -59,28 +60,28 @@ class SendingBench(QueueBench):
             return super().packed(name, photo, options, **members)
 
     def bundles(self, count, start=0):
-        """Bundles of the stock; more are made where it has too few."""
+        """Returns bundles of the stock, and makes more if it has too few."""
         with self._lock:
             for number in range(len(self.stock), start + count):
                 self.stock.append(self.packed(f"stock{number}", photo_of(number, 3000 + number)))
             return self.stock[start:start + count]
 
     def big(self, size=BIG):
-        """A bundle of about `size` bytes, made when it is first asked for."""
+        """Returns a bundle of about `size` bytes, which is made on the first call."""
         with self._lock:
             if size not in self._made:
                 self._made[size] = self.packed(f"big{size}", PHOTO[:-2] + b"\x37" * size + PHOTO[-2:])
             return self._made[size]
 
     def photo(self, bundle):
-        """The SHA-256 of a bundle's photo in hex, out of its manifest."""
+        """Returns the SHA-256 of a bundle's photo in hex, from its manifest."""
         with tarfile.open(bundle.path, "r:") as archive:
             manifest = json.load(archive.extractfile("manifest.json"))
         found, = (entry["sha256"] for entry in manifest["entries"] if entry["role"] == "photo")
         return found
 
     def body(self, bundle):
-        """The upload body of a bundle, as `capbundle multipart` writes it."""
+        """Returns the upload body of a bundle, as `capbundle multipart` writes it."""
         target = bundle.path.with_suffix(".body")
         with self._lock:
             if not target.exists():
@@ -89,58 +90,58 @@ class SendingBench(QueueBench):
 
 
 class SendingRig(QueueRig):
-    """A queue of its own, and the means to run it and to see what became of it."""
+    """A new queue, with methods that run the tool on it and read the results."""
 
     def __init__(self, bench, folder):
         super().__init__(bench, folder)
         self.env |= {"XDG_DATA_HOME": str(self.home / ".local/share"), "XDG_CONFIG_HOME": str(self.home / ".config")}
 
-    # What a user does.
+    # Methods for the actions of a user.
 
     def dest(self, name, kind, *options, code=0):
-        """`dest add`."""
+        """Runs `dest add`."""
         return self.run("dest", "add", name, "--kind", kind, *options).must(code, about=f"dest add --kind {kind}")
 
     def http(self, url, *options, name="api", retry=AT_ONCE):
-        """Adds a destination of kind http, of the device that the servers know."""
+        """Adds a destination of kind http, for the device that the servers know."""
         table = ("--retry", retry) if retry else ()
         return self.dest(name, "http", "--url", url, "--key", self.key, "--device-id", DEVICE, *table, *options)
 
     def send(self, *options, code=None, seconds=PATIENCE, about="run"):
-        """One `run`, to its end; `code` is the exit code, or several that are allowed."""
+        """Runs `run` to its end; `code` is the expected exit code, or several that are allowed."""
         result = self.run("run", *options, seconds=seconds)
         if code is not None:
             result.must(*([code] if isinstance(code, int) else code), about=about)
         return result
 
     def start(self, *words):
-        """A command in the background: `with rig.start("run", "--watch") as running`."""
+        """Starts a command in the background: `with rig.start("run", "--watch") as running`."""
         return Running(self, words)
 
-    # What became of it.
+    # Methods that read the results.
 
     def deliveries(self):
-        """All deliveries with all columns, in the order in which they were made."""
+        """Returns all deliveries with all columns, in the order of their creation."""
         with self._rows() as database:
             return [_record(row) for row in database.execute(DELIVERIES + " ORDER BY deliveries.id")]
 
     def delivery(self, bundle, destination=None):
-        """The delivery of a bundle; to one destination, where there are several."""
+        """Returns the delivery of a bundle, for one destination if there are several."""
         found = [row for row in self.deliveries() if row.bundle == bundle.id
                  and destination in (None, row.destination_name)]
         expect(len(found) == 1, f"{len(found)} deliveries of {bundle.id} instead of one")
         return found[0]
 
     def states(self):
-        """The states of all deliveries, each once."""
+        """The set of states of all deliveries."""
         return {row.state for row in self.deliveries()}
 
     def tries(self, bundle):
-        """What is recorded of each try to send a bundle."""
+        """Returns the recorded attempts to send a bundle."""
         return self._of("attempts", bundle)
 
     def changes(self, bundle):
-        """Each change of the state of its delivery."""
+        """Returns all recorded changes of the state of the bundle's delivery."""
         return self._of("transitions", bundle)
 
     def destination(self, name="api"):
@@ -150,7 +151,7 @@ class SendingRig(QueueRig):
         return _record(row)
 
     def receipt(self, bundle, destination=None):
-        """The receipt, read as the JSON that it is."""
+        """Returns the receipt, parsed as JSON."""
         text = self.delivery(bundle, destination).receipt
         expect(text, f"{bundle.id} has no receipt")
         return json.loads(text)
@@ -176,7 +177,7 @@ def _record(row):
 
 
 def completed(rig, *bundles, attempts=1, about="run"):
-    """Each of them is completed after so many attempts, and not in doubt."""
+    """Checks that each bundle is completed after this number of attempts, and not in doubt."""
     for bundle in bundles:
         row = rig.delivery(bundle)
         expect((row.state, row.attempts, row.in_doubt) == ("completed", attempts, 0), f"{about}: {row.state} after "
@@ -184,7 +185,7 @@ def completed(rig, *bundles, attempts=1, about="run"):
 
 
 def failed(rig, bundle):
-    """It is to be tried again, nobody believes that it has landed, and `prune` keeps its bytes."""
+    """Checks that the bundle will be tried again, is not recorded as landed, and that `prune` keeps its bytes."""
     row = rig.delivery(bundle)
     expect((row.state, row.attempts) == ("failed", 1) and not row.receipt, f"is {row.state} after {row.attempts} "
            f"attempts, {row.error_code} {row.error_message}, receipt {row.receipt}")
@@ -194,14 +195,14 @@ def failed(rig, bundle):
 
 
 def findings(result):
-    """The lines of `check --json` that name a capture."""
+    """Returns the lines of `check --json` that name a capture."""
     lines = [json.loads(line) for line in result.out.splitlines()]
     expect(lines, f"check --json prints nothing: {result.text[:200]!r}")
     return [line for line in lines if line["kind"] != "summary"]
 
 
 class Running:
-    """A command of a rig that goes on beside the test. Its output goes into files, so it never waits for a reader."""
+    """A command of a rig that runs beside the test. Its output goes into files, so it never waits for a reader."""
 
     def __init__(self, rig, words):
         number = next(rig.bench.numbers)
@@ -227,7 +228,7 @@ class Running:
 
     @property
     def cpu_seconds(self):
-        """The processor time that it has used, in and outside the kernel."""
+        """The processor time that the command has used, inside and outside the kernel."""
         after_name = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
@@ -236,12 +237,12 @@ class Running:
             os.kill(self.pid, number)
 
     def kill(self):
-        """Ends it without asking, if it still runs."""
+        """Kills the command if it still runs."""
         self.tell(signal.SIGKILL)
         self.process.wait()
 
     def end(self, seconds=PATIENCE):
-        """How it ended, by itself."""
+        """Waits until the command ends by itself, and returns its result."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -250,16 +251,16 @@ class Running:
         return Result(code, self.out.read_bytes(), self.err.read_bytes())
 
     def stop(self, number=signal.SIGTERM, seconds=PATIENCE):
-        """How it ended when it was asked to."""
+        """Sends a signal, waits until the command ends, and returns its result."""
         self.tell(number)
         return self.end(seconds)
 
     def events(self):
-        """What `run --json` printed up to now: whole lines only."""
+        """Returns the events that `run --json` has printed so far, from whole lines only."""
         lines = self.out.read_bytes().split(b"\n")[:-1]
         return [json.loads(line) for line in lines]
 
     def saw(self, event, **members):
-        """The events of one name so far, with these members."""
+        """Returns the events of one name so far that have these members."""
         return [line for line in self.events() if line["event"] == event
                 and all(line.get(name) == value for name, value in members.items())]

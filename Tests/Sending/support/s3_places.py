@@ -1,11 +1,11 @@
-"""A prefix of its own in SeaweedFS for each test, and rigs that send there."""
+"""A separate prefix in SeaweedFS for each test, and rigs that send there."""
 import seaweed
 from checks import expect
 from rigs import AT_ONCE
 
 
 class Place:
-    """A prefix of its own in the store, and rigs that send there."""
+    """A separate prefix in the store, and rigs that send there."""
 
     def __init__(self, bench):
         self.bench, self.store = bench, seaweed.shared(bench)

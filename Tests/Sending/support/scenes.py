@@ -1,4 +1,4 @@
-"""A run in the middle of an upload, for what users do meanwhile."""
+"""A run that is in the middle of an upload, so that a test can act meanwhile as a user would."""
 import signal
 import threading
 
@@ -11,7 +11,7 @@ ENDED = {signal.SIGTERM: (15, 143, -signal.SIGTERM), signal.SIGINT: (15, 130, -s
 
 
 class Scene:
-    """A server that keeps the first upload waiting, and a run in the middle of it."""
+    """A server that does not answer the first upload yet, and a run that waits for it."""
 
     def __init__(self, bench, count=3, is_half=False, words=("run", "--until-empty"), options=()):
         self.bench, self.rig, self.gate = bench, bench.rig(), threading.Event()
@@ -43,7 +43,7 @@ class Scene:
         return [self.rig.delivery(bundle).state for bundle in self.bundles]
 
     def ends_well(self):
-        """One more run brings all the rest, and the server holds each once."""
+        """Checks that one more run delivers all other bundles, and that the server has each once."""
         self.gate.set()
         self.rig.send("--until-empty", code=0)
         self.api.holds(*map(self.bench.photo, self.bundles))

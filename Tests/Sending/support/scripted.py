@@ -1,4 +1,4 @@
-"""A small HTTP server that answers as a function says, for what no real server does: digests that lie, lost replies.
+"""A small HTTP server that answers with a function, for answers that no real server gives: wrong digests, lost replies.
 
     with Scripted(lambda request: Reply(201, {"ETag": '"0"'})) as server: ...
 """
@@ -17,11 +17,11 @@ from sockets import SocketServer
 
 @dataclasses.dataclass
 class Request:
-    """What came, whole."""
+    """A complete request."""
 
     method: str
     path: str
-    headers: dict  # names in lower case
+    headers: dict  # by name in lower case
     body: bytes
     at: float = dataclasses.field(default_factory=time.monotonic)
 
@@ -32,7 +32,7 @@ class Request:
 
 @dataclasses.dataclass
 class Reply:
-    """What is answered. `lost`: the connection is closed instead."""
+    """An answer. With `lost` the server closes the connection instead."""
 
     status: int = 200
     headers: dict = dataclasses.field(default_factory=dict)
@@ -45,7 +45,7 @@ def in_json(value, status=200):
 
 
 class Scripted:
-    """Answers each request with `answer(request)`, and keeps what came in `requests`."""
+    """Answers each request with `answer(request)`, and records all requests in `requests`."""
 
     def __init__(self, answer, address="127.0.0.1", port=0):
         self.answer, self.address, self.port, self.requests, self.connections = answer, address, port, [], 0
@@ -102,7 +102,7 @@ class _Exchange(http.server.BaseHTTPRequestHandler):
 
 
 class Tunnel(SocketServer):
-    """A proxy that only knows CONNECT; `asked` is for which hosts."""
+    """A proxy that knows only CONNECT; `asked` lists the hosts that clients asked for."""
 
     def __init__(self):
         super().__init__()
@@ -137,7 +137,7 @@ class Tunnel(SocketServer):
 
 
 class Shelf:
-    """For `Scripted`: a plain store. `kept` are its bodies by path, `refuses` the paths that it takes no more."""
+    """A plain store for `Scripted`. `kept` maps paths to bodies; `refuses` lists the paths that it no longer takes."""
 
     def __init__(self):
         self.kept, self.refuses = {}, set()

@@ -1,4 +1,4 @@
-"""SeaweedFS as the S3 store of the tests: one process for the whole suite, on ports that are free, ended by its id.
+"""SeaweedFS as the S3 store of the tests: one process for the whole suite, on free ports, ended by its id.
 
     rig.dest("s3", "s3", "--url", seaweed.shared(bench).url + "/prefix")
     seaweed.shared(bench).client().get("prefix/key")
@@ -17,15 +17,15 @@ from checks import Failed
 from sigv4 import Client, Keys
 
 BUCKET = "captures"
-# All that a `weed mini` listens on; what it needs no port for is switched off.
+# All ports that `weed mini` listens on; services that need no port are switched off.
 PORTS = ("master", "volume", "filer", "s3", "admin")
 OFF = ("-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false",
        "-s3.autoCreateBucket=false")
-SECONDS = 60  # until it answers
+SECONDS = 60  # how long to wait for the first answer
 
 
 def free_ports(count):
-    """Ports that are free now, no two alike, below those that the kernel gives to whoever asks for any."""
+    """Returns different free ports below the range from which the kernel assigns ports."""
     found, probes = [], []
     try:
         while len(found) < count:
@@ -46,7 +46,7 @@ _lock, _shared = threading.Lock(), []
 
 
 def shared(bench):
-    """The one store of this suite, started when it is first asked for."""
+    """Returns the one store of this suite, which the first call starts."""
     with _lock:
         if not _shared:
             _shared.append(Seaweed(bench.folder / "seaweed"))
@@ -61,7 +61,7 @@ class Seaweed:
         self.folder = pathlib.Path(folder)
         self.keys = Keys("AKCAPQUEUE" + secrets.token_hex(5).upper(), secrets.token_hex(20))
         self.process, self.port, self.ports = None, 0, []
-        for number in range(3):  # somebody else may take a port that was free a moment ago
+        for number in range(3):  # another process may take a port that was free a moment ago
             if self._start(self.folder / f"data{number}"):
                 return
             self.stop()
@@ -69,14 +69,14 @@ class Seaweed:
 
     @property
     def url(self):
-        """What `dest add --kind s3 --url` takes."""
+        """The value of `dest add --kind s3 --url`."""
         return f"http://127.0.0.1:{self.port}/{BUCKET}"
 
     def client(self, keys=None):
         return Client(self.port, keys or self.keys, BUCKET)
 
     def stop(self):
-        """At once: it may not listen to SIGTERM."""
+        """Kills the store at once, because it may ignore SIGTERM."""
         if self.process:
             self.process.kill()
             self.process.wait()
@@ -90,7 +90,7 @@ class Seaweed:
         program = pathlib.Path(sys.executable).parent / "weed"
         if not program.exists():
             raise Failed(f"no SeaweedFS beside {sys.executable} (.ci/environment Sending)")
-        # Each port has a second one for gRPC, otherwise found by adding 10000.
+        # Each port has a second one for gRPC; without this setting it would be the port plus 10000.
         names = [f"{name}.port{kind}" for name in PORTS for kind in ("", ".grpc")]
         self.ports = free_ports(len(names))
         listening = dict(zip(names, self.ports))
@@ -105,7 +105,7 @@ class Seaweed:
         return self._answers()
 
     def _answers(self):
-        """Whether it comes to hold what it is given."""
+        """Whether the store begins to keep objects within SECONDS."""
         client, end = self.client(), time.monotonic() + SECONDS
         while time.monotonic() < end:
             if self.process.poll() is not None:

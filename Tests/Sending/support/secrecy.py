@@ -1,4 +1,4 @@
-"""A token that must be shown nowhere, and all that the tool shows of a capture and its destination."""
+"""A token that must not appear anywhere, and all outputs of the tool about a capture and its destination."""
 
 TOKEN = "tok-3b4c6f1d2e-never-sent"
 
@@ -11,7 +11,7 @@ def token_of(rig):
 
 
 def outputs(rig, bundle, destination):
-    """All that is said of a capture and its destination."""
+    """Returns all outputs of the tool about a capture and its destination."""
     words = (["show", bundle.id], ["show", "--json", bundle.id], ["list"], ["list", "--json"], ["history", bundle.id],
              ["history", "--json", bundle.id], ["status"], ["status", "--json"], ["status", "--prometheus"],
              ["dest", "show", destination], ["dest", "show", "--json", destination], ["dest", "list"])
@@ -19,6 +19,6 @@ def outputs(rig, bundle, destination):
 
 
 def dumped(rig):
-    """All that the queue keeps, as SQL."""
+    """Returns the whole database as SQL."""
     with rig.database() as database:
         return list(database.iterdump())

@@ -1,4 +1,4 @@
-"""A server that takes bundles and ends of sessions, and rigs that tell it of them."""
+"""A server that accepts bundles and ends of sessions, and rigs that report session ends to it."""
 import uuid
 
 from checks import expect
@@ -7,9 +7,9 @@ from scripted import Reply, Scripted, in_json
 
 
 class Store(Scripted):
-    """Takes bundles and ends of sessions; `says` are its next answers to those, `refuses` hashes that it refuses.
+    """Accepts bundles and ends of sessions. `says` lists the next answers to ends, `refuses` the hashes to refuse.
 
-    With a `gate` its answers to ends wait for that; `told` are the ends that came.
+    With a `gate` it waits for that before it answers an end; `told` lists the ends that it received.
     """
 
     def __init__(self):
@@ -54,7 +54,7 @@ def markers(rig):
 
 
 def told(request, bundles, incomplete=False):
-    """What the end of a session says."""
+    """Checks the body of a session end."""
     body = request.json
     expect(set(body) == {"captures", "ended_at", "incomplete", "session"}, f"members are {sorted(body)}")
     expect((body["session"], body["incomplete"]) == ("roof", incomplete), f"it says {body}")

@@ -1,6 +1,6 @@
-"""AWS Signature Version 4 by hand, and a client of an S3 store that looks at what landed.
+"""AWS Signature Version 4 without a library, and a client that checks what an S3 store holds.
 
-Written from the public description, with nothing of the tool under test: signed headers and presigned URLs.
+It follows the public description and uses nothing of the tool under test: signed headers and presigned URLs.
 """
 import dataclasses
 import datetime
@@ -19,7 +19,7 @@ def quoted(text, safe=""):
 
 
 def stamp(seconds=0):
-    """The time in the form that signatures take, `seconds` from now."""
+    """Returns the time `seconds` from now in the form that signatures need."""
     moment = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
     return moment.strftime("%Y%m%dT%H%M%SZ")
 
@@ -36,7 +36,7 @@ class Keys:
         return {"AWS_ACCESS_KEY_ID": self.id, "AWS_SECRET_ACCESS_KEY": self.secret}
 
     def signature(self, method, path, query, headers, payload, moment):
-        """The credential scope, the names of what is signed, and the signature."""
+        """Returns the credential scope, the names of the signed headers, and the signature."""
         names = sorted(headers)
         canonical = "\n".join([method, quoted(path, "/"), query_text(query),
                                *(f"{name}:{headers[name].strip()}" for name in names), "", ";".join(names), payload])
@@ -48,7 +48,7 @@ class Keys:
         return scope, ";".join(names), key.hex()
 
     def signed(self, method, host, path, query=(), headers=None, payload=UNSIGNED):
-        """The headers of a request, with those that sign it."""
+        """Returns the headers of a request with those that sign it."""
         moment = stamp()
         headers = {name.lower(): value for name, value in (headers or {}).items()}
         headers |= {"host": host, "x-amz-date": moment, "x-amz-content-sha256": payload}
@@ -58,7 +58,7 @@ class Keys:
         return headers
 
     def presigned(self, method, host, path, life=86_400 * 2, since=0, headers=None):
-        """A URL that may do one thing for `life` seconds from `since` on; `headers` have to come with it."""
+        """Returns a URL that allows one request, which must have `headers`, for `life` seconds after `since`."""
         moment = stamp(since)
         headers = {"host": host} | {name.lower(): value for name, value in (headers or {}).items()}
         query = {"X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Date": moment, "X-Amz-Expires": str(life),
@@ -73,13 +73,13 @@ def query_text(query):
 
 
 class Client:
-    """Asks a store by itself what it holds."""
+    """Asks a store directly which objects it holds."""
 
     def __init__(self, port, keys, bucket):
         self.host, self.keys, self.bucket = f"127.0.0.1:{port}", keys, bucket
 
     def request(self, method, path, query=(), headers=None, body=None, payload=UNSIGNED):
-        """Status, headers (lower case) and body of an answer."""
+        """Returns status, headers (lower case) and body of an answer."""
         signed = self.keys.signed(method, self.host, path, query, headers, payload)
         target = quoted(path, "/") + (f"?{query_text(dict(query))}" if query else "")
         connection = http.client.HTTPConnection(self.host, timeout=30)
@@ -99,7 +99,7 @@ class Client:
         return status
 
     def get(self, key):
-        """The bytes of an object; None where there is none."""
+        """Returns the bytes of an object, or None if the store does not have it."""
         status, _, data = self.request("GET", self.path(key))
         return data if status == 200 else None
 
@@ -108,12 +108,12 @@ class Client:
         return status
 
     def head(self, key):
-        """The headers of an object, its checksum included; None where there is none."""
+        """Returns the headers of an object with its checksum, or None if the store does not have it."""
         status, headers, _ = self.request("HEAD", self.path(key), headers={"x-amz-checksum-mode": "ENABLED"})
         return headers if status == 200 else None
 
     def put_in_parts(self, key, data):
-        """An object that has neither a checksum nor an ETag that is its MD5."""
+        """Stores an object with no checksum and with an ETag that is not its MD5."""
         path = self.path(key)
         _, _, answer = self.request("POST", path, {"uploads": ""})
         upload = re.search(rb"<UploadId>(.*?)</UploadId>", answer)[1].decode()
@@ -124,5 +124,5 @@ class Client:
         return status
 
     def presigned(self, key, method="PUT", host=None, **how):
-        """A URL for one object; `host` is that of a proxy before the store."""
+        """Returns a presigned URL for one object; `host` is that of a proxy in front of the store."""
         return self.keys.presigned(method, host or self.host, self.path(key), **how)

@@ -1,11 +1,11 @@
-"""Servers on loopback that are no more than their sockets."""
+"""Servers on loopback that use sockets directly."""
 import contextlib
 import socket
 import threading
 
 
 class SocketServer:
-    """Has each connection on a thread of its own: `serve(client)`, which may end with any error of the connection."""
+    """Runs `serve(client)` for each connection in its own thread; it may end with any error of the connection."""
 
     scheme = "http"
 
@@ -36,5 +36,5 @@ class SocketServer:
             self.serve(client, number)
 
     def serve(self, client, number):
-        """`number` counts connections from 1."""
+        """Handles one connection; `number` counts connections from 1."""
         raise NotImplementedError

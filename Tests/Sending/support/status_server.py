@@ -1,4 +1,4 @@
-"""A server whose answer depends on the path: scenario 7 is met below /7, and what is sent there is noted."""
+"""A server whose answer depends on the path: scenario 7 is below /7. It records all uploads to each scenario."""
 import email.utils
 import http.server
 import json
@@ -7,12 +7,12 @@ import threading
 import time
 
 CHUNK = 65536
-SMALL = 65536  # of the receive buffer, so that a client cannot be done with a body that nobody reads
+SMALL = 65536  # bytes of the receive buffer: too few for a body, so a client cannot finish one that nobody reads
 CAPTURE = "7e57ab1e-0000-4000-8000-000000000202"
 
 
 class StatusServer:
-    """Two origins (ports) with the same scenarios. After the first answer of a scenario its requests are accepted."""
+    """Two origins (ports) with the same scenarios. Each scenario answers once; its later requests are accepted."""
 
     def __init__(self, scenarios):
         self.scenarios, self._log = scenarios, {number: [] for number in range(len(scenarios))}
@@ -38,11 +38,11 @@ class StatusServer:
         return f"{self.url(number)}/verify-file"
 
     def log(self, number):
-        """The methods of the requests to a scenario, as they came; ASK is a question for a file."""
+        """Returns the methods of the requests to a scenario in order; ASK stands for a question about a file."""
         return list(self._log[number])
 
     def note(self, number, word):
-        """How many requests that send something came before this one."""
+        """Records a request to the scenario, and returns how many earlier ones sent something."""
         count = sum(one in ("POST", "PUT") for one in self._log[number])
         self._log[number].append(word)
         return count
@@ -60,7 +60,7 @@ class Origin(http.server.ThreadingHTTPServer):
         self.server_activate()
 
     def handle_error(self, request, client_address):
-        """Clients may go away as they like."""
+        """Ignores connections that clients end early."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -78,7 +78,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.server.owner.scenarios[int(self.path.split("/")[1])]
 
     def do_HEAD(self):
-        # It never says what is there: that is for other tests.
+        # HEAD never tells what the server holds; other tests cover that.
         self.note("HEAD")
         self.answer(405)
 
@@ -140,7 +140,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.connection.sendall("\r\n".join(lines).encode() + (b"" if self.command == "HEAD" else data))
 
     def answer_early(self, status):
-        """Answers before the body was read, and closes as nginx does: what still comes is thrown away for a while."""
+        """Answers before the body was read and closes as nginx does: it drops further bytes for a while."""
         self.close_connection = True
         self.answer(status, "scripted", "text/plain", Connection="close")
         self.connection.shutdown(socket.SHUT_WR)

@@ -1,11 +1,11 @@
-"""A server with a certificate for each way of being wrong."""
+"""Servers with a good certificate and with several bad ones."""
 from certificates import ELSEWHERE, Authority
 from nginx import fresh
 from rigs import AT_ONCE
 
 
 class Trust:
-    """An authority, and a server with a certificate for each way of being wrong."""
+    """An authority, and a server that has a good certificate and one for each kind of fault."""
 
     def __init__(self, bench):
         folder = bench.folder / f"trust{next(bench.numbers)}"

@@ -1,4 +1,4 @@
-"""Two network namespaces with a wire between them that a test can cut: capqueue runs in one, a server in the other."""
+"""Two network namespaces with a wire that a test can cut: capqueue runs in one, a server in the other."""
 import concurrent.futures
 import contextlib
 import ctypes
@@ -20,7 +20,7 @@ def ip(*words, may_fail=False):
 
 
 class Wire:
-    """`near` is the namespace of the rig, `far` that of the servers, whose address is `address`."""
+    """Two namespaces: the rig's is `near`, the servers' is `far`, and `address` is the servers' address."""
 
     address, own = "10.213.7.2", "10.213.7.1"
 
@@ -47,22 +47,22 @@ class Wire:
             ip("netns", "del", namespace, may_fail=True)
 
     def cut(self):
-        """The near end is down: its routes are gone."""
+        """Takes the near end down, so that its routes are gone."""
         ip("-n", self.near, "link", "set", "wire", "down")
 
     def mend(self):
         ip("-n", self.near, "link", "set", "wire", "up")
 
     def inside(self, rig):
-        """The rig's tool runs in the near namespace from now on."""
+        """Lets the rig run the tool in the near namespace from now on."""
         plain = rig.argv
-        # nsenter becomes the tool, so that its id is the tool's; `ip netns exec` would also mount /sys anew.
+        # nsenter becomes the tool, so its id is the tool's; `ip netns exec` would also mount /sys again.
         rig.argv = lambda *args: ["nsenter", f"--net=/run/netns/{self.near}", *plain(*args)]
         return rig
 
     @contextlib.contextmanager
     def serving(self, server):
-        """A server whose sockets are made in the far namespace; those that it accepts are there, too."""
+        """Makes a server whose sockets are in the far namespace; the connections that it accepts are there, too."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             server = pool.submit(self._enter, server).result()
             try:
@@ -71,7 +71,7 @@ class Wire:
                 server.__exit__()
 
     def _enter(self, server):
-        # Of this thread alone, which ends with the server.
+        # This moves only this thread, which ends with the server.
         libc = ctypes.CDLL(None, use_errno=True)
         namespace = os.open(f"/run/netns/{self.far}", os.O_RDONLY)
         try:

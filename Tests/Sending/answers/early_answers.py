@@ -1,4 +1,4 @@
-"""Answers that come before the body has arrived: a refusal counts, a success does not."""
+"""Answers that arrive before the body was sent: a refusal counts, a success does not."""
 import dataclasses
 import socket
 import threading
@@ -9,11 +9,12 @@ from raw_server import CHUNK, Bare, answer, received, saying
 from rigs import AT_ONCE, failed
 
 ID = "7e57ab1e-0000-4000-8000-000000000051"
-EARLY = 5000  # bytes of a body that are read before the answer
+EARLY = 5000  # how many bytes of a body are read before the answer
 
 
 class Hurried:
-    """The first connection is answered after EARLY bytes, and the rest is drained or not; all others are honest."""
+    """Answers the first connection after EARLY bytes and may drain the rest; answers all later connections
+    correctly."""
 
     def __init__(self, status, drains):
         self.status, self.drains, self.seen, self.over = status, drains, [], threading.Event()
@@ -24,7 +25,7 @@ class Hurried:
         received(client, EARLY)
         client.sendall(answer(self.status, "Connection: close"))
         if not self.drains:
-            # Nobody reads on, and nothing is broken either, for as long as the test takes.
+            # Stop reading, and keep the connection open for as long as the test takes.
             return self.over.wait(60)
         client.shutdown(socket.SHUT_WR)
         while client.recv(CHUNK):
@@ -32,7 +33,7 @@ class Hurried:
 
 
 def early_put(bench):
-    """200 and 201 after some thousand bytes of 8 MB: tried again, since nobody can have the rest."""
+    """After 200 or 201 during a body of 8 MB the capture is tried again, since the server cannot have the rest."""
     big = bench.big()
 
     def judge(name, case):
@@ -56,7 +57,7 @@ def early_put(bench):
 
 
 def early_api(bench):
-    """202 with an id after some thousand bytes of a body: no receipt; the next attempt lands."""
+    """After 202 with an id during a body there is no receipt, and the next attempt lands."""
     big = bench.big()
     yes = {"data": {"capture_id": ID, "status": "complete"}}
 
@@ -77,7 +78,7 @@ def early_api(bench):
 
 
 def early_answers(bench):
-    """An answer that comes before the body is sent counts, and not the connection that then breaks."""
+    """An answer that arrives before the whole body was sent decides the result; the broken connection does not."""
     cases = {
         "413": (Answer(413, "PAYLOAD_TOO_LARGE"), "permanently_failed", 1),
         "401": (Answer(401, "DEVICE_AUTH_REQUIRED"), "pending", 0),

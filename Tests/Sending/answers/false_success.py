@@ -1,4 +1,4 @@
-"""Answers that look like a success and are not one: a captive portal, a failure in 200 or 202."""
+"""Answers that look like a success but are not: a captive portal, or a failure in 200 or 202."""
 from capture_api import Answer, CaptureAPI
 from checks import every, expect
 from raw_server import Bare, answer, saying
@@ -8,7 +8,7 @@ PAGE = b"<html><body>Please log in to the network</body></html>"
 
 
 def portals(bench):
-    """200 and a page to the body, and to HEAD an answer that tells no length: that proves nothing."""
+    """A page with status 200, and no length in the answer to HEAD, prove nothing."""
     bundle = bench.stock[0]
     heads = {"chunked": answer(200, "Content-Type: text/html", "Transfer-Encoding: chunked"),
              "204": answer(204), "200, no length": answer(200, "Transfer-Encoding: chunked", "ETag: \"7\"")}
@@ -27,7 +27,7 @@ def portals(bench):
 
 
 def failure_is_no_success(bench):
-    """An answer that merely is not empty, or that names our own file, is no receipt."""
+    """An answer is not a receipt just because it has a body or names the local file."""
     path = "file:///tmp/a.bundle"
 
     def refused(_, answer):

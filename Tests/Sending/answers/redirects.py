@@ -1,4 +1,4 @@
-"""Redirects are followed by hand: credentials and device headers go to no other origin, nothing from https to http."""
+"""Redirects: credentials and device headers go to no other origin, and nothing follows one from https to http."""
 import seaweed
 from capture_api import CaptureAPI
 from certificates import Authority
@@ -19,7 +19,7 @@ def token_of(rig):
 
 
 def sent(bench, url, *options, token=False, code=0):
-    """A rig after a run with one bundle to a put destination."""
+    """Returns a rig after one run with one bundle to a put destination."""
     rig = bench.rig()
     rig.dest("web", "put", "--url", url, "--retry", AT_ONCE, *options, *(token_of(rig) if token else ()))
     rig.push(bench.stock[0])
@@ -42,7 +42,7 @@ def has_landed(rig, server, about):
 
 
 def same_origin(bench):
-    """307 and 308, with a path or a whole URL: followed, credentials and body and all."""
+    """A redirect with 307 or 308, to a path or a whole URL, is followed with credentials and body."""
     with fresh(bench) as server:
         for place in ("same", "whole"):
             for status in (307, 308):
@@ -55,7 +55,8 @@ def same_origin(bench):
 
 
 def not_to_be_followed(bench):
-    """301, 302 and 303, a loop, six in a row, places that are none: the URL is wrong; nothing burned, nothing there."""
+    """For 301, 302, 303, a loop or six redirects in a row the URL is wrong; no attempt is used and nothing is
+    stored."""
     with fresh(bench) as server:
         for place in ("same", "other"):
             for status in (301, 302, 303):
@@ -70,7 +71,7 @@ def not_to_be_followed(bench):
 
 
 def odd_places(bench):
-    """Location absent, empty, of another scheme, with a password, or no URL at all."""
+    """A missing or unusable Location is not followed: empty, another scheme, a password, or not a URL."""
     with fresh(bench) as server:
         here = server.url.removeprefix("http://")
         odd = {"none": {}, "empty": {"Location": ""}, "a file": {"Location": "file:///etc/passwd"},
@@ -89,7 +90,8 @@ def odd_places(bench):
 
 
 def without_credentials(bench):
-    """A put that carries no credentials may go to another origin: the place it is sent to is the server's affair."""
+    """A put without credentials follows a redirect to another origin, because the server decides where files are
+    stored."""
     with fresh(bench) as server:
         for place in ("other", "name"):
             for status in (307, 308):
@@ -98,7 +100,7 @@ def without_credentials(bench):
 
 
 def with_credentials(bench):
-    """With a token or an Authorization header to no other origin: not another port, nor another name of the same."""
+    """A request with credentials follows no redirect to another origin: another port, or another name of the host."""
     with fresh(bench) as server:
         cases = {f"{place}, {status}, {name}": (place, status, options, name == "token")
                  for place in ("other", "name") for status in (307, 308)
@@ -117,7 +119,7 @@ def with_credentials(bench):
 
 
 def there_and_back(bench):
-    """By way of another origin back to the first: the step in between is refused already."""
+    """A redirect to another origin that would lead back to the first one is refused."""
     with fresh(bench) as server:
         url = f"{server.url}/other/307/plain/307/store/{{sha256}}.bundle"
         is_held(sent(bench, url, token=True, code=15), "with a token")
@@ -126,7 +128,7 @@ def there_and_back(bench):
 
 
 def from_https_to_http(bench):
-    """Never, whatever is sent; from http to https as any other origin."""
+    """No redirect from https to http is followed. One from http to https counts as another origin."""
     authority = Authority(bench.folder / f"ca{next(bench.numbers)}")
     with fresh(bench, tls={"good": authority.server()}) as server:
         trust = ("--ca", authority.path)
@@ -144,7 +146,7 @@ def from_https_to_http(bench):
 
 
 def of_the_api(bench):
-    """http: the same origin is followed, signed as ever; another one never sees a device header."""
+    """http: a redirect to the same origin is followed with a signature; another origin never gets a device header."""
     with CaptureAPI(bench.public) as api, fresh(bench, backend=api.url) as server:
         ways = [(place, status) for place in ("same", "whole") for status in (307, 308)]
         for bundle, (place, status) in zip(bench.stock, ways):
@@ -170,7 +172,7 @@ def of_the_api(bench):
 
 
 def of_a_store(bench):
-    """s3: a store that redirects gets no signed request anywhere else."""
+    """s3: no signed request follows a redirect of the store."""
     with fresh(bench) as server:
         for place, status in (("other", 307), ("name", 308), ("other", 301)):
             rig = bench.rig()
@@ -184,7 +186,7 @@ def of_a_store(bench):
 
 
 def mended(bench):
-    """A destination that is blocked for a redirect goes on as soon as its URL is put right."""
+    """A destination that was blocked for a redirect continues as soon as its URL is corrected."""
     with fresh(bench) as server:
         rig = sent(bench, f"{server.url}/same/302/store/{{sha256}}.bundle", code=15)
         rig.run("dest", "set", "web", "--url", server.template()).must(0, about="dest set")

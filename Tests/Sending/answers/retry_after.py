@@ -1,4 +1,4 @@
-"""Servers that ask to be left alone, in every way that a header can say so."""
+"""Servers that ask clients to wait, in every form of the header."""
 import email.utils
 import json
 import time
@@ -11,7 +11,7 @@ DAY = 86_400
 
 
 def date(seconds, form="imf"):
-    """The time so many seconds from now, in one of the three forms of RFC 9110 section 5.6.7."""
+    """Returns the time `seconds` from now, in one of the three forms of RFC 9110 section 5.6.7."""
     at = time.gmtime(time.time() + seconds)
     return {"imf": email.utils.formatdate(time.time() + seconds, usegmt=True),
             "rfc850": time.strftime("%A, %d-%b-%y %H:%M:%S GMT", at),
@@ -19,7 +19,7 @@ def date(seconds, form="imf"):
 
 
 def met(bench, value, status=429, **behaviour):
-    """How the delivery and the destination are after an answer with this Retry-After."""
+    """Returns the rows of delivery and destination after an answer with this Retry-After."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         for name, setting in behaviour.items():
@@ -32,7 +32,7 @@ def met(bench, value, status=429, **behaviour):
 
 
 def honoured(bench):
-    """The destination waits for as long as it was told, to 24 hours, and nothing is burned."""
+    """The destination waits as long as the server asks, but at most 24 hours, and no attempt is used."""
     def waits(value, seconds):
         for status in (429, 503):
             row, destination = met(bench, value, status)
@@ -46,7 +46,8 @@ def honoured(bench):
 
 
 def none_at_all(bench):
-    """Zero, the past, negative numbers and garbage are no Retry-After: the table counts, and a try is burned."""
+    """Zero, past dates, negative numbers and other text are ignored: the retry table decides, and an attempt is
+    used."""
     def counts(value, wanted):
         row, destination = met(bench, value, wanted)
         expect((row.state, row.attempts) == ("failed", 1), f"is {row.state} after {row.attempts} attempts")
@@ -61,7 +62,7 @@ def none_at_all(bench):
 
 
 def by_their_clock(bench):
-    """A date is counted from the answer's own Date: a clock that is wrong makes no wait longer or shorter."""
+    """A date counts from the Date of the answer, so a wrong local clock changes no wait."""
     for shift in (-30 * DAY, -7200, 7200, 30 * DAY):
         _, destination = met(bench, date(shift + 3600), shift=shift)
         left = (destination.blocked_until or 0) / 1000 - time.time()
@@ -69,7 +70,7 @@ def by_their_clock(bench):
 
 
 def storm(bench):
-    """Eleven 429 in a row burn none of ten attempts, and each wait is kept."""
+    """Eleven 429 in a row use none of ten attempts, and each wait is observed."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.answer(*[Answer(429 if number % 2 else 503, headers={"Retry-After": "1"}) for number in range(11)])
@@ -80,12 +81,12 @@ def storm(bench):
         expect((row.state, row.attempts) == ("completed", 1), f"is {row.state} after {row.attempts} attempts")
         times = [request.at for request in api.seen()]
         expect(len(times) == 12, f"{len(times)} requests instead of 12")
-        # A timer may be early by less than the answer took to arrive.
+        # A timer may fire early by less than the time that the answer took to arrive.
         expect(all(two - one > 0.9 for one, two in zip(times, times[1:])), "a wait was cut short")
 
 
 def whole_destination(bench):
-    """It holds for all bundles of the destination, and for no other destination."""
+    """The wait is for all bundles of the destination, and for no other destination."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api, CaptureAPI(bench.public) as other:
         api.always(Answer(429, headers={"Retry-After": "1000"}))
@@ -107,7 +108,7 @@ def whole_destination(bench):
 
 
 def seen_in_events(bench):
-    """An event says that the destination waits, why and until when, and one that it goes on."""
+    """One event says that the destination waits, why and until when; another says that it continues."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(429, headers={"Retry-After": "2"}))
@@ -122,7 +123,7 @@ def seen_in_events(bench):
 
 
 def an_hour_is_an_hour(bench):
-    """Retry-After is not cut to five minutes, and a date that is none is no time at all."""
+    """A longer Retry-After is not shortened to five minutes, and an invalid date gives no wait."""
     for value, low, high in (("3600", 3500, 3600), ("Someday, 99 Foo 2026", -1, 60)):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:

@@ -1,7 +1,7 @@
-"""The table of status codes in Spec/upload.md section 4.1, line by line, for http and put.
+"""Checks every line of the table of status codes in Spec/upload.md section 4.1, for http and put.
 
-Each scenario is a destination of its own, at a path of one scripted server; one bundle is sent to many of them by one
-run. What has to come of it is read out of the specification's table, not out of a copy of it.
+Each scenario is a separate destination, at its own path of one scripted server; one run sends one bundle to many of
+them. The tests read the expected results from the table in the specification and have no copy of it.
 """
 import dataclasses
 import functools
@@ -18,20 +18,20 @@ SECONDS = 30
 SPEC = pathlib.Path(__file__).resolve().parents[3] / "Spec/upload.md"
 STATUSES = [*range(200, 209), 226, 299, *range(300, 309), 399, *range(400, 419), 421, 422, 423, 424, 425, 426, 428, 429,
             431, 451, 499, *range(500, 512), 520, 522, 599, 600, 999]
-BATCH = 16  # destinations of one queue
+BATCH = 16  # how many destinations one queue has
 
 
 @dataclasses.dataclass(frozen=True)
 class Scenario:
-    """An answer, and what decides its class besides the status."""
+    """An answer, with all that decides its class besides the status."""
 
     kind: str
     status: int
     code: str | None = None
     is_edge: bool = False
     token: bool = False
-    after: str | None = None  # Retry-After
-    to: str | None = None  # a redirect to the "same" origin, or to an "other" one
+    after: str | None = None  # the value of Retry-After
+    to: str | None = None  # where a redirect leads: to the "same" origin or an "other" one
     is_fetched: bool = False
     is_whole: bool = True
 
@@ -63,7 +63,7 @@ CONDITIONS = {
 
 @functools.cache
 def table():
-    """The lines of the specification's table: kinds, whether a status is meant, condition, class."""
+    """Returns the lines of the table: kinds, a test of the status, condition, class."""
     text = SPEC.read_text().partition("<!-- statuses -->")[2].partition("<!-- end of statuses -->")[0]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.strip().splitlines()[2:]]
     found = []
@@ -78,7 +78,7 @@ def table():
 
 
 def line_of(it):
-    """The first line that matches a scenario, by its place."""
+    """Returns the index of the first line that matches a scenario."""
     for place, (kinds, numbers, condition, _) in enumerate(table()):
         if ("any" in kinds or it.kind in kinds) and it.status in numbers and CONDITIONS[condition](it):
             return place
@@ -110,7 +110,7 @@ def complete(_):
 
 
 def walk(bench, kind, hundred):
-    """Sends to all scenarios of a kind and a hundred, and judges each."""
+    """Sends to all scenarios of one kind with statuses of one hundred, and checks each result."""
     chosen = [it for it in scenarios() if it.kind == kind and it.status // 100 in hundred]
     seen = {}
     with StatusServer(chosen) as server:
@@ -123,11 +123,11 @@ def walk(bench, kind, hundred):
 
 
 def sent(bench, server, numbers, bundle):
-    """One run of a queue that has these scenarios for destinations: what became of each delivery and destination."""
+    """Runs a queue that has these scenarios as destinations; returns the rows of each delivery and destination."""
     rig = bench.rig()
     for number in numbers:
         it, url = server.scenarios[number], server.url(number)
-        # Another token each time: one that has not changed need not be tried again.
+        # The command prints a new token each time, because a token that did not change need not be tried again.
         options = ["--token-command", "cat /proc/sys/kernel/random/uuid"] if it.token else []
         if it.kind == "http":
             rig.http(url, "--verify-url", server.verify_url(number), *options, name=f"d{number}", retry=None)
@@ -140,7 +140,7 @@ def sent(bench, server, numbers, bundle):
 
 
 def judge(it, row, destination, log):
-    """Whether the delivery and its destination are as the class of the answer wants them."""
+    """Checks that the delivery and its destination are as the class of the answer demands."""
     name = table()[line_of(it)][3]
     state, attempts = {
         "landed": ("completed", 1), "followed": ("completed", 1), "again": ("completed", 1),
@@ -148,7 +148,7 @@ def judge(it, row, destination, log):
     }.get(name, ("pending", 0))
     about = f"as `{name}`"
     if name == "present" and it.kind == "put":
-        state = row.state if row.state in ("failed", "conflict") else state  # nothing tells what is there
+        state = row.state if row.state in ("failed", "conflict") else state  # no answer here tells what the server has
     expect((row.state, row.attempts) == (state, attempts), f"{about}: is {row.state} after {row.attempts} attempts, "
            f"not {state} after {attempts}; {row.error_code}: {(row.error_message or '')[:100]}")
     asked = log.count("HEAD") + log.count("ASK")
@@ -173,7 +173,7 @@ def judge(it, row, destination, log):
 
 
 def no_status_is_ignored(bench):
-    """Whatever the status, nothing stays in `uploading`; the answer may come in pieces, or to a later run."""
+    """Whatever the status, no delivery stays in `uploading`; the answer may come in pieces, or to a later run."""
     def settles(status, _):
         rig, bundle = bench.rig(), bench.stock[0]
         with CaptureAPI(bench.public) as api:
@@ -194,7 +194,7 @@ def no_status_is_ignored(bench):
 
 
 def classes_differ(bench):
-    """403, 408, 409, 425, 501 and 507 are not all `unknown, try again`."""
+    """The statuses 403, 408, 409, 425, 501 and 507 do not all mean the same."""
     def ends(status, wanted):
         rig, bundle = bench.rig(), bench.stock[0]
         with CaptureAPI(bench.public) as api:

@@ -1,4 +1,4 @@
-"""Bytes that are not the answer to this request: asked for by nobody, sent twice, not TLS, without an end."""
+"""Bytes that are not the answer to this request: unrequested, sent twice, not TLS, or endless."""
 import base64
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ RESET = struct.pack("ii", 1, 0)  # SO_LINGER 0: closing sends RST
 
 
 def no_tls(bench):
-    """Bytes on the wire that are no TLS may be anybody's: whatever they spell is no answer."""
+    """Anybody may have sent bytes that are not TLS, so they never count as an answer, whatever they spell."""
     authority = Authority(bench.folder / f"ca{next(bench.numbers)}")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*authority.server())
@@ -28,7 +28,7 @@ def no_tls(bench):
     def serve(client, _):
         with socket.socket(fileno=os.dup(client.fileno())) as wire:
             received(client, 0)
-            # The length of a record's head, which OpenSSL reads and refuses.
+            # The first five bytes are read by OpenSSL as the head of a record, and refused.
             wire.sendall(b"plain" + answer(413, "Connection: close"))
             while wire.recv(CHUNK):
                 pass
@@ -42,14 +42,14 @@ def no_tls(bench):
         row = rig.delivery(bundle)
         expect(row.state in ("failed", "pending"), f"is {row.state}: {row.error_code} {row.error_message}")
         said = f"{row.error_code} {row.error_message} {rig.destination('web').blocked_message}"
-        # As a word: a port may have these digits.
+        # Search for the whole word, because a port may contain these digits.
         expect(not re.search(r"\b413\b", said), f"413 counts: {said}")
 
     every({"small": bench.stock[0], "8 MB": bench.big()}, judge)
 
 
 def unasked_answer(bench):
-    """A 400 that nobody asked for, left in a kept connection, is not the answer to what is sent next."""
+    """An unrequested 400 in a kept connection does not count as the answer to the next request."""
     first, second = bench.stock[:2]
 
     def judge(name, is_at_once):
@@ -88,7 +88,7 @@ def unasked_answer(bench):
 
 
 class Stammering:
-    """An endpoint that names URLs, for `Bare`. `again` says its last answer once more, over the same connection."""
+    """An endpoint for `Bare` that returns URLs. `again` sends its last answer once more over the same connection."""
 
     def __init__(self, url):
         self.url, self.asked, self.last = url, 0, None
@@ -102,12 +102,13 @@ class Stammering:
 
     def again(self):
         client, data = self.last
-        with contextlib.suppress(OSError):  # a client that has closed its end does not hear it
+        with contextlib.suppress(OSError):  # the client may have closed its end
             client.sendall(data)
 
 
 def answered_twice(bench):
-    """put: an answer of the URL endpoint that comes again, while its capture is put, is not the next one's answer."""
+    """put: if the URL endpoint repeats its answer during a PUT, the repetition is not the answer to the next
+    question."""
     bundles, shelf = bench.stock[:3], Shelf()
 
     def reply(request):
@@ -129,7 +130,8 @@ def answered_twice(bench):
 
 
 def endless_header(bench):
-    """A header line of more than libcurl takes, after the whole body: it may have landed, and nothing is held."""
+    """After the whole body, a header line too long for libcurl makes the result unclear; the destination is not
+    blocked."""
     def serve(client, _):
         received(client)
         client.sendall(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 150_000 + b"\r\nContent-Length: 0\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Bearer tokens from a file or a command: renewed once on 401, then the destination is held."""
+"""Bearer tokens from a file or a command: one new token after a 401; if that fails too, the destination is blocked."""
 import contextlib
 import pathlib
 import shlex
@@ -18,7 +18,8 @@ def write_token(rig, text):
 
 
 def counting(rig, *tokens):
-    """A command that prints one token after the other, the last one for ever, and a file with a line for each run."""
+    """Makes a command that prints one token after the other and repeats the last, and a file with a line for each
+    run."""
     for number, token in enumerate(tokens, 1):
         (rig.out / f"token{number}").write_text(token + "\n")
     log = rig.out / "runs"
@@ -30,7 +31,7 @@ def counting(rig, *tokens):
 
 
 def judge_held(rig, api, bundles, requests, about=""):
-    """Nothing has landed, nothing is burned, and the destination is held with a reason."""
+    """Checks that nothing landed, no attempt was used, and the destination is blocked with a reason."""
     rows = rig.deliveries()
     expect({(row.state, row.attempts) for row in rows} == {("pending", 0)}, f"{about}: {rows[0].state}, "
            f"{rows[0].attempts} attempts")
@@ -42,7 +43,7 @@ def judge_held(rig, api, bundles, requests, about=""):
 
 
 def from_a_file(bench):
-    """Sent with uploads and polls; the question for a file goes without."""
+    """Uploads and polls carry the token; the question about a file does not."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.token, api.verdicts = "abc.DEF-1~2+3/4==", ["complete"]
@@ -56,7 +57,7 @@ def from_a_file(bench):
 
 
 def open_to_others(bench):
-    """A file that others can read is used, with one warning a run that says what to do."""
+    """A file that others can read is used, with one warning in each run that says what to do."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.token = "one"
@@ -84,7 +85,7 @@ def open_to_others(bench):
 
 
 def rotated(bench):
-    """The token was renewed in the meantime: read anew on 401, sent at once, and nothing is burned."""
+    """If the token was renewed in the meantime, it is read again after the 401; the retry is immediate and free."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.token = "one"
@@ -103,7 +104,7 @@ def rotated(bench):
 
 
 def single_flight(bench):
-    """Four transfers at once meet 401: the command is run once more, not four times."""
+    """Four simultaneous transfers that get 401 run the command once more, not four times."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.token = "new"
@@ -118,7 +119,7 @@ def single_flight(bench):
 
 
 def lazily(bench):
-    """The command is not run before a token is needed, and once for many requests."""
+    """The command runs only when a token is needed, and once for many requests."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.token = "t"
@@ -132,7 +133,7 @@ def lazily(bench):
 
 
 def refused_for_ever(bench):
-    """401 after the renewal: held, two requests at most, and all arrives once the token is right."""
+    """A 401 after the renewal blocks the destination after two requests; all captures land once the token is right."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.token = "right"
@@ -149,7 +150,7 @@ def refused_for_ever(bench):
 
 
 def command_fails(bench):
-    """A command that fails, says nothing or says too much sends nothing, and holds the destination."""
+    """If the command fails, prints nothing or prints too much, nothing is sent and the destination is blocked."""
     def held(name, command):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:
@@ -166,7 +167,7 @@ def command_fails(bench):
 
 
 def command_hangs(bench):
-    """A command that hangs is ended after its 30 seconds, with what it started."""
+    """A command that hangs is killed after 30 seconds, with the processes that it started."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url, "--token-command", "echo $$ > pid; sleep 3217 & echo sesame; sleep 3217")
@@ -177,7 +178,7 @@ def command_hangs(bench):
 
 
 def alive(words):
-    """Processes with these words, which end with NUL each."""
+    """Returns the processes whose command lines contain these words, each ended by NUL."""
     found = []
     for place in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -187,7 +188,7 @@ def alive(words):
 
 
 def file_goes_away(bench):
-    """The token file is gone, empty or unreadable by the time it is needed: held, nothing sent, nothing burned."""
+    """A missing, empty or unreadable token file blocks the destination; nothing is sent and no attempt is used."""
     def held(name, change):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:
@@ -203,7 +204,7 @@ def file_goes_away(bench):
 
 
 def header_cannot_be_broken(bench):
-    """What is in the file after a return or a line end never becomes a header."""
+    """Text after a carriage return or line feed in the file never becomes a header."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url, "--token-file", write_token(rig, "t\r\nX-Evil: 1\r\n"))

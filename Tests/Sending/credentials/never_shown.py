@@ -1,4 +1,4 @@
-"""Tokens, keys and queries go to whom they are meant for, and are shown nowhere."""
+"""Tokens, keys and queries are sent only to their own servers, and no output shows them."""
 import functools
 import json
 import stat
@@ -17,12 +17,12 @@ QUERY = "sig=SASq7%2Bw8%2Ftail41&code=FUNC%3D9x3"
 
 
 def takes(request):
-    """What a plain store answers."""
+    """Answers as a plain store does."""
     return Reply(201 if request.method == "PUT" else 405)
 
 
 def endpoint(bench):
-    """The token is the endpoint's; the URL that it names gets it, and own headers, where that is the same origin."""
+    """The endpoint gets the token; the URL that it returns gets token and own headers only at the same origin."""
     def judge(name, place):
         with Scripted(takes) as store, Scripted(None) as desk:
             urls = {"own": desk.url, "port": store.url, "name": desk.url.replace("127.0.0.1", "localhost")}
@@ -46,7 +46,7 @@ def endpoint(bench):
 
 
 def client_certificate(bench):
-    """--cert tells who we are: a redirect to another origin is not followed with it."""
+    """A client certificate identifies us, so no redirect to another origin is followed with --cert."""
     trust = Trust(bench)
     certificate, key = trust.authority.client("roof-seven")
     with trust.server(bench) as server:
@@ -65,7 +65,7 @@ def client_certificate(bench):
 
 
 def remote_url(bench):
-    """The query of a plain URL lets others in, too: what is shown of where a capture lies has none."""
+    """The query of a plain URL may grant access, so no output shows it with the place of a capture."""
     with Scripted(takes) as server:
         rig, bundle = bench.rig(), bench.stock[0]
         rig.dest("web", "put", "--url", f"{server.url}/c/{{sha256}}?{QUERY}")
@@ -80,7 +80,7 @@ def remote_url(bench):
 
 
 def repeated(is_json, status, request):
-    """An error that quotes all that it was given, as it came and decoded."""
+    """Returns a body that quotes the credentials of the request, verbatim and decoded."""
     told = [request.headers.get(name, "") for name in ("authorization", "x-api-key")]
     words = " ".join(["cannot take", *told, request.path, urllib.parse.unquote(request.path)])
     if not is_json:
@@ -89,7 +89,7 @@ def repeated(is_json, status, request):
 
 
 def echoes(bench):
-    """What a server repeats of token, own headers and query in an error is shown nowhere."""
+    """No output shows the token, own headers or query that a server quotes in an error."""
     cases = {f"{kind}, {status}, {'JSON' if is_json else 'text'}": (kind, status, is_json)
              for kind in ("put", "http") for status, is_json in ((400, True), (400, False), (401, True), (500, False))}
 
@@ -119,7 +119,7 @@ def echoes(bench):
 
 
 def proxies(bench):
-    """The password of a proxy is shown nowhere; a proxy that is none is refused."""
+    """No output shows the password of a proxy, and an unusable proxy is refused."""
     rig, bundle = bench.rig(), bench.stock[0]
     rig.dest("web", "put", "--url", "http://127.0.0.1:9/{sha256}", "--proxy", "http://user:pw-5d1c@127.0.0.1:9")
     rig.push(bundle)
@@ -131,7 +131,7 @@ def proxies(bench):
 
 
 def told_reasons(bench):
-    """The reason of a rejection that repeats the bearer token: it is shown, and the token nowhere."""
+    """A rejection whose reason quotes the bearer token is shown without the token."""
     def judge(name, is_polled):
         rig, bundle = bench.rig(), bench.stock[0]
         no = {"data": {"capture_id": ID, "status": "rejected", "reason": f"too flat for Bearer {TOKEN}"}}
@@ -161,7 +161,7 @@ SECRET = "tok-6f1d2e3b4c-never-shown"
 
 
 def no_secrets(bench):
-    """Token, passphrase and signature are nowhere: not in what is shown, not in messages, not in the queue's files."""
+    """Token, passphrase and signature appear in no output, no message and no file of the queue."""
     rig, bundle = bench.rig(), bench.stock[0]
     token = rig.out / "token"
     token.write_text(SECRET + "\n")
@@ -189,7 +189,7 @@ def no_secrets(bench):
 
 
 def query_of_settings(bench):
-    """A query in a plain --url is sent, and not shown: what lets others in is often there."""
+    """A query in a plain --url is sent but not shown, because it often grants access."""
     rig, bundle = bench.rig(), bench.stock[0]
     with fresh(bench) as server:
         rig.dest("web", "put", "--url", server.template() + "?code=s3cr3t-code")

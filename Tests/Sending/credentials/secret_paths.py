@@ -1,4 +1,4 @@
-"""--secret-path: a URL whose path lets others in is used, and shown nowhere."""
+"""--secret-path: a URL whose path grants access is used, and no output shows the path."""
 from capture_api import Answer, CaptureAPI
 from checks import every, expect
 from scripted import Reply, Scripted, in_json
@@ -9,7 +9,7 @@ SECRET = "k9x-drop-7Qv2"
 
 
 def judged(rig, bundle, name, *said):
-    """The path is in no output, and of the queue's tables only in the settings of the destination."""
+    """Checks that the path is in no output, and in the database only in the settings of the destination."""
     texts = {f"output {number}": one.out + one.err for number, one in enumerate(said)} | outputs(rig, bundle, name)
     for words, text in texts.items():
         expect(SECRET.encode() not in text, f"{words} shows the path: {text[:300]!r}")
@@ -21,7 +21,7 @@ def judged(rig, bundle, name, *said):
 
 
 def put(bench):
-    """put: whether it lands, is refused with words that repeat the path, is led elsewhere, or nobody is there."""
+    """put: the path stays secret after a success, a refusal that quotes it, a redirect, and without a server."""
     bundle = bench.stock[0]
     text = {"Content-Type": "text/plain"}
 
@@ -50,7 +50,7 @@ def put(bench):
 
 
 def fetched(bench):
-    """put: the URL that an endpoint gives."""
+    """put: the path of a URL from an endpoint stays secret."""
     bundle = bench.stock[0]
     with Scripted(None) as server:
         url = f"{server.url}/{SECRET}/x"
@@ -65,7 +65,7 @@ def fetched(bench):
 
 
 def s3(bench):
-    """s3: landed, and a conflict, whose message names the object."""
+    """s3: the path stays secret after a success and after a conflict, whose message names the object."""
     bundle = bench.stock[0]
 
     def judge(name, length):
@@ -85,7 +85,7 @@ def s3(bench):
 
 
 def http(bench):
-    """http: a server that repeats the path in its answers and links."""
+    """http: the path stays secret when a server quotes it in its answers and links."""
     bundle = bench.stock[0]
     yes = {"data": {"capture_id": "c-1", "status": "complete", "verification_url": f"https://a.example/{SECRET}/c-1"}}
     no = {"error": {"code": "NOT_HERE", "message": f"no such place: /{SECRET}/captures"}}
@@ -104,7 +104,7 @@ def http(bench):
 
 
 def shown_again(bench):
-    """--no-secret-path takes it back; a folder has no such setting."""
+    """--no-secret-path removes the setting; a folder does not have it."""
     rig = bench.rig()
     rig.dest("web", "put", "--url", f"http://127.0.0.1:9/{SECRET}/{{sha256}}", "--secret-path")
     expect(rig.run("dest", "list").out.split() == [b"web", b"default", b"put", "http://127.0.0.1:9/…".encode()],

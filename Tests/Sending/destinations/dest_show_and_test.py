@@ -1,4 +1,4 @@
-"""dest show, set and test."""
+"""Tests of dest show, set and test."""
 from capture_api import CaptureAPI
 from checks import every, expect
 from nginx import fresh
@@ -7,7 +7,7 @@ from scripted import Reply, Scripted
 
 
 def words(bench):
-    """`dest show` and `dest test` name the place; the settings are what was given, and can be changed."""
+    """`dest show` and `dest test` name the place; `dest show` prints the given settings, and they can be changed."""
     rig = bench.rig()
     with fresh(bench) as server:
         rig.dest("web", "put", "--url", server.template("wrong"), "--retry", AT_ONCE, "--header", "X-Site: roof 7")
@@ -25,7 +25,8 @@ def words(bench):
 
 
 def tested_http(bench):
-    """`dest test`: 0 for a server that answers, 78 for the wrong place or device, 15 for nobody; nothing is sent."""
+    """`dest test` answers 0 if the server answers, 78 for a wrong path or device, 15 without a server; it sends
+    nothing."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -40,7 +41,7 @@ def tested_http(bench):
 
 
 def tested_by_status(bench):
-    """`dest test`: what the server says decides: 0 usable, 15 unreachable, 78 misconfigured."""
+    """The exit code of `dest test` depends on the server's answer: 0 usable, 15 unreachable, 78 misconfigured."""
     codes = {"put": {200: 0, 404: 0, 405: 0, 302: 78, 400: 78, 429: 15, 500: 15, 503: 15}, "http": {429: 15, 503: 15}}
 
     def judge(name, case):

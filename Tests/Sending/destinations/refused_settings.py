@@ -1,4 +1,4 @@
-"""Settings that cannot work are refused when they are given."""
+"""Settings that cannot work are refused by `dest add` and `dest set`."""
 import re
 
 from checks import every, expect
@@ -6,7 +6,7 @@ from rigs import DEVICE
 
 
 def bad_settings(bench):
-    """What cannot work is refused when it is added, and nothing is stored."""
+    """`dest add` refuses settings that cannot work, and stores nothing."""
     rig = bench.rig()
     device = ("--device-id", DEVICE)
     key = ("--key", rig.key)
@@ -34,7 +34,7 @@ ID = "7e57ab1e-0000-4000-8000-000000000051"
 
 
 def fragments(bench):
-    """A fragment is sent to nobody, so an id in it would let each capture take the place of the one before."""
+    """Clients do not send a fragment, so with an id in the fragment each capture would replace the one before."""
     urls = {"put, the id": ("put", "http://127.0.0.1:9/x#{id}"),
             "put, a word": ("put", "http://127.0.0.1:9/{sha256}#x"),
             "put, the hash": ("put", "http://127.0.0.1:9/x#{sha256}"), "s3": ("s3", "http://127.0.0.1:9/b/{sha256}#x"),
@@ -50,7 +50,7 @@ def fragments(bench):
 
 
 def own_headers(bench):
-    """What the tool or libcurl says of a request by itself cannot be said by --header, however it is written."""
+    """--header refuses the names of headers that the tool or libcurl sets itself, in any spelling."""
     names = ["Content-Length", "Transfer-Encoding", "Host", "Connection", "Expect", "Idempotency-Key", "TE",
              "Trailer", "Upgrade", "Content-Range", "content-length", "HOST"]
 

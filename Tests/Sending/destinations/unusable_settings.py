@@ -1,4 +1,4 @@
-"""A destination whose stored settings cannot be used is blocked, and stops no other."""
+"""A destination whose stored settings cannot be used is blocked, and does not stop the others."""
 import json
 
 from checks import every, expect
@@ -7,7 +7,7 @@ from rigs import completed
 
 
 def blocked(bench):
-    """What an older or newer version wrote, or a hand: the destination is blocked, the others go on, and `dest set` mends it."""
+    """Settings of another version, or edited by hand, block only their destination, and `dest set` repairs it."""
     good = {"url": "http://127.0.0.1:9/{sha256}"}
     cases = {"a setting of a newer version": ("put", good | {"priority": "7"}, "priority"),
              "no URL": ("put", {"part": "photo"}, "--url"), "a fragment": ("put", {"url": good["url"] + "#x"}, "#"),
@@ -43,7 +43,7 @@ def blocked(bench):
 
 
 def mended(bench):
-    """`dest set` with what was wrong makes the destination go on."""
+    """`dest set` with a correct value lets the destination continue."""
     rig, bundle = bench.rig(), bench.stock[0]
     with fresh(bench) as server:
         rig.dest("web", "put", "--url", server.template())
@@ -59,7 +59,7 @@ def mended(bench):
 
 
 def paced_folder(bench):
-    """A folder keeps the pace that it was given."""
+    """A folder destination keeps its settings for retries and concurrency."""
     rig = bench.rig()
     place = rig.home / "nas"
     place.mkdir(parents=True)

@@ -1,10 +1,10 @@
-"""folder: a drop folder on a disk that is full."""
+"""folder: a drop folder on a full disk."""
 from checks import expect
 from mounts import mounted, small
 
 
 def full_folder(bench):
-    """A drop folder on a full disk: held for want of room, nothing burned; with room it lands."""
+    """A full disk blocks the destination and uses no attempt; once the disk has room, the capture lands."""
     rig, bundle = bench.rig(), bench.big(200_000)
     folder = rig.folder / "disk"
     with mounted(rig, folder, small("1m")) as place:

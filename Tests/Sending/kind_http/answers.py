@@ -1,4 +1,4 @@
-"""http: what each answer of the capture API leads to, and what is kept of it."""
+"""http: what the queue does after each answer of the capture API, and which data it stores."""
 import email.utils
 import functools
 import json
@@ -12,7 +12,7 @@ ID = "7e57ab1e-0000-4000-8000-000000000028"
 
 
 def one_of(bench, *answers, options=(), **behaviour):
-    """One bundle, one run and these answers: the rig, the API after it was closed, and how the run ended."""
+    """Runs one bundle against these answers; returns the rig, the closed API, and the result of the run."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         for name, value in behaviour.items():
@@ -25,7 +25,7 @@ def one_of(bench, *answers, options=(), **behaviour):
 
 
 def only_202_with_an_id(bench):
-    """No other status, and no 202 without data.capture_id, is a success."""
+    """No other status is a success, nor is 202 without data.capture_id."""
     good = {"data": {"capture_id": ID, "status": "complete", "verification_url": "https://x.example/7"}}
     cases = {
         "200": Answer(200, body=good), "201": Answer(201, body=good), "204": Answer(204), "206": Answer(206, body=good),
@@ -53,7 +53,7 @@ def only_202_with_an_id(bench):
 
 
 def keeps_id_and_url(bench):
-    """Both are stored, whichever of the two statuses is told, and whatever else is in the answer."""
+    """The id and the URL are stored for both statuses of the capture, whatever else is in the answer."""
     def kept(status, state):
         url = "https://x.example/verify/ünï?a=b&c=d"
         data = {"capture_id": "x" * 256, "status": status, "verification_url": url, "more": [1, {"a": None}]}
@@ -66,7 +66,7 @@ def keeps_id_and_url(bench):
 
 
 def final_at_once(bench):
-    """400, 413 and 403 of the API itself are not tried again, and the reason is kept."""
+    """After 400, 413 or 403 from the API itself nothing is tried again, and the reason is stored."""
     cases = {400: "VALIDATION_ERROR", 413: "PAYLOAD_TOO_LARGE", 403: "CAPTURE_FORBIDDEN"}
 
     def is_final(status, code):
@@ -83,7 +83,7 @@ def final_at_once(bench):
 
 
 def signed_anew(bench, code="TIMESTAMP_EXPIRED"):
-    """A refused timestamp or counter is signed anew and sent at once, and burns one attempt in all."""
+    """After a refused timestamp or counter the request is signed again and sent at once, with one attempt in all."""
     rig, api, result = one_of(bench, Answer(401, code))
     row = rig.delivery(bench.stock[0])
     expect((row.state, row.attempts, result.code) == ("completed", 1, 0), f"is {row.state} after {row.attempts}")
@@ -93,7 +93,8 @@ def signed_anew(bench, code="TIMESTAMP_EXPIRED"):
 
 
 def retried(bench):
-    """What may pass is tried again, each try burns an attempt, and after the last the delivery is given up."""
+    """A temporary failure is tried again; each try uses an attempt, and after the last one the delivery fails for
+    good."""
     def again(name, answer):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:
@@ -118,7 +119,7 @@ def retried(bench):
 
 
 def told_to_wait(bench):
-    """Retry-After, in seconds and as a date, holds the destination, and burns nothing."""
+    """Retry-After, in seconds or as a date, blocks the destination for that time and uses no attempt."""
     date = email.utils.formatdate(time.time() + 3600, usegmt=True)
 
     def waits(name, answer):
@@ -136,7 +137,7 @@ def told_to_wait(bench):
 
 
 def asked_first(bench):
-    """After a lost answer or a 500 the server is asked, and what it has is adopted; nothing is sent twice."""
+    """After a lost answer or a 500 the queue asks the server and adopts its capture; nothing is sent twice."""
     cases = {"a lost answer": Answer(when="stored", then="cut"), "500": Answer(500, "INTERNAL_ERROR", when="stored")}
 
     def adopted(name, answer):
@@ -160,7 +161,7 @@ def asked_first(bench):
 
 
 def no_loop(bench):
-    """A 500 for a hash that is there already never loops: this server says 500 to whatever it holds."""
+    """A server that answers 500 to every hash that it has does not cause an endless loop."""
     rig, other = bench.rig(), bench.rig()
     with CaptureAPI(bench.public) as api:
         api.is_idempotent = False
@@ -174,7 +175,7 @@ def no_loop(bench):
 
 
 def plain_text(bench):
-    """Errors that are no JSON are understood by their status alone."""
+    """If the body of an error is not JSON, its status alone decides."""
     def handled(name, case):
         state, attempts, answer = case
         rig, _, _ = one_of(bench, answer)
@@ -200,7 +201,7 @@ def plain_text(bench):
 
 
 def conflict_needs_a_proof(bench):
-    """409 alone is no success: the server is asked, and without its yes the capture is not completed."""
+    """409 alone is not a success: the capture is completed only if the server confirms that it has it."""
     rig, _, _ = one_of(bench, Answer(409, "DEVICE_ALREADY_REGISTERED"), can_verify=False)
     row = rig.delivery(bench.stock[0])
     expect(row.state == "failed" and not row.receipt, f"409 without a proof makes it {row.state}")

@@ -1,4 +1,4 @@
-"""http: a clock that is wrong on either side. The signature is made anew by the server's clock, at once."""
+"""http: a wrong clock on either side. The request is signed again with the server's time, at once."""
 import functools
 import json
 import time
@@ -13,7 +13,7 @@ SHIFTS = {"an hour behind": 3600, "an hour ahead": -3600, "six minutes behind": 
 
 
 def corrected(bench):
-    """Our clock is wrong: one request is refused, and from then on the run signs by the server's clock."""
+    """If our clock is wrong, one request is refused; then the run signs with the server's time."""
     def lands(_, shift):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:
@@ -35,7 +35,7 @@ def corrected(bench):
 
 
 def within_the_window(bench):
-    """What the server's window allows needs no correction."""
+    """A clock that is off by less than the server allows needs no correction."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.shift = 200
@@ -47,7 +47,7 @@ def within_the_window(bench):
 
 
 def jumps(bench):
-    """The server's clock is set while the run goes on: corrected once more."""
+    """If the server's clock is set during the run, the correction is made once more."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -64,7 +64,7 @@ def jumps(bench):
 
 
 def polls(bench):
-    """Questions after a capture in work are signed by the corrected clock too, and by the next run as well."""
+    """Polls of a capture that the server still processes use the corrected clock too, in this run and in the next."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.shift, api.verdicts = 3600, ["processing", "complete"]
@@ -77,7 +77,8 @@ def polls(bench):
 
 
 def for_ever(code, bench):
-    """A server that never is content: signed anew once, then the destination is held, and nothing is burned."""
+    """If the server refuses every timestamp, the request is signed again once; then the destination is blocked for
+    free."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.always(Answer(401, code))
@@ -89,14 +90,14 @@ def for_ever(code, bench):
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "something was burned")
         expect(code in rig.destination().blocked_message, f"the reason is {rig.destination().blocked_message!r}")
         api.always(None)
-        # Held destinations are tried again when a run starts.
+        # A new run tries blocked destinations again.
         rig.send("--until-empty", code=0)
         api.holds(*map(bench.photo, bench.stock[:3]))
         expect(not rig.destination().blocked_until, "the destination is still held")
 
 
 def mad_clocks(bench):
-    """A server that tells a time that cannot be: no signature is made for it."""
+    """A server that reports an impossible time gets no signature for that time."""
     def refusal(told, is_dated):
         body = json.dumps({"error": {"code": "TIMESTAMP_EXPIRED"}, "meta": {"timestamp": told}}).encode()
         raw = answer(401, "Content-Type: application/json", body=body)
@@ -120,7 +121,7 @@ def mad_clocks(bench):
 
 
 def word_in_a_header(bench):
-    """An own header that has the word TIMESTAMP: the server's code is still read, and the request signed anew."""
+    """An own header with TIMESTAMP in its name does not disturb how the server's code is read, and we sign again."""
     def judge(code, header):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:

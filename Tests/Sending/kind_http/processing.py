@@ -1,4 +1,4 @@
-"""http: a server that has the capture and has not decided yet. Only its last word counts; the bytes stay here."""
+"""http: a server that has the capture but has not decided yet. Only its final word counts; the bytes stay here."""
 import contextlib
 import functools
 import threading
@@ -12,7 +12,7 @@ SECONDS = 80
 
 
 def decided(bench):
-    """Polled until it is final; each word of a server means what Spec/upload.md section 4.3 says."""
+    """Each word of the server has the meaning of Spec/upload.md section 4.3, and polls continue until a final word."""
     cases = {
         "complete": "completed", "processing complete": "completed", "pending queued verified": "completed",
         "processing silent": "completed", "whatever": "completed", "failed": "permanently_failed",
@@ -44,7 +44,7 @@ def decided(bench):
 
 
 def reasons(bench):
-    """The reason of a refusal is kept: data.reason, else error.message."""
+    """The reason of a refusal is stored: data.reason, or else error.message."""
     for name, answer, reason in (
             ("data.reason", None, "a flat depth map"),
             ("error.message", Answer(200, body={"data": {"status": "failed"}, "error": {"message": "no depth"}}),
@@ -62,7 +62,7 @@ def reasons(bench):
 
 @contextlib.contextmanager
 def in_work(bench):
-    """A server that never decides, and the capture that it has."""
+    """A server that never decides, and a capture that it has accepted."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.verdicts = ["processing"]
@@ -73,7 +73,7 @@ def in_work(bench):
 
 
 def for_ever(bench):
-    """A server that never decides: not completed, nothing sent again, and no age lets the bytes go."""
+    """If the server never decides, the capture is not completed or sent again, and its bytes are never deleted."""
     with in_work(bench) as (api, rig, bundle):
         with rig.start("run", "--until-empty") as running:
             wait_until(lambda: len(api.seen("poll")) == 3, "three polls")
@@ -89,7 +89,7 @@ def for_ever(bench):
 
 
 def over_restarts(bench):
-    """Killed while the server is at work: the next run asks for the same id, and sends nothing."""
+    """After a kill while the server processes the capture, the next run polls the same id and sends nothing."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.verdicts = ["processing", "processing", "complete"]
@@ -105,7 +105,7 @@ def over_restarts(bench):
 
 
 def polls_fail(bench):
-    """A poll that goes wrong decides nothing: the next one does."""
+    """A failed poll decides nothing; the next poll does."""
     cases = {
         "500": Answer(500), "503 and Retry-After": Answer(503, headers={"Retry-After": "1"}), "502": Answer(502),
         "429 and Retry-After": Answer(429, headers={"Retry-After": "1"}), "cut": Answer(200, then="cut"),
@@ -131,7 +131,7 @@ def polls_fail(bench):
 
 
 def lost_by_the_server(word, bench):
-    """404 to a poll: the server has lost it, so it is sent once more, under another key."""
+    """After 404 to a poll the server has lost the capture, so it is sent once more with another key."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.verdicts = word.split()
@@ -148,7 +148,7 @@ def lost_by_the_server(word, bench):
 
 
 def by_one(bench):
-    """While one of four transfers waits for the answer to a poll, the others neither poll too nor spin."""
+    """While one of four transfers waits for the answer to a poll, the other three do not poll and do not spin."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.verdicts = ["complete"]
@@ -171,7 +171,7 @@ def by_one(bench):
 
 
 def user_words(bench):
-    """What is in work cannot be held, can be cancelled, and is shown."""
+    """A capture that the server processes cannot be held, but can be cancelled, and is shown."""
     with in_work(bench) as (api, rig, bundle):
         shown, = rig.rows()[bundle.id]["deliveries"]
         expect(shown["state"] == "processing" and shown["remote_id"] == api.stored[0].id, f"list shows {shown}")
@@ -187,7 +187,7 @@ ID = "7e57ab1e-0000-4000-8000-000000000051"
 
 
 def refused_in_the_first_answer(bench):
-    """202 that tells in `status` that the capture was rejected: final, with the server's reason, as by a poll."""
+    """A `status` of rejected in a 202 is final, with the server's reason, as in a poll."""
     reason = "the depth map is flat"
     cases = {"failed": {"reason": reason}, "rejected": {"reason": reason}, "error": {"error": {"message": reason}},
              "Failed": {"reason": reason}, "REJECTED": {"reason": reason}}
@@ -208,7 +208,7 @@ def refused_in_the_first_answer(bench):
 
 
 def words_in_capitals(bench):
-    """`PROCESSING` is processing, and `Rejected` of a poll is a rejection: words are compared without their case."""
+    """`PROCESSING` means processing, and `Rejected` in a poll is a rejection: case does not matter."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(202, body={"data": {"capture_id": ID, "status": "PROCESSING"}}))
@@ -223,7 +223,7 @@ def words_in_capitals(bench):
 
 
 def in_work_is_not_done(bench):
-    """What the server has not decided is not completed, and what is completed is kept for its days."""
+    """A capture that the server has not decided is not completed; a completed one is kept for its retention."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.verdicts = ["processing", "complete"]

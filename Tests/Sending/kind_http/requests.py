@@ -1,4 +1,4 @@
-"""http: what is sent is the body of the bundle, signed for each attempt, and what comes back is kept."""
+"""http: each attempt sends the signed body of the bundle, and the queue stores the server's answer."""
 import hashlib
 import pathlib
 import uuid
@@ -9,7 +9,7 @@ from rigs import DEVICE
 
 
 def landed(bench):
-    """One bundle, one request: id, URL and receipt are in the row, the list and show."""
+    """One bundle needs one request; its id, URL and receipt are in the row, in `list` and in `show`."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -37,7 +37,7 @@ def landed(bench):
 
 
 def request(bench):
-    """Headers and body: byte for byte what capbundle writes, with a length, signed, and one key for all attempts."""
+    """The body is what capbundle writes, with its length; it is signed, and all attempts use one key."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url, "--header", "X-Site: roof 7")
@@ -66,7 +66,7 @@ def request(bench):
 
 
 def urls(bench):
-    """The path is added only where there is none; ids in a URL are put in."""
+    """The path is added only to a URL without one; placeholders in a URL are filled in."""
     bundle = bench.stock[0]
     with CaptureAPI(bench.public) as api:
         cases = {api.url: "/api/v1/captures", f"{api.url}/": "/api/v1/captures", f"{api.url}/up": "/up",
@@ -86,7 +86,7 @@ def urls(bench):
 
 
 def lost_files(bench):
-    """A key or token file that cannot be read is found by dest test, and by a run before anything is sent or burned."""
+    """`dest test` finds an unreadable key or token file; a run finds it before it sends or uses an attempt."""
     for option in ("--key", "--token-file", "--passphrase-file"):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:
@@ -105,7 +105,7 @@ def lost_files(bench):
 
 
 def large(bench):
-    """8 MB arrive as they are, and the tool does not hold them."""
+    """A body of 8 MB arrives unchanged, and the tool does not load it into memory."""
     rig, bundle = bench.rig(), bench.big()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)

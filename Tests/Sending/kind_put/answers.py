@@ -1,4 +1,5 @@
-"""put: each status has the class that Spec/upload.md gives it, early answers count, and what holds burns nothing."""
+"""put: each status has the class of Spec/upload.md, early answers count, and a blocked destination costs no
+attempts."""
 import base64
 import hashlib
 
@@ -10,7 +11,7 @@ from scripted import Reply, Scripted
 from sockets import SocketServer
 
 SECONDS = 20
-# Section 4.1 for a put with a plain URL, as nginx answers it after it read the body.
+# The statuses of section 4.1 for a put with a plain URL, as nginx answers after it has read the body.
 FINAL = (400, 413, 422, 501, 505)
 TRIED_AGAIN = (408, 429, 500, 503)
 HELD = {401: "credentials", 403: "credentials", 407: "credentials", 404: "endpoint", 405: "endpoint",
@@ -25,7 +26,8 @@ def filled(bench, url, *options, bundles=None):
 
 
 def final(bench):
-    """No second try; the reason is kept, the bytes are, and `retry` sends it once the server takes it."""
+    """Nothing is tried a second time; reason and bytes are kept; `retry` sends the capture once the server accepts
+    it."""
     bundle = bench.stock[0]
 
     def judge(name, status):
@@ -46,7 +48,7 @@ def final(bench):
 
 
 def tried_again(bench):
-    """Each try counts, the table ends it; the next one may succeed."""
+    """Each try uses an attempt until the table ends; a later try may succeed."""
     def judge(name, status):
         with fresh(bench) as server:
             rig = filled(bench, server.template(), "--retry", "0,0,0")
@@ -60,7 +62,7 @@ def tried_again(bench):
 
 
 def held(bench):
-    """The destination waits, no attempt is burned, nothing more is sent; the next run lands all."""
+    """The destination waits, no attempt is used and nothing more is sent; the next run delivers all captures."""
     bundles = bench.stock[:3]
 
     def judge(name, status):
@@ -88,7 +90,7 @@ def held(bench):
 
 
 def held_until_empty(bench):
-    """A run until empty does not wait for what a user has to put right; the next run tries at once."""
+    """A run with --until-empty does not wait for something that a user must correct; the next run tries at once."""
     with fresh(bench) as server:
         rig = filled(bench, server.template(), bundles=bench.stock[:2])
         server.says(403)
@@ -100,7 +102,7 @@ def held_until_empty(bench):
 
 
 def edges(bench):
-    """A 403 with a page of HTML comes from something before the server: tried again, as ever."""
+    """A 403 with an HTML page comes from a proxy or firewall before the server, so the capture is tried again."""
     with fresh(bench) as server:
         rig = filled(bench, server.template("edge"), "--retry", "0,0,0")
         rig.send("--until-empty", code=14)
@@ -110,7 +112,7 @@ def edges(bench):
 
 
 def too_big(bench):
-    """413 before the body was sent: the answer counts, once, and what comes after is sent."""
+    """A 413 before the body was sent counts once, and later captures are sent."""
     big, other = bench.big(), bench.stock[0]
     with fresh(bench) as server:
         rig = filled(bench, server.template("small"), bundles=[big, other])
@@ -122,7 +124,7 @@ def too_big(bench):
 
 
 class Hasty(SocketServer):
-    """Reads so many bytes of a request, answers, and closes with the rest unread: the kernel then sends a reset."""
+    """Reads `reads` bytes of a request, answers, and closes without reading the rest: the kernel then sends a reset."""
 
     def __init__(self, status, reads):
         super().__init__()
@@ -138,7 +140,7 @@ class Hasty(SocketServer):
 
 
 def reset_after_the_answer(bench):
-    """An answer amid the body and a reset after it: the answer counts, not the broken connection."""
+    """If an answer during the body is followed by a reset, the answer counts, not the broken connection."""
     cases = {"413": (413, "permanently_failed", None), "401": (401, "pending", "credentials")}
 
     def judge(name, case):
@@ -155,7 +157,7 @@ def reset_after_the_answer(bench):
 
 
 def retry_after(bench):
-    """429 with Retry-After blocks the whole destination for so long; nothing is sent meanwhile."""
+    """429 with Retry-After blocks the whole destination for that time; nothing is sent meanwhile."""
     bundles = bench.stock[:3]
     with fresh(bench) as server:
         rig = filled(bench, server.template("limited"), bundles=bundles)
@@ -167,13 +169,13 @@ def retry_after(bench):
         for one, after in zip(seen, seen[1:]):
             pause = float(after["at"]) - float(one["at"])
             expect(one["status"] != "429" or pause > 0.9, f"{pause:.3f} s after a 429 the next request")
-    # A wait counts only where another capture landed since the last try, so the first one of a capture never does.
+    # A wait uses an attempt only if another capture landed since the last try, so the first wait of a capture is free.
     more = sum(row.attempts - 1 for row in rig.deliveries())
     expect(more < len(refused), f"{more} attempts are burned by {len(refused)} refusals")
 
 
 def there_already(bench):
-    """409 and 412: completed where a digest agrees, a conflict where it does not; never landed without a digest."""
+    """409 and 412: completed if a digest agrees, a conflict if it does not; never landed without a digest."""
     bundle = bench.stock[0]
 
     def told(data):
@@ -197,7 +199,7 @@ def there_already(bench):
 
 
 def slow_body(bench):
-    """A line that stalls amid the body until the server gives up: a try like another, and the next one lands."""
+    """If a line stalls during the body until the server gives up, this counts as a failed try; the next one lands."""
     big = bench.big()
     with fresh(bench) as server, FaultProxy(server.ports["plain"]) as proxy:
         proxy.plan(Fault(stall_after=1_000_000))

@@ -23,7 +23,7 @@ def ipv6(bench):
 
 
 def http2(bench):
-    """Over TLS HTTP/2 is spoken where the server can, four transfers at once included."""
+    """With TLS the tool uses HTTP/2 if the server supports it, also for four transfers at once."""
     rig = bench.rig()
     authority = Authority(bench.folder / f"ca{next(bench.numbers)}")
     with fresh(bench, tls={"good": authority.server()}) as server:
@@ -38,7 +38,8 @@ def http2(bench):
 
 
 def proxies(bench):
-    """--proxy and the usual variables: http by way of the proxy, https through a tunnel in it, nothing around it."""
+    """With --proxy or the usual variables, http goes to the proxy and https through a tunnel; nothing avoids the
+    proxy."""
     authority = Authority(bench.folder / f"ca{next(bench.numbers)}")
     with fresh(bench, tls={"good": authority.server()}) as server, Tunnel() as tunnel:
         secure = f"{server.secure('good')}/store/{{sha256}}.bundle"
@@ -61,7 +62,7 @@ def proxies(bench):
                 host = server.secure("good").removeprefix("https://")
                 expect(set(tunnel.asked[asked:]) == {f"CONNECT {host}"}, f"the proxy was asked {tunnel.asked[asked:]}")
             else:
-                # Each request is there twice: as the proxy's own, and as the one that it made.
+                # nginx logs each request twice: as the proxy, and as the server that the proxy asked.
                 ports = [one["port"] for one in server.logged(before + 4)[before:]]
                 expect(ports.count(str(server.ports["proxy"])) == len(ports) / 2, f"ports {ports}")
             server.path(f"store/{bundle.sha256}.bundle").unlink()
@@ -70,7 +71,7 @@ def proxies(bench):
 
 
 def side_by_side(bench):
-    """--concurrency 4: four requests are under way at once; without it never two."""
+    """With --concurrency 4 four requests run at once; without it never two."""
     def counted(options, meeting):
         rig, lock, now, most = bench.rig(), threading.Lock(), [0], [0]
 
@@ -97,7 +98,7 @@ def side_by_side(bench):
 
 
 def refusing_proxy(bench):
-    """A proxy that makes no connection: the destination waits, and the message names what the proxy said."""
+    """If the proxy refuses the connection, the destination waits, and the message quotes the proxy's answer."""
     def judge(name, code):
         with Bare(lambda client, _: (received(client), client.sendall(answer(name, "Connection: close")))) as proxy:
             rig = bench.rig()

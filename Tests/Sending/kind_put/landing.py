@@ -1,4 +1,4 @@
-"""put: what lands where, in which form, and how that is confirmed."""
+"""put: which bytes land where, in which form, and how this is confirmed."""
 import base64
 import hashlib
 
@@ -11,7 +11,7 @@ from scripted import Reply, Scripted
 
 
 def completed(rig, *bundles, about="put"):
-    """Each of them is completed, by one attempt."""
+    """Checks that each bundle is completed after one attempt."""
     for bundle in bundles:
         row = rig.delivery(bundle)
         expect((row.state, row.attempts, row.in_doubt) == ("completed", 1, 0), f"{about}: {row.state} after "
@@ -19,7 +19,7 @@ def completed(rig, *bundles, about="put"):
 
 
 def landed(bench):
-    """The bytes lie where the template says, were confirmed by HEAD, and the receipt says so."""
+    """The bytes are where the template says; HEAD confirmed them, and the receipt says so."""
     rig, bundles = bench.rig(), bench.stock[:2]
     with fresh(bench) as server:
         rig.dest("web", "put", "--url", server.template())
@@ -42,7 +42,7 @@ def landed(bench):
 
 
 def parts(bench):
-    """The photo alone, the whole upload body, and the bundle: three destinations of one capture."""
+    """Three destinations of one capture get the photo alone, the whole upload body, and the bundle."""
     rig, bundle = bench.rig(), bench.packed("parts", PHOTO[:-2] + b"parts" * 900 + PHOTO[-2:])
     with fresh(bench) as server:
         for part in ("bundle", "photo", "body"):
@@ -60,7 +60,7 @@ def parts(bench):
 
 
 def templates(bench):
-    """`{sha256}`, `{id}` and `{session}`; a URL that several captures could share is refused."""
+    """`{sha256}`, `{id}` and `{session}` are filled in; a URL that several captures could share is refused."""
     rig, one, two = bench.rig(), *bench.stock[2:4]
     refused = {"no name": "http://127.0.0.1:9/store/x", "only the session": "http://127.0.0.1:9/{session}/x",
                "only the id": "http://127.0.0.1:9/{id}",
@@ -83,7 +83,7 @@ def templates(bench):
 
 
 def heads(bench):
-    """Where HEAD is not allowed the status is what there is; a length that disagrees is a failed try."""
+    """If HEAD is not allowed, the status is the only proof; a wrong length is a failed try."""
     with fresh(bench) as server:
         rig = bench.rig()
         rig.dest("web", "put", "--url", server.template("blind"))
@@ -108,8 +108,8 @@ def digest_headers(data):
 
 
 def digests(bench):
-    """A digest in the answer that agrees makes HEAD needless; one that disagrees is a failed try. Content-Digest is that of
-    the answer's own content and an ETag need not be an MD5, so where these disagree HEAD decides."""
+    """An agreeing digest in the answer makes HEAD unnecessary, and a different one is a failed try. Content-Digest
+    covers the content of the answer and an ETag need not be an MD5, so HEAD decides if one of these differs."""
     bundle = bench.stock[0]
     weak = ("Content-Digest", "ETag")
     cases = {f"{name}, {word}": (header, "digest" if word == "right" else "head" if name in weak else None)
@@ -137,7 +137,7 @@ def digests(bench):
 
 
 def short_bodies(bench):
-    """A server that keeps half of what it got and says 200: not landed, and what is here stays here."""
+    """If a server keeps half of the bytes and answers 200, the capture has not landed, and the local bytes stay."""
     rig, bundle = bench.rig(), bench.stock[0]
 
     def answer(request):
@@ -155,7 +155,7 @@ def short_bodies(bench):
 
 
 def unasked(bench):
-    """Where HEAD is not allowed the 201 still counts, and the receipt says that it is all there is."""
+    """If HEAD is not allowed, the 201 still counts, and the receipt says that nothing else confirms it."""
     def judge(name, status):
         with Scripted(lambda request: Reply(status if request.method == "HEAD" else 201)) as server:
             rig = bench.rig()
@@ -168,7 +168,7 @@ def unasked(bench):
 
 
 def one_type(bench):
-    """--header Content-Type takes the place of ours: exactly one goes out."""
+    """--header Content-Type replaces our own header, so the request has exactly one."""
     seen = []
     with Bare(saying(lambda heard: answer(201 if heard.method == "PUT" else 405), seen)) as server:
         rig = bench.rig()
@@ -179,11 +179,11 @@ def one_type(bench):
     expect(put.values("content-type") == ["application/x-capture"], f"the types are {put.values('content-type')}")
 
 
-FOREIGN = '"0123456789abcdef0123456789abcdef"'  # an ETag that looks like an MD5, and is none of ours
+FOREIGN = '"0123456789abcdef0123456789abcdef"'  # an ETag that looks like an MD5, but not the MD5 of our bytes
 
 
 def told_digests(bench):
-    """Which headers are of our bytes: not every ETag of 32 digits, nor the digest of the answer's own body."""
+    """Not every header is about our bytes: an ETag of 32 digits may not be, nor the digest of the answer's own body."""
     bundle, note = bench.stock[0], b'{"ok":true}'
 
     def digest(data):

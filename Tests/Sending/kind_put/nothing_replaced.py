@@ -1,4 +1,4 @@
-"""put: no capture takes another one's place, whether the user's URL says where it goes or a fetched one."""
+"""put: no capture replaces another one, at URLs that the user wrote and at fetched URLs."""
 import base64
 import hashlib
 import json
@@ -11,7 +11,7 @@ from scripted import Reply, Scripted
 
 
 class Shelf:
-    """A store that replaces nothing where it is told not to. `is_read`: it gives back what it has; `tells`: by digest."""
+    """A store that obeys If-None-Match. With `is_read` it returns its files, with `tells` also their digests."""
 
     def __init__(self, kept=(), is_read=True, tells=False, refusal=412):
         self.kept, self.is_read, self.tells, self.refusal = dict(kept), is_read, tells, refusal
@@ -39,7 +39,7 @@ def base64_sha256(data):
 
 
 def fetched(bench, server, bundle, *options):
-    """A rig whose command names /place of a server for every capture."""
+    """Returns a rig whose command prints the same URL, /place of a server, for every capture."""
     rig = bench.rig()
     rig.dest("web", "put", "--url-command", f"echo {server.url}/place", "--retry", AT_ONCE, *options)
     rig.push(bundle)
@@ -47,7 +47,7 @@ def fetched(bench, server, bundle, *options):
 
 
 def refused(bench):
-    """An id can be that of several captures (a redacted copy has its original's), so a URL needs the hash."""
+    """Several captures can share an id (a redacted copy has the id of its original), so a URL needs the hash."""
     rig = bench.rig()
     result = rig.dest("web", "put", "--url", "http://127.0.0.1:9/in/{id}.bundle", code=78)
     expect("hint:" in result.text and "{sha256}" in result.text, f"dest add says {result.text!r}")
@@ -58,7 +58,7 @@ def refused(bench):
 
 
 def blocked(bench):
-    """A destination that an older version took with such a URL is blocked, and says what to change; then all lands."""
+    """If an older version accepted such a URL, the destination is blocked with a hint; after the change all land."""
     rig, bundles = bench.rig(), bench.stock[:2]
     with fresh(bench) as server:
         rig.dest("web", "put", "--url", server.template())
@@ -80,7 +80,7 @@ def blocked(bench):
 
 
 def torn(bench):
-    """Half a bundle under a name with the hash in it, left by a server that broke: PUT replaces it, without a condition."""
+    """A broken server left half a bundle under a name with the hash: PUT replaces it, because it sends no condition."""
     rig, bundle = bench.rig(), bench.stock[0]
     shelf = Shelf({f"/{bundle.sha256}": bundle.data[:700]})
     with Scripted(shelf) as server:
@@ -93,8 +93,8 @@ def torn(bench):
 
 
 def not_replaced(bench):
-    """A fetched URL that leads to where something is: the same bytes complete, others are a conflict, and what cannot be
-    read is unclear. Nothing is replaced."""
+    """If something exists at a fetched URL, the same bytes complete the capture, other bytes are a conflict, and
+    unreadable bytes are unclear. Nothing is replaced."""
     bundle = bench.stock[0]
     other = bundle.data[:-600] + bytes([bundle.data[-600] ^ 1]) + bundle.data[-599:]
     cases = {f"{status}, {name}": (status, *case) for status in (409, 412) for name, case in {
@@ -123,7 +123,8 @@ def not_replaced(bench):
 
 
 def two_in_one_place(bench):
-    """A command that names one URL for all: the first capture lands, the second is a conflict and takes nobody's place."""
+    """If a command prints one URL for all captures, the first lands, and the second is a conflict and replaces
+    nothing."""
     one, two = bench.stock[:2]
     shelf = Shelf()
     with Scripted(shelf) as server:
@@ -135,7 +136,7 @@ def two_in_one_place(bench):
 
 
 def own_condition(bench):
-    """A condition that the user or the endpoint gives is sent once, in place of ours."""
+    """A condition from the user or the endpoint replaces ours, and is sent once."""
     bundle = bench.stock[0]
 
     def judge(name, case):
@@ -159,7 +160,7 @@ def own_condition(bench):
 
 
 def missing_folder(bench):
-    """409 of a server that lacks the folder (WebDAV's word for it): tried again, and the message says that nothing is there."""
+    """A 409 for a missing folder, as WebDAV sends it, is tried again, and the message says that nothing is there."""
     bundle = bench.stock[0]
     with Scripted(lambda request: Reply(409 if request.method == "PUT" else 404)) as server:
         rig = bench.rig()
@@ -171,7 +172,7 @@ def missing_folder(bench):
 
 
 def unknown_condition(bench):
-    """A server that does not know If-None-Match: sent once more without it, to the same URL, and not asked again."""
+    """To a server without If-None-Match the PUT is sent again without it, at the same URL, and later PUTs omit it."""
     bundles = bench.stock[:3]
     names = b'{"error":{"code":"BadHeader","message":"unsupported header \'if-none-match\'"}}'
     refusals = {"501": Reply(501), "400 that names it": Reply(400, {"Content-Type": "application/json"}, names)}

@@ -1,4 +1,4 @@
-"""put to presigned URLs of SeaweedFS: fetched late, fetched anew when their time is over, and never shown."""
+"""put to presigned URLs of SeaweedFS: fetched late, fetched again after they expire, and never shown."""
 import hashlib
 import time
 
@@ -9,7 +9,7 @@ from nginx import fresh
 from rigs import AT_ONCE
 from scripted import Reply, Scripted, in_json
 
-# Prints the next URL of a list for this bundle, the last one again and again, and notes that it was asked.
+# Prints the next URL of the bundle's list, and then the last one again and again. Records each call.
 COMMAND = """
 env | grep ^CAPQUEUE_ | grep -v DIR= | sort | tr '\\n' ' ' >> asked; echo >> asked
 list=urls/$CAPQUEUE_SHA256
@@ -19,7 +19,7 @@ if [ "$(wc -l < "$list")" -gt 1 ]; then sed -i 1d "$list"; fi
 
 
 class Desk:
-    """Gives out URLs for one rig: a folder with a list for each bundle, and the command that reads it."""
+    """Provides URLs for one rig: a folder with a list for each bundle, and the command that reads it."""
 
     def __init__(self, bench, rig):
         self.client, self.folder = seaweed.shared(bench).client(), rig.folder / "desk"
@@ -49,7 +49,7 @@ class Desk:
 
 
 def tampered(url):
-    """The signature with its last digit changed."""
+    """Returns the URL with another last digit in the signature."""
     return url[:-1] + ("1" if url[-1] == "0" else "0")
 
 
@@ -69,7 +69,7 @@ def completed(rig, *bundles):
 
 
 def by_command(bench):
-    """The command is asked for each bundle when it is sent, with what it needs to know, and not before."""
+    """The command runs for each bundle only when that is sent, and gets the values that it needs."""
     bundles = bench.stock[:3]
     rig, desk = rig_and_desk(bench, *bundles, session="roof")
     for bundle in bundles:
@@ -90,7 +90,7 @@ def by_command(bench):
 
 
 def by_endpoint(bench):
-    """The endpoint is asked by POST, and the headers that it names are sent with the body."""
+    """The endpoint is asked with POST, and the headers in its answer are sent with the body."""
     bundle, client = bench.stock[0], seaweed.shared(bench).client()
     rig, key = bench.rig(), f"presigned{next(bench.numbers)}/{bench.stock[0].sha256}"
     headers = {"Content-Type": "application/x-capture", "x-amz-meta-roof": "seven"}
@@ -109,7 +109,7 @@ def by_endpoint(bench):
 
 
 def fetched_anew(bench):
-    """A URL whose time is over, or that the store refuses once: another one, and no attempt is burned."""
+    """A URL that expired, or that the store refuses once, is replaced by another one; no attempt is used."""
     def judge(name, first):
         bundle = bench.stock[0]
         rig, desk = rig_and_desk(bench, bundle)
@@ -125,7 +125,7 @@ def fetched_anew(bench):
 
 
 def over_in_the_queue(bench):
-    """A URL that ran out while the bundle waited: the one of the first try is not kept for the second."""
+    """If a URL expired while the bundle waited, the second try does not use the URL of the first."""
     bundle = bench.stock[0]
     rig = bench.rig()
     desk = Desk(bench, rig)
@@ -146,7 +146,7 @@ def over_in_the_queue(bench):
 
 
 def refused_for_good(bench):
-    """Refused twice in one try: the destination is held, nothing is burned, and it does not go round in circles."""
+    """Two refusals in one try block the destination without an attempt, and there is no endless loop."""
     def judge(name, url):
         bundle = bench.stock[0]
         rig, desk = rig_and_desk(bench, bundle, bench.stock[1])
@@ -169,7 +169,8 @@ def refused_for_good(bench):
 
 
 def short_lives(bench):
-    """Less than 24 hours of life: used, with one warning a run; in both ways of writing the end."""
+    """A URL valid for less than 24 hours is used, with one warning in each run; both forms of the end are
+    understood."""
     bundles = bench.stock[:3]
     rig, desk = rig_and_desk(bench, *bundles)
     for bundle in bundles:
@@ -192,7 +193,7 @@ def short_lives(bench):
 
 
 def no_url(bench):
-    """A command or endpoint that gives none: nothing is sent and nothing lost; once it gives one, all lands."""
+    """If a command or endpoint gives no URL, nothing is sent or lost; once it gives one, all captures land."""
     bundle = bench.stock[0]
     outputs = {"nothing": "", "two lines": "http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b", "words": "no such bundle",
                "a file": "file:///etc/passwd", "a password": "http://me:pw@127.0.0.1:9/x"}
@@ -218,7 +219,8 @@ def no_url(bench):
 
 
 def endpoint_without_url(bench):
-    """The same of an endpoint, whatever it answers in place of a URL."""
+    """If the answer of an endpoint contains no URL, nothing is sent or lost; once it contains one, the capture
+    lands."""
     bundle, client = bench.stock[0], seaweed.shared(bench).client()
     answers = {"500": Reply(500), "401": in_json({}, 401), "no JSON": Reply(200, {}, b"<html>"),
                "no url": in_json({"link": "x"}), "a number": in_json({"url": 7}), "nobody": Reply(lost=True),
@@ -240,7 +242,7 @@ def endpoint_without_url(bench):
 
 
 def never_shown(bench):
-    """The query of a URL is in no output, no event, no row and no file, however the try ended."""
+    """The query of a URL is in no output, event, row or file, however the try ended."""
     bundle = bench.stock[0]
     words = {"Content-Type": "text/plain"}
     with Scripted(lambda request: Reply(400, words, b"cannot PUT " + request.path.encode())) as mirror:

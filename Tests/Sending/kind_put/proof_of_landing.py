@@ -1,4 +1,5 @@
-"""put: a yes to the bytes is proven by a second look, again after a while, and a server that never shows them is not believed."""
+"""put: HEAD must confirm a successful PUT, if needed after a while; a server that never shows the bytes is not
+trusted."""
 import time
 
 from checks import every, expect
@@ -9,7 +10,7 @@ SECONDS = 45
 
 
 class Forgetful:
-    """Says 201, and answers HEAD with `refusal` until a bundle was asked for `misses` times; None: for ever."""
+    """Answers 201 to PUT. Answers `refusal` to the first `misses` HEADs for a bundle, or with None to all of them."""
 
     def __init__(self, misses=None, refusal=404):
         self.misses, self.refusal, self.kept, self.asked = misses, refusal, {}, {}
@@ -32,7 +33,7 @@ def filled(bench, server, *bundles, options=()):
 
 
 def shown_late(bench):
-    """404 or 410 to HEAD right after the PUT: asked again after 1, 2 and 4 seconds, in one attempt."""
+    """After 404 or 410 to the HEAD after a PUT, HEAD is sent again after 1, 2 and 4 seconds, within one attempt."""
     bundle = bench.stock[0]
 
     def judge(name, case):
@@ -53,7 +54,7 @@ def shown_late(bench):
 
 
 def not_shown(bench):
-    """A server that does not show what it took: the try is unclear, and what is here stays here."""
+    """If a server never shows what it accepted, the try is unclear, and the local bytes stay."""
     bundle = bench.stock[0]
     with Scripted(Forgetful()) as server:
         rig = filled(bench, server, bundle, options=("--retry", "0,600"))
@@ -68,7 +69,7 @@ def not_shown(bench):
 
 
 def three_in_a_row(bench):
-    """Three captures block the destination; the message names the setting, and with that the status is the proof."""
+    """Three unproven captures block the destination; the message names the setting that makes the status the proof."""
     bundles = bench.stock[:4]
     with Scripted(Forgetful()) as server:
         rig = filled(bench, server, *bundles, options=("--retry", "0,600", "--concurrency", "3"))
@@ -79,7 +80,7 @@ def three_in_a_row(bench):
         expect(all(row.in_doubt for row in rows if row.error_code), "a capture that was taken is not in doubt")
         expect(sorted(row.attempts for row in rows) in ([0, 0, 1, 1], [0, 1, 1, 1]), f"{[row.attempts for row in rows]}")
         burned, sent = sum(row.attempts for row in rows), len(server.seen("PUT"))
-        # As cron does: one more is tried, it burns nothing, and the destination stays blocked.
+        # A run from cron tries one more capture, uses no attempt, and leaves the destination blocked.
         rig.send("--once", code=15)
         expect(len(server.seen("PUT")) == sent + 1, f"{len(server.seen('PUT')) - sent} more are sent")
         expect(sum(row.attempts for row in rig.deliveries()) == burned, "the trial burned an attempt")
@@ -95,7 +96,7 @@ def three_in_a_row(bench):
 
 
 def across_runs(bench):
-    """Three calls of `run --once`, each with one capture that is not shown, block the destination, as cron would have it."""
+    """Three calls of `run --once`, as from cron, each with one unproven capture, block the destination."""
     bundles = bench.stock[:3]
     with Scripted(Forgetful()) as server:
         rig = bench.rig()
@@ -111,7 +112,7 @@ def across_runs(bench):
 
 
 def a_proof_between(bench):
-    """Captures that are proven between those that are not: nothing is blocked."""
+    """Proven captures between unproven ones keep the destination unblocked."""
     bundles = bench.stock[:5]
     hidden = {f"/{bundle.sha256}" for bundle in bundles[::2]}
 
@@ -130,7 +131,7 @@ def a_proof_between(bench):
 
 
 def stopped(bench):
-    """A run that is stopped between two looks ends at once; the capture is in doubt, and lands with the next run."""
+    """A run stopped between two HEADs ends at once; the capture is in doubt and lands in the next run."""
     bundle = bench.stock[0]
     with Scripted(Forgetful(2)) as server:
         rig = filled(bench, server, bundle)
@@ -147,7 +148,7 @@ def stopped(bench):
 
 
 def by_status(bench):
-    """--proof status: no second look, unless a digest in the answer says that other bytes came."""
+    """With --proof status no HEAD is sent, unless a digest in the answer shows that other bytes arrived."""
     bundle = bench.stock[0]
     wrong = {"Repr-Digest": "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"}
 

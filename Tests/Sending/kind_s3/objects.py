@@ -1,5 +1,5 @@
-"""s3: what lands in SeaweedFS is read back, nothing that is there is overwritten, and credentials come from where the
-usual tools have them."""
+"""s3: objects land in SeaweedFS and are read back, existing objects are not overwritten, and credentials come from the
+usual places."""
 import base64
 import hashlib
 import json
@@ -21,7 +21,7 @@ def completed(rig, *bundles, attempts=1):
 
 
 def landed(bench):
-    """Key from the hash, checksum stored with it, read back, and a receipt that says how that was confirmed."""
+    """The key contains the hash, the checksum is stored with the object, and the receipt says how it was confirmed."""
     place, bundle = Place(bench), bench.stock[0]
     rig = place.rig(bundle)
     result = rig.send(code=0)
@@ -41,13 +41,13 @@ def landed(bench):
 
 
 def templates(bench):
-    """`{sha256}`, `{id}` and `{session}` in the key; where there is no {sha256}, the name is added."""
+    """`{sha256}`, `{id}` and `{session}` in the key are filled in; without {sha256} the name is added."""
     place, bundle = Place(bench), bench.stock[1]
     rig = bench.rig()
     rig.env |= place.store.keys.environment
     keys = {"whole": ("/a%20b/{session}/{id}_{sha256}.x", f"a b/roof/{bundle.id}_{bundle.sha256}.x"),
             "part": ("/{session}/{id}", f"roof/{bundle.id}/{bundle.sha256}.bundle"),
-            # Signatures want these characters percent-encoded, URLs do not.
+            # Signatures percent-encode these characters, and URLs do not.
             "signs": ("/date=2026-03/a+b,c(d)", f"date=2026-03/a+b,c(d)/{bundle.sha256}.bundle")}
     for name, (path, _) in keys.items():
         rig.dest(name, "s3", "--url", place.url + path)
@@ -59,7 +59,8 @@ def templates(bench):
 
 
 def there_already(bench):
-    """The same bytes under the key, with a checksum, without one, and put there in parts: completed, untouched."""
+    """If the same bytes exist under the key, the capture is completed and the object untouched, whatever its
+    checksum."""
     bundle = bench.stock[0]
     checksum = {"x-amz-checksum-sha256": base64.b64encode(hashlib.sha256(bundle.data).digest()).decode()}
     ways = {"checksum": lambda place, key: place.client.put(key, bundle.data, **checksum),
@@ -81,7 +82,7 @@ def there_already(bench):
 
 
 def other_bytes(bench):
-    """Other bytes under the key are a conflict: not overwritten, not taken for ours."""
+    """Other bytes under the key are a conflict: they are neither overwritten nor accepted as ours."""
     bundle = bench.stock[0]
     others = {"of the same length": bundle.data[:-600] + bytes([bundle.data[-600] ^ 1]) + bundle.data[-599:],
               "shorter": bundle.data[:-512], "none at all": b"", "of another bundle": bench.stock[1].data}
@@ -102,7 +103,7 @@ def other_bytes(bench):
 
 
 def race(bench):
-    """Two queues with the same bundles at once: each object is written by one, and both say completed."""
+    """Two queues send the same bundles at once: one of them writes each object, and both record it as completed."""
     place, bundles = Place(bench), bench.stock[:12]
     rigs = [place.rig(*bundles, options=("--concurrency", "4")) for _ in range(2)]
     with rigs[0].start("run", "--until-empty") as one, rigs[1].start("run", "--until-empty") as two:
@@ -122,7 +123,7 @@ def four_at_once(bench):
 
 
 def down(bench):
-    """A store that is not there: offline, nothing burned; when it is there again, all lands."""
+    """A store that cannot be reached is offline and costs no attempt; when it is back, all captures land."""
     place, bundles = Place(bench), bench.stock[:2]
     with FaultProxy(place.store.port) as proxy:
         rig = place.rig(*bundles, port=proxy.port)
@@ -137,7 +138,7 @@ def down(bench):
 
 
 def killed_amid(bench):
-    """kill -9 while the body is half sent: no object; the next run sends it, whole."""
+    """kill -9 in the middle of the body leaves no object; the next run sends the whole body."""
     place, bundle = Place(bench), bench.big()
     with FaultProxy(place.store.port) as proxy:
         rig = place.rig(bundle, port=proxy.port, options=("--bwlimit", "4MB"))
@@ -152,7 +153,8 @@ def killed_amid(bench):
 
 
 def killed_before_the_answer(bench):
-    """kill -9 after the last byte, before the answer: the object is found, and counts, once read back."""
+    """kill -9 after the last byte but before the answer: the next run finds the object, reads it back and accepts
+    it."""
     place, bundle = Place(bench), bench.stock[3]
     with FaultProxy(place.store.port) as proxy:
         rig = place.rig(bundle, port=proxy.port)
@@ -171,7 +173,7 @@ def killed_before_the_answer(bench):
 
 
 def lost_reply(bench):
-    """The answer to the PUT is lost: asked before anything is sent again, and completed."""
+    """If the answer to the PUT is lost, the store is asked before anything is sent again."""
     place, bundle = Place(bench), bench.stock[3]
     with FaultProxy(place.store.port) as proxy:
         rig = place.rig(bundle, port=proxy.port)
@@ -184,7 +186,7 @@ def lost_reply(bench):
 
 
 def given_back(bench):
-    """get brings back what was pruned, verified; other bytes are refused; check --remote finds what was lost."""
+    """get fetches and verifies what was pruned, and refuses other bytes; check --remote finds lost objects."""
     place, (one, two, three) = Place(bench), bench.stock[:3]
     rig = place.rig(one, two, three)
     rig.send(code=0)
@@ -203,7 +205,7 @@ def given_back(bench):
 
 
 def refused_credentials(bench):
-    """A wrong secret, an unknown key, none at all: held, nothing burned, never shown, and mended by right ones."""
+    """Wrong or missing credentials block the destination for free and are never shown; right ones repair it."""
     bundles = bench.stock[:2]
     right = seaweed.shared(bench).keys
     wrong = {"a wrong secret": Keys(right.id, "0123456789abcdefWRONG").environment,
@@ -235,7 +237,7 @@ def refused_credentials(bench):
 
 
 def no_bucket(bench):
-    """A bucket that is not there: the URL is wrong, and everything waits."""
+    """If the bucket does not exist, the URL is wrong, and all captures wait."""
     place = Place(bench)
     rig = bench.rig()
     rig.env |= place.store.keys.environment

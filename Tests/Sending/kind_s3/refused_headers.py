@@ -1,4 +1,4 @@
-"""s3: stores that refuse the checksum or the condition of a PUT, and the settings that leave these out."""
+"""s3: stores that refuse the checksum or the condition of a PUT, and the settings that omit these headers."""
 import base64
 import hashlib
 
@@ -12,7 +12,7 @@ XML = {"Content-Type": "application/xml"}
 
 
 class Limited:
-    """Keeps objects by path, and refuses requests with one of the headers `unknown` {name: status}."""
+    """Stores objects by path, and refuses requests that have one of the headers `unknown` {name: status}."""
 
     def __init__(self, **unknown):
         self.unknown, self.kept = {name.replace("_", "-"): status for name, status in unknown.items()}, {}
@@ -35,7 +35,7 @@ class Limited:
 
 
 def refused_header(bench):
-    """The destination waits, nothing is burned, and the message names the setting; with it all lands."""
+    """The destination waits for free, and the message names the setting; with the setting all captures land."""
     bundles = bench.stock[:2]
     cases = {"checksum": (Limited(x_amz_checksum=400), "--checksum md5", ("--checksum", "md5")),
              "no checksum": (Limited(x_amz_checksum=400), "--checksum md5", ("--checksum", "none")),
@@ -67,7 +67,7 @@ def refused_header(bench):
 
 
 def looks_first(bench):
-    """--no-condition: what is there already is found by HEAD, and neither sent again nor replaced."""
+    """--no-condition: HEAD finds an existing object, which is neither sent again nor replaced."""
     bundle = bench.stock[0]
     other = bundle.data[:-600] + bytes([bundle.data[-600] ^ 1]) + bundle.data[-599:]
 
@@ -87,7 +87,7 @@ def looks_first(bench):
 
 
 def lands(bench):
-    """Each way to send the checksum, with and without the condition, to a real store."""
+    """A real store accepts each form of the checksum, with and without the condition."""
     bundle = bench.stock[0]
 
     def judge(name, options):

@@ -1,4 +1,4 @@
-"""s3: where credentials and region come from, what a request looks like, and a clock that is wrong."""
+"""s3: where credentials and region come from, which headers a request has, and a wrong clock."""
 import base64
 import hashlib
 import re
@@ -26,7 +26,7 @@ CONFIG = "[default]\nregion = eu-north-7\noutput = json\n\n[profile roof]\nregio
 
 
 class Mirror(Scripted):
-    """Takes any signature, and tells what was put."""
+    """Accepts any signature, and records the PUTs."""
 
     def __init__(self):
         super().__init__(self._reply)
@@ -42,7 +42,7 @@ class Mirror(Scripted):
 
 
 def sent(bench, environment, files=(), options=()):
-    """The one PUT of a run with these variables and files in its home."""
+    """Returns the one PUT of a run that has these variables, and these files in its home."""
     rig = bench.rig()
     for name, text in dict(files).items():
         path = rig.home / name
@@ -58,7 +58,7 @@ def sent(bench, environment, files=(), options=()):
 
 
 def credential(put):
-    """Key and region of what signed a request."""
+    """Returns the key and the region of the signature."""
     found = re.match(r"AWS4-HMAC-SHA256 Credential=([^/]+)/\d{8}/([^/]+)/s3/aws4_request, ?SignedHeaders=",
                      put.headers.get("authorization", ""))
     expect(found, f"signed by {put.headers.get('authorization')!r}")
@@ -66,7 +66,7 @@ def credential(put):
 
 
 def places(bench):
-    """Variables before files, the named profile before the default one; regions likewise."""
+    """Variables win over files, and the named profile over the default one; the same is true for regions."""
     files = {".aws/credentials": FILE, ".aws/config": CONFIG}
     cases = {
         "variables": (ENVIRONMENT, {}, (), ("AKENV", "us-east-1")),
@@ -91,7 +91,7 @@ def places(bench):
 
 
 def open_to_others(bench):
-    """A credentials file that others can read is warned of where it is used; the variables need none."""
+    """A credentials file that others can read causes a warning where it is used; the variables cause none."""
     rig = bench.rig()
     path = rig.home / ".aws/credentials"
     path.parent.mkdir()
@@ -109,7 +109,7 @@ def open_to_others(bench):
 
 
 def request(bench):
-    """What is sent: the checksum, the condition, the hash of the payload, all signed, by a signature that is right."""
+    """The request has the checksum, the condition and the hash of the payload, and its signature covers all of them."""
     put = sent(bench, ENVIRONMENT | {"AWS_SESSION_TOKEN": "env-token"})
     data = bench.stock[0].data
     expect(put.body == data, "other bytes came")
@@ -130,7 +130,7 @@ def request(bench):
 
 
 def skewed(bench):
-    """A clock that is two hours off: signed anew by the store's own clock, no attempt burned."""
+    """If the clock is two hours off, the request is signed again with the store's time, and no attempt is used."""
     if not shutil.which("faketime"):
         raise Skipped("faketime is not installed (Debian's package of that name)")
     store = seaweed.shared(bench)
@@ -151,7 +151,7 @@ def skewed(bench):
 
 
 def refused_settings(bench):
-    """URLs that name no bucket, hold a query or a password: refused when the destination is added."""
+    """`dest add` refuses URLs without a bucket and URLs that contain a query or a password."""
     urls = {"no bucket": "http://127.0.0.1:9", "only a slash": "http://127.0.0.1:9/",
             "a password": "http://me:pw@127.0.0.1:9/bucket", "another scheme": "s3://bucket/prefix"}
 
@@ -163,7 +163,7 @@ def refused_settings(bench):
 
 
 def signed_headers(bench):
-    """s3: own headers are signed in the order of their names and with single blanks, or the store would refuse them."""
+    """s3: own headers are signed in the order of their names and with single spaces, as the store demands."""
     place, bundle = Place(bench), bench.stock[0]
     lines = {"x-amz-meta-site": "a", "x-amz-meta-site-name": "b", "x-amz-meta-note": "two  blanks"}
     place.rig(bundle, options=[word for line in lines.items() for word in ("--header", ": ".join(line))]).send(code=0)

@@ -1,4 +1,4 @@
-"""s3: stores that say less than SeaweedFS does: no checksum, no length, no right to look, no reason."""
+"""s3: stores that report less than SeaweedFS does: no checksum, no length, no permission to look, no reason."""
 import base64
 import hashlib
 
@@ -6,11 +6,11 @@ from checks import every, expect
 from raw_server import Bare, answer, saying
 from rigs import AT_ONCE, completed
 
-FOREIGN = '"0123456789abcdef0123456789abcdef"'  # an ETag that looks like an MD5, and is none of ours
+FOREIGN = '"0123456789abcdef0123456789abcdef"'  # an ETag that looks like an MD5, but not the MD5 of our bytes
 
 
 def storing(head, kept, refusal=None):
-    """What a store replies that has `kept`; `head` makes its answer to HEAD of the bytes, `refusal` the one to PUT."""
+    """Makes a store that has `kept`; `head` makes its answer to HEAD from the bytes, `refusal` answers PUT."""
     def reply(heard):
         if heard.method == "PUT":
             if refusal is None:
@@ -24,7 +24,7 @@ def storing(head, kept, refusal=None):
 
 
 def sent_to(bench, url, bundle, *options, kind="s3", code=None):
-    """A rig after one run to a store."""
+    """Returns a rig after one run against a store."""
     rig = bench.rig()
     rig.env |= {"AWS_ACCESS_KEY_ID": "AKPROOF", "AWS_SECRET_ACCESS_KEY": "secret"}
     rig.dest("it", kind, "--url", url, "--retry", AT_ONCE, *options)
@@ -34,7 +34,7 @@ def sent_to(bench, url, bundle, *options, kind="s3", code=None):
 
 
 def read_back(bench):
-    """s3: where HEAD tells neither checksum nor MD5, or no length, the bytes themselves are read and decide."""
+    """s3: if HEAD reports neither checksum nor MD5, or no length, the bytes are read back and decide."""
     bundle = bench.stock[0]
     key = f"/bucket/{bundle.sha256}.bundle"
     other = bundle.data[:-600] + bytes([bundle.data[-600] ^ 1]) + bundle.data[-599:]
@@ -58,7 +58,7 @@ def read_back(bench):
 
 
 def write_only(bench):
-    """s3: a store that says 403 of what it does not have: the second PUT is sent, and overwrites nothing."""
+    """s3: if a store answers 403 for missing objects, the second PUT is still sent, and overwrites nothing."""
     bundle, seen, kept = bench.stock[0], [], {}
     checksum = base64.b64encode(hashlib.sha256(bundle.data).digest()).decode()
     taking = storing(lambda data: answer(200, f"x-amz-checksum-sha256: {checksum}", f"Content-Length: {len(data)}"),
@@ -77,7 +77,7 @@ def write_only(bench):
 
 
 def no_reason(bench):
-    """`HTTP/1.1 200` and no more is a status line (RFC 9112 section 4), to PUT, to HEAD, and to GET with its body."""
+    """`HTTP/1.1 200` alone is a valid status line (RFC 9112 section 4), for PUT, HEAD, and GET with its body."""
     bundle = bench.stock[0]
 
     def judge(kind, _):

@@ -1,4 +1,4 @@
-"""Connections that break, and answers that are too short, too long or not whole."""
+"""Connections that break, and answers that are too short, too long or incomplete."""
 import os
 
 from capture_api import CaptureAPI
@@ -9,14 +9,14 @@ MANY = "0x100"  # a retry table of 100 attempts without waiting
 
 
 def cut_at_many_places(bench):
-    """Cut after N bytes, a hundred times, by FIN and by RST: it lands in the end, and nothing leaks."""
+    """If the connection is cut at a hundred places, with FIN or RST, the capture lands in the end and nothing leaks."""
     for is_reset in (False, True):
         rig, bundle = bench.rig(), bench.bundles(1)[0]
         with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
-            length = len(bench.body(bundle)) + 700  # with the head, roughly
+            length = len(bench.body(bundle)) + 700  # about the length of the request with its head
             faults = [Fault(cut_after=1 + number * length // 99, reset=is_reset) for number in range(99)]
             proxy.plan(*faults)
-            # Questions go past the proxy, so that each of its connections is an upload.
+            # Questions bypass the proxy, so that each connection of the proxy is an upload.
             rig.http(proxy.url, "--verify-url", f"{api.url}/api/v1/verify-file", retry=MANY)
             rig.push(bundle)
             descriptors = []
@@ -41,11 +41,11 @@ def open_files(pid):
 
 
 def replies_cut_at_many_places(bench):
-    """The reply is cut after each so many bytes: never completed by half a reply, and stored once."""
+    """If the reply is cut at each of its bytes, half a reply never completes the capture, and it is stored once."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
         proxy.plan(*[Fault(reply_cut=number, reset=bool(number % 2)) for number in range(1, 420, 9)])
-        # Without questions each try is an upload, and the key alone keeps the server from storing it again.
+        # Without questions each try is an upload, and only the key prevents a second copy.
         rig.http(proxy.url, "--verify-url", "none", retry=MANY)
         rig.push(bundle)
         rig.send("--until-empty", code=0)
@@ -56,7 +56,8 @@ def replies_cut_at_many_places(bench):
 
 
 def lines(bench):
-    """What else a line does: closed, refused, garbled, doubled, other bytes. It lands, and is stored once."""
+    """With other faults of a line (closed, refused, garbled, doubled, other bytes) the capture lands and is stored
+    once."""
     cases = {
         "closed at once": Fault(close=True), "reset at once": Fault(close=True, reset=True),
         "the reply comes twice": Fault(reply="twice"), "the reply is garbled": Fault(reply="garble"),
@@ -92,7 +93,7 @@ def lines(bench):
 
 
 def large_answers(bench):
-    """An answer of 100 MB is not read to its end, and is no success; nor is one that is cut."""
+    """An answer of 100 MB is not read to its end and is not a success, nor is one that is cut."""
     hundred = b"HTTP/1.1 202 Accepted\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\n\r\n" \
         + b'{"data":{"capture_id":"x","more":"' + b"z" * 100_000_000
     rig, bundle = bench.rig(), bench.stock[0]
@@ -107,7 +108,7 @@ def large_answers(bench):
 
 
 def fragments(bench):
-    """An answer that comes byte by byte, or with its body long after its head, is read as a whole."""
+    """An answer that arrives byte by byte, or whose body is late, is read completely."""
     for fault in (Fault(reply_rate=200), NONE):
         rig, bundle = bench.rig(), bench.stock[0]
         with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:

@@ -1,4 +1,4 @@
-"""No network is no failure: nothing is burned however long it lasts, and it goes on as soon as there is one again."""
+"""Without a network no attempt is used, however long this lasts, and captures are sent as soon as it is back."""
 import time
 
 from capture_api import CaptureAPI
@@ -18,7 +18,7 @@ def taking(request):
 
 def rig_to(bench, url, *bundles, options=()):
     rig = bench.rig()
-    rig.env["RES_OPTIONS"] = "timeout:1 attempts:1"  # of the resolver, which otherwise takes its time
+    rig.env["RES_OPTIONS"] = "timeout:1 attempts:1"  # makes the resolver give up soon
     rig.dest("web", "put", "--url", url + "/{sha256}", "--retry", AT_ONCE, *options)
     rig.push(*(bundles or bench.stock[:2]))
     return rig
@@ -37,14 +37,14 @@ def completed(rig):
 
 
 def nobody_there(bench):
-    """A refused connection, a name that is none, an address without a way there: offline, run after run."""
+    """With a refused connection, an unknown name or an address without a route every run is offline."""
     places = {"refused": f"http://127.0.0.1:{free_port()}", "no such name": "http://captures.invalid:8080",
               "TLS, refused": f"https://127.0.0.1:{free_port()}", "no proxy there": "http://127.0.0.1:8080"}
 
     def judge(name, url):
         proxy = ("--proxy", f"http://127.0.0.1:{free_port()}") if name == "no proxy there" else ()
         rig = rig_to(bench, url, options=proxy)
-        for _ in range(12):  # more often than the table has tries
+        for _ in range(12):  # more runs than the table has attempts
             rig.send(code=15)
             nothing_burned(rig, name)
         rig.run("dest", "test", "web").must(15, about="dest test")
@@ -54,7 +54,8 @@ def nobody_there(bench):
 
 
 def there_again(bench):
-    """run --watch with nobody there, then a server under that address: all lands by itself, by one attempt each."""
+    """`run --watch` waits until a server listens at the address, and then delivers all captures with one attempt
+    each."""
     with fresh(bench) as server, FaultProxy(server.ports["plain"]) as proxy:
         proxy.down()
         rig = rig_to(bench, f"{proxy.url}/store")
@@ -70,7 +71,8 @@ def there_again(bench):
 
 
 def probes_send_nothing(bench):
-    """An offline destination is connected to, and not asked: a server that comes back sees no request before one."""
+    """Probes of an offline destination only connect, so a server that comes back gets no request before the
+    transfer."""
     with Scripted(taking) as server, FaultProxy(server.port) as proxy:
         proxy.down()
         rig = rig_to(bench, proxy.url)
@@ -84,14 +86,16 @@ def probes_send_nothing(bench):
 
 
 def mended(bench):
-    """A cut wire: offline. When it is mended the kernel tells it, and nobody waits for the next time to look."""
+    """A cut wire makes the destination offline. The kernel reports when it is mended, so the run does not wait
+    longer."""
     with Wire() as wire, wire.serving(Scripted(taking, wire.address)) as server:
         rig = wire.inside(rig_to(bench, server.url))
         wire.cut()
         with rig.start("run", "--watch", "--json") as running:
             wait_until(lambda: running.saw("offline"), "the destination to be offline")
             since = time.time()
-            # It looks 1, 3, 7 and 15 seconds after that, and then after 31: what lands before was not looked for.
+            # Probes run 1, 3, 7, 15 and then 31 seconds after the cut. A delivery before that was not started by a
+            # probe.
             time.sleep(16)
             nothing_burned(rig)
             wire.mend()
@@ -103,9 +107,9 @@ def mended(bench):
 
 
 def cut_while_idle(bench):
-    """A wire that is cut while nothing waits: what is pushed then waits, and lands when it is mended.
+    """Captures that are pushed after the wire was cut wait, and land when it is mended.
 
-    The first may go out over the connection that was kept, whose end nobody told us of: that try is one.
+    The first may go out over the kept connection, because nothing reports that its other end is gone. That try counts.
     """
     with Wire() as wire, wire.serving(Scripted(taking, wire.address)) as server:
         options = ("--stall-timeout", "3s", "--answer-timeout", "3s")
@@ -123,7 +127,7 @@ def cut_while_idle(bench):
 
 
 def cut_amid(bench):
-    """A wire that is cut amid a body and mended after two seconds: the transfer goes on, or is made again."""
+    """If a wire is cut during a body and mended after two seconds, the transfer continues or is repeated."""
     big = bench.big()
     with Wire() as wire, wire.serving(Scripted(taking, wire.address)) as server:
         rig = wire.inside(rig_to(bench, server.url, big, options=("--bwlimit", "4MB")))
@@ -140,7 +144,7 @@ def cut_amid(bench):
 
 
 def flapping(bench):
-    """A wire that comes and goes each 100 ms: no storm of connections, nothing burned; when it stays, all lands."""
+    """While a wire fails every 100 ms there are few connections and no attempt is used; then all captures land."""
     with Wire() as wire, wire.serving(Scripted(taking, wire.address)) as server:
         rig = wire.inside(rig_to(bench, server.url, *bench.stock[:6]))
         wire.cut()
@@ -162,7 +166,7 @@ def flapping(bench):
 
 
 def link_without_server(bench):
-    """A wire that is mended is no server yet: it is looked for, and the destination stays offline without one."""
+    """A mended wire without a server leaves the destination offline, and probes continue until a server answers."""
     with Wire() as wire:
         port = 8080
         rig = wire.inside(rig_to(bench, f"http://{wire.address}:{port}"))
@@ -170,7 +174,7 @@ def link_without_server(bench):
         with rig.start("run", "--watch", "--json") as running:
             wait_until(lambda: running.saw("offline"), "the destination to be offline")
             wire.mend()
-            time.sleep(2)  # it looks within that time; if this machine is too slow, less is shown
+            time.sleep(2)  # The probe runs within this time; on a machine that is too slow the test shows less.
             nothing_burned(rig, "a wire without a server")
             with wire.serving(Scripted(taking, wire.address, port)):
                 wait_until(lambda: rig.states() == {"completed"}, "all to land")
@@ -179,7 +183,7 @@ def link_without_server(bench):
 
 
 def fetched_url(bench):
-    """A URL that is fetched late, and nobody where it leads: the waits grow as with any other, nothing is burned."""
+    """If no server listens at a URL that was fetched late, the waits grow as usual, and no attempt is used."""
     rig = bench.rig()
     asked = rig.folder / "asked"
     rig.dest("web", "put", "--url-command", f"echo >> {asked}; echo http://127.0.0.1:{free_port()}/x")
@@ -188,13 +192,13 @@ def fetched_url(bench):
         time.sleep(12)
         running.stop().must(0, 15, 130, 143, about="run --watch")
     nothing_burned(rig)
-    # At 0, 1, 3 and 7 s; once a second would be 12.
+    # The expected calls are at 0, 1, 3 and 7 s; one a second would be 12.
     count = len(asked.read_text().splitlines())
     expect(1 <= count <= 6, f"the command was asked {count} times in 12 s")
 
 
 def somebody_comes(bench):
-    """A port that refuses is no network: nothing is burned, and a run that waits delivers once somebody is there."""
+    """A refusing port counts as offline and costs no attempt; a run that waits delivers once a server is there."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
         proxy.down()

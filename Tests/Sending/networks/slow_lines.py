@@ -1,4 +1,4 @@
-"""What moves is never given up, however slow: neither for the time in all, nor while the kernel still sends."""
+"""A transfer that moves is never given up, however slow: neither for its total time, nor while the kernel sends."""
 import socket
 import time
 
@@ -7,7 +7,7 @@ from rigs import AT_ONCE
 from sockets import SocketServer
 
 SECONDS = 20
-PIECE, PAUSE = 65536, 0.4  # 160 kB a second
+PIECE, PAUSE = 65536, 0.4  # 160 kB per second
 
 
 class Sipping(SocketServer):
@@ -39,7 +39,8 @@ class Sipping(SocketServer):
 
 
 def slow_reader(bench):
-    """The kernel takes a body at once and sends it for ten seconds: the two seconds for the answer begin after that."""
+    """The kernel accepts a body at once and sends it for ten seconds; only then do the two seconds for the answer
+    begin."""
     rig, bundle = bench.rig(), bench.big(1_500_000)
     with Sipping() as server:
         rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", AT_ONCE, "--answer-timeout", "2s",
@@ -52,7 +53,7 @@ def slow_reader(bench):
 
 
 def slow_by_choice(bench):
-    """A rate that the user set is no standstill, though the pauses are as long as --stall-timeout."""
+    """A rate limit of the user is not a standstill, even if its pauses are as long as --stall-timeout."""
     rig, bundle = bench.rig(), bench.stock[0]
     rate = max(256, len(bundle.data) // 8)
     with Sipping() as server:

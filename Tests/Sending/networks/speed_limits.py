@@ -1,4 +1,4 @@
-"""--bwlimit, and the count of bytes that were sent."""
+"""Tests of --bwlimit, and of the count of sent bytes."""
 import time
 from signal import SIGTERM
 
@@ -10,7 +10,7 @@ from scenes import ENDED
 
 
 def limited(bench):
-    """--bwlimit, of a run and of a destination: no faster than that."""
+    """--bwlimit of a run or of a destination limits the speed of a transfer."""
     bundle = bench.big(200_000)
     for of_run, of_dest in ((("--bwlimit", "100kB"), ()), ((), ("--bwlimit", "100kB"))):
         rig = bench.rig()
@@ -25,7 +25,7 @@ def limited(bench):
 
 
 def bandwidth(bench):
-    """2 MB at 1 MB a second: not in much less than the time that takes, be it the destination's limit or the run's."""
+    """2 MB at 1 MB per second take about two seconds, whether the limit is the destination's or the run's."""
     bundle = bench.big(2_000_000)
     with fresh(bench) as server:
         for name, of_dest, of_run in (("of the destination", ("--bwlimit", "1MB"), ()),
@@ -42,14 +42,14 @@ def bandwidth(bench):
 
 
 def paced_and_signed(bench):
-    """--bwlimit is of what is sent: a signature over 8 MB is not made at that rate, nor counted as sent."""
+    """--bwlimit limits only what is sent: hashing 8 MB for a signature is neither slowed down nor counted as sent."""
     bundle, rate = bench.big(), 20_000
     with CaptureAPI(bench.public, buffer=65536) as api:
         rig = bench.rig()
         rig.http(api.url, "--bwlimit", "20kB")
         rig.push(bundle)
         with rig.start("run", "--once", "--grace", "1s") as running:
-            # Nearly seven minutes at that rate.
+            # Hashing at that rate would take nearly seven minutes.
             expect(len(bundle.data) > rate * 300, "too small to tell")
             wait_until(api.seen, "the head of the request")
             running.stop().must(14, 15, *ENDED[SIGTERM], about="run")
@@ -61,7 +61,7 @@ def paced_and_signed(bench):
 
 
 def nothing_is_made_up(bench):
-    """Bytes on the wire are counted where they are, and progress is not invented."""
+    """The count is of bytes that have left for the network, and progress is never invented."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)

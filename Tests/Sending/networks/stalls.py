@@ -1,6 +1,6 @@
-"""Servers and lines that stand still are given up, slow ones are not (Spec/upload.md section 4.6).
+"""Servers and lines that stand still are given up, and slow ones are not (Spec/upload.md section 4.6).
 
-All cases share one run: each is a destination of one queue, so their times pass side by side.
+All cases share one run: each is a destination of one queue, so their waiting times overlap.
 """
 from capture_api import CaptureAPI
 from checks import every, expect
@@ -8,7 +8,7 @@ from fault_proxy import Fault, FaultProxy
 
 SECONDS = 20
 SHORT = ("--stall-timeout", "3s", "--answer-timeout", "4s")
-# What becomes of it: the state after one try, and whether it is in doubt.
+# The expected result of each case: the state after one try, and whether the delivery is in doubt.
 CASES = {
     "nothing is read of the body": (Fault(stall_after=100_000), SHORT, "failed", False),
     "accepted, and never a byte": (Fault(silent=True), SHORT, "failed", True),
@@ -24,7 +24,7 @@ def given_up(bench):
     rig, bundle = bench.rig(), bench.big()
     names = {case: f"d{number}" for number, case in enumerate(CASES)}
     with CaptureAPI(bench.public, buffer=65536) as api:
-        api.duplicates = "twice"  # each destination has a key of its own
+        api.duplicates = "twice"  # each destination has its own key
         proxies = {case: FaultProxy(api.port) for case in CASES}
         try:
             for case, proxy in proxies.items():

@@ -1,4 +1,4 @@
-"""TLS: without a connection that can be trusted no body, token or signature is sent, and it is not called offline."""
+"""TLS: without a trusted connection no body, token or signature is sent, and the destination is not called offline."""
 import socket
 import ssl
 
@@ -15,7 +15,7 @@ from tls_servers import Trust
 
 
 class Listener(SocketServer):
-    """Takes what comes on plain TCP, and answers in plain HTTP; `heard` is all of it."""
+    """Reads plain TCP and answers with plain HTTP; `heard` is all that it has read."""
 
     def __init__(self, answer=b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"):
         super().__init__()
@@ -33,7 +33,7 @@ WRONG = ("expired", "host", "unknown")
 
 
 def kinds(rig, base, options):
-    """The three kinds, each with its credentials, as `dest add` takes them."""
+    """Adds a destination of each of the three kinds with its credentials."""
     rig.env |= {"AWS_ACCESS_KEY_ID": "AKTLS", "AWS_SECRET_ACCESS_KEY": "secret"}
     token = token_of(rig)
     return {"http": ("--url", base, "--key", rig.key, "--device-id", DEVICE, *token, *options),
@@ -48,7 +48,7 @@ def held_for_tls(rig, about):
 
 
 def untrusted(bench):
-    """Expired, of another host, of an unknown authority: each kind holds its destination, and nothing was sent."""
+    """An expired certificate, a wrong host or an unknown authority blocks each kind, and nothing is sent."""
     trust = Trust(bench)
 
     def judge(name, case):
@@ -72,7 +72,7 @@ def untrusted(bench):
 
 
 def plain_server(bench):
-    """A port that speaks plain HTTP, or nothing, where TLS was expected: no word of ours but the greeting of TLS."""
+    """If a port does not speak TLS, it gets nothing from us but the first TLS message."""
     answers = {"http": Listener().answer, "silence": b"", "garbage": b"\0\1\2\3" * 500,
                "an alert": b"\x15\x03\x01\x00\x02\x02\x28"}
 
@@ -93,7 +93,7 @@ def plain_server(bench):
 
 
 def cut_in_the_handshake(bench):
-    """A handshake that breaks off, or is garbled on its way: not landed, nothing sent; the next run lands it."""
+    """After an interrupted or garbled handshake nothing has landed and nothing was sent; the next run delivers."""
     trust = Trust(bench)
     faults = {"closed at once": Fault(close=True), "cut": Fault(reply_cut=300), "garbled": Fault(reply="garble")}
     with trust.server(bench) as server:
@@ -117,7 +117,7 @@ def cut_in_the_handshake(bench):
 
 
 def own_authority(bench):
-    """--ca: the server of our authority is trusted, and without it is not; setting it is all that is needed."""
+    """A server with our authority's certificate is trusted only with --ca, and that setting is enough."""
     trust = Trust(bench)
     with trust.server(bench) as server:
         rig, bundle = bench.rig(), bench.stock[0]
@@ -139,7 +139,7 @@ def own_authority(bench):
 
 
 def wrong_files(bench):
-    """A file of --ca, --cert or --cert-key that cannot be read or is none: 78, or held as ours to put right."""
+    """An unreadable or invalid file for --ca, --cert or --cert-key gives 78, or blocks the destination for the user."""
     trust = Trust(bench)
     certificate, key = trust.authority.client()
     empty = bench.folder / f"empty{next(bench.numbers)}.pem"
@@ -164,7 +164,7 @@ def wrong_files(bench):
 
 
 def client_certificates(bench):
-    """--cert and --cert-key: the server sees who comes; without them it takes nothing."""
+    """With --cert and --cert-key the server identifies the client; without them it accepts nothing."""
     trust = Trust(bench)
     certificate, key = trust.authority.client("roof-seven")
     with trust.server(bench) as server:
@@ -184,7 +184,7 @@ def client_certificates(bench):
 
 
 def behind_tls(bench):
-    """http and s3 over TLS: the same as without."""
+    """http and s3 work over TLS as they do without it."""
     trust = Trust(bench)
     with CaptureAPI(bench.public) as api, trust.server(bench, backend=api.url) as server:
         rig = bench.rig()
@@ -206,14 +206,14 @@ def behind_tls(bench):
 
 
 def old_versions(bench):
-    """A server whose newest version is TLS 1.1, with the right certificate: nothing of a request is sent to it."""
+    """A server that supports at most TLS 1.1 gets no part of a request, even with the right certificate."""
     trust, heard = Trust(bench), []
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*trust.pairs["good"])
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
     with Bare(lambda client, _: heard.append(received(client)), context) as server:
-        # Whoever agrees to the old version reaches it.
+        # A client that accepts the old version can connect.
         old = ssl.create_default_context(cafile=trust.authority.path)
         old.set_ciphers("ALL:@SECLEVEL=0")
         old.minimum_version = ssl.TLSVersion.TLSv1_1

@@ -1,4 +1,4 @@
-"""What blocks a destination, and what that costs a capture: nothing where the destination is at fault."""
+"""What blocks a destination, and what this costs a capture: nothing if the destination is at fault."""
 import time
 
 from capture_api import Answer, CaptureAPI
@@ -19,7 +19,7 @@ def put_to(bench, server, *bundles, options=("--retry", AT_ONCE)):
 
 
 def sent(server):
-    """The hashes of what was put, in order."""
+    """Returns the hashes in the order of the PUTs."""
     return [request.path.strip("/") for request in server.seen("PUT")]
 
 
@@ -28,13 +28,13 @@ def taking(request):
 
 
 def over(rig):
-    """The block of the destination is over: nobody waits five minutes for a test."""
+    """Ends the block of the destination, so that no test waits five minutes."""
     with rig.database() as database:
         database.execute("UPDATE destinations SET blocked_until = 1 WHERE blocked_until IS NOT NULL")
 
 
 def between_tries(rig, bundle):
-    """Its delivery: a try that is under way counts until it is known what it came to."""
+    """Returns the delivery once no try is under way; a running try counts until its result is known."""
     return wait_until(lambda: (row := rig.delivery(bundle)).state != "uploading" and row, "the try to end")
 
 
@@ -43,7 +43,7 @@ def burned(rig):
 
 
 def always_told_to_wait(bench):
-    """One capture, the most urgent, is always told to wait: the others land first, and then it burns its attempts."""
+    """If the most urgent capture is always told to wait, the others land first, and then it uses its attempts."""
     bad, *others = bench.stock[:5]
 
     def reply(request):
@@ -59,7 +59,7 @@ def always_told_to_wait(bench):
             expect(order[0] == bad.sha256, "the most urgent is not the first")
             expect(order[1:5] == [one.sha256 for one in others], f"it comes before others: {order}")
             wait_until(lambda: sent(server).count(bad.sha256) >= 3, "it to be tried again")
-            # Nobody else landed since its last try but one.
+            # No other capture landed since its last try but one.
             before = between_tries(rig, bad).attempts
             expect(before <= 1, f"{before} attempts are burned")
             rig.push(bench.stock[5])
@@ -68,7 +68,7 @@ def always_told_to_wait(bench):
 
 
 def too_large_for_the_server(bench):
-    """507 to one capture alone: the others land at the next try, and the one burns an attempt."""
+    """After 507 to one capture alone the others land at the next try, and only this one uses an attempt."""
     bad, *others = bench.stock[:5]
     with Scripted(lambda request: Reply(507) if bad.sha256 in request.path and request.method == "PUT"
                   else taking(request)) as server:
@@ -81,7 +81,7 @@ def too_large_for_the_server(bench):
 
 
 def wrong_url(bench):
-    """A mistake in the URL: nothing fails for good, the run ends, and all lands once the URL is right."""
+    """With a mistake in the URL nothing fails for good and the run ends; all captures land once the URL is right."""
     bundles = bench.bundles(20)
     with Scripted(lambda request: Reply(400) if "/wrong/" in request.path else taking(request)) as server:
         rig = bench.rig()
@@ -101,7 +101,7 @@ def wrong_url(bench):
 
 
 def refused_run_by_run(bench):
-    """Five refusals over five short runs block as well; then one untried capture each five minutes; a success lifts."""
+    """Five refusals in five short runs block as well; then one new capture is tried every five minutes until one lands."""
     bundles, answer = bench.stock[:8], [400]
     with Scripted(lambda request: Reply(answer[0]) if request.method == "PUT" else Reply(405)) as server:
         rig = put_to(bench, server)
@@ -128,7 +128,7 @@ def refused_run_by_run(bench):
 
 
 def few_captures(bench):
-    """Refusals of two captures alone are obeyed, as the table says."""
+    """If only two captures are refused, they fail as the table says."""
     with Scripted(lambda request: Reply(400)) as server:
         rig = put_to(bench, server, *bench.stock[:2])
         rig.send("--until-empty", code=14)
@@ -137,7 +137,7 @@ def few_captures(bench):
 
 
 def few_that_are_left(bench):
-    """Of a destination that refuses everything, the last two captures are refused for good, each by its own trial."""
+    """If a destination refuses everything, the last two captures fail for good, each after its own trial."""
     bundles = bench.stock[:7]
     with Scripted(lambda request: Reply(413) if request.method == "PUT" else Reply(405)) as server:
         rig = put_to(bench, server, *bundles)
@@ -152,7 +152,7 @@ def few_that_are_left(bench):
 
 
 def outage(bench):
-    """While all fails, a connection that breaks, a page and 502 to 504 burn nothing, and each trial is another's."""
+    """If all captures fail, broken connections, pages and 502 to 504 use no attempts, and the trials rotate."""
     bundles = bench.stock[:8]
 
     def judge(name, reply):
@@ -173,7 +173,7 @@ def outage(bench):
 
 
 def the_servers_own_errors(bench):
-    """A JSON error of the API counts, while all fails too."""
+    """A JSON error of the API uses an attempt even if all captures fail."""
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
         rig = bench.rig()
@@ -197,7 +197,8 @@ def whole_table_again(bench):
 
 
 def older_transfer(bench):
-    """Two side by side: one is told to wait a minute; that the other lands three seconds later changes nothing."""
+    """One of two transfers is told to wait a minute; the other one's success three seconds later does not end the
+    wait."""
     slow, second, third = bench.stock[:3]
 
     def reply(request):
@@ -220,7 +221,7 @@ def older_transfer(bench):
 
 
 def one_outage_for_all_lanes(bench):
-    """With four transfers at a time nobody there is found once, and looked for again after one second."""
+    """With four transfers at a time a missing server is found once, and the next probe follows after one second."""
     rig = bench.rig()
     rig.dest("web", "put", "--url", f"http://127.0.0.1:{free_port()}/{{sha256}}", "--concurrency", "4")
     rig.push(*bench.stock[:8])
@@ -230,7 +231,7 @@ def one_outage_for_all_lanes(bench):
 
 
 def not_such_a_server(bench):
-    """404 to POST is not about the capture, whatever its code: the destination is blocked, and nothing burned."""
+    """404 to POST is not about the capture, whatever its code: it blocks the destination and uses no attempt."""
     def judge(name, code):
         with CaptureAPI(bench.public) as api:
             api.always(Answer(404, code))
@@ -241,7 +242,7 @@ def not_such_a_server(bench):
             reason = "credentials" if code == "DEVICE_NOT_FOUND" else "endpoint"
             expect(rig.destination().blocked_reason == reason, f"blocked as {rig.destination().blocked_reason}")
             expect(rig.states() == {"pending"} and burned(rig) == 0 and len(api.seen()) == 1, f"{rig.states()}")
-            # The probe is for a capture that no server has, so there a code shows that the server is the right one.
+            # `dest test` asks for a capture that no server has, so a 404 with a code comes from the right server.
             api.always(None)
             rig.run("dest", "test", "api").must(0, about="dest test")
 

@@ -1,4 +1,4 @@
-"""One capture that is always refused: the others land, and runs end."""
+"""One capture is always refused: the others land, and runs end."""
 import hashlib
 
 from capture_api import Answer, CaptureAPI
@@ -9,7 +9,7 @@ from scripted import Reply, Scripted, Shelf
 
 
 def poison(bench):
-    """One that always fails: all others arrive, nothing is blocked, and it is given up after its own attempts."""
+    """All captures but the failing one land, nothing is blocked, and that one is given up after its own attempts."""
     rig, bundles = bench.rig(), bench.stock[:20]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -23,7 +23,7 @@ def poison(bench):
 
 
 def lands_the_others(rig, bundles, is_resumed):
-    """Three runs are enough for all but the first bundle, which stays; what the destination was held for at first."""
+    """Checks that three runs deliver all bundles but the first, which stays; returns the first reason of the block."""
     for number in range(3):
         if number and is_resumed:
             rig.run("resume", "--dest", "web").must(0, about="resume")
@@ -36,7 +36,8 @@ def lands_the_others(rig, bundles, is_resumed):
 
 
 def refused_alone(bench):
-    """404 and 403 to one capture hold the destination, for nobody can tell; each run begins with another one."""
+    """404 or 403 to one capture blocks the destination, since the cause is unknown; each run tries another one
+    first."""
     bundles = bench.stock[:3]
 
     def judge(name, case):
@@ -61,7 +62,7 @@ def refused_alone(bench):
 
 
 def no_url_for_one(bench):
-    """The same of a command that has no URL for one capture."""
+    """A command that has no URL for one capture does not stop the others."""
     bundles = bench.stock[:3]
 
     def judge(name, is_resumed):
@@ -78,7 +79,7 @@ def no_url_for_one(bench):
 
 
 def urgent_poison(bench):
-    """A capture of high priority that is refused with 403 holds nobody up for longer than the next runs."""
+    """A capture of high priority that is refused with 403 delays the others only until the next runs."""
     first, *others = bundles = bench.stock[:3]
 
     def pushed(rig):
@@ -105,7 +106,7 @@ def urgent_poison(bench):
 
 
 def retry_goes_to_the_back(bench):
-    """A retry stands behind what was due before it."""
+    """A retry comes after captures that were due before it."""
     rig, bundles = bench.rig(), bench.stock[:6]
     with CaptureAPI(bench.public) as api:
         refuse(bench, api, bundles[0])

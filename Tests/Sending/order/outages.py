@@ -5,7 +5,8 @@ from rigs import wait_until
 
 
 def blocked(bench):
-    """Five failures of several captures: nothing is sent for 15 s, then one; it arrives, and so does all else."""
+    """After five failures of several captures nothing is sent for 15 s; then one capture lands, and so do the
+    others."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
@@ -26,7 +27,7 @@ def blocked(bench):
 
 
 def blocked_for_once(bench):
-    """A run that tries each once is done when the destination is blocked: the rest is untried, and burned nothing."""
+    """A run with --once ends when the destination is blocked; the captures that it did not try used no attempt."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
@@ -38,7 +39,7 @@ def blocked_for_once(bench):
 
 
 def blocked_alone(bench):
-    """The outage of one destination does not block another."""
+    """An outage of one destination does not block another."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as broken, CaptureAPI(bench.public) as good:
         broken.always(Answer(503))

@@ -1,11 +1,11 @@
-"""Which one goes next: the highest priority, then what has been due for longest."""
+"""The order of captures: the highest priority first, then the longest due."""
 from capture_api import CaptureAPI
 from captures import arrivals
 from checks import expect
 
 
 def priorities(bench):
-    """The highest priority first, then what has been due for longest."""
+    """The highest priority goes first, then the capture that has been due for the longest time."""
     rig, bundles = bench.rig(), bench.stock[:6]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)

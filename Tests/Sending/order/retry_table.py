@@ -1,4 +1,4 @@
-"""When a failed capture is tried again: the table, each by its own time, and how it ends."""
+"""When a failed capture is tried again: the retry table, a separate time for each capture, and the last attempt."""
 import json
 import time
 
@@ -11,7 +11,7 @@ TABLE = (0, 1, 2, 4, 8, 300, 300, 300, 300, 300)  # Spec/queue.md section 6
 
 
 def the_table_itself(bench):
-    """The table, not a formula that doubles on: 300 s from the sixth attempt, ten in all."""
+    """The waits follow the table, which does not double for ever: 300 s from the sixth attempt, ten attempts in all."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
@@ -32,14 +32,14 @@ def the_table_itself(bench):
 
 
 def overdue(rig, bundle):
-    """What is due later is due now: nobody waits 300 s for a test."""
+    """Makes all later retries due now, so that no test waits 300 s."""
     with rig.database() as database:
         database.execute("UPDATE deliveries SET due = ? WHERE id = ?", (int(time.time() * 1000),
                                                                        rig.delivery(bundle).id))
 
 
 def a_timer_each(bench):
-    """The second failure cancels nobody's retry, and after a restart each still has its time."""
+    """A second failure does not cancel another capture's retry, and after a restart each capture keeps its time."""
     rig, bundles = bench.rig(), bench.stock[:2]
     with CaptureAPI(bench.public) as api:
         api.answer(*[Answer(503)] * 4)
@@ -58,7 +58,7 @@ def a_timer_each(bench):
 
 
 def retry_all_spares_what_landed(bench):
-    """`retry --all` sends nothing again that has landed."""
+    """`retry --all` does not send captures again that have landed."""
     rig, bundles = bench.rig(), bench.stock[:4]
     with CaptureAPI(bench.public) as api:
         refuse(bench, api, bundles[0], Answer(400))
@@ -74,7 +74,8 @@ def retry_all_spares_what_landed(bench):
 
 
 def lifetime(bench):
-    """--lifetime: a try that fails later than that after the push, or after `retry`, is the last one, whatever the table says."""
+    """A try that fails after --lifetime, counted from push or from `retry`, is the last one, whatever the table
+    says."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))
@@ -92,7 +93,7 @@ def lifetime(bench):
 
 
 def state_of_a_failure(bench):
-    """A try that failed is told as `failed`, however soon the next one is."""
+    """A failed try has the event `failed`, however soon the next one follows."""
     bundle = bench.stock[0]
     for words in (["--json"], []):
         rig = bench.rig()

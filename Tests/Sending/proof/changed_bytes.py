@@ -1,4 +1,4 @@
-"""No other bytes than those that were pushed are ever whole on a server, whatever happens to the file meanwhile."""
+"""A server never gets a complete file with other bytes than the pushed ones, whatever happens to the local file."""
 import os
 import shlex
 import signal
@@ -15,7 +15,7 @@ from secrecy import TOKEN
 
 
 def changed(path, how, data):
-    """Changes a file as its owner might, with its old times where that can be."""
+    """Changes a file as its owner might, and restores its times where possible."""
     before = path.stat()
     if how == "another inode":
         other = path.with_suffix(".new")
@@ -43,7 +43,7 @@ CHANGES = ("one bit at the end", "one bit at the start", "truncated", "appended"
 
 
 def changed_before(bench):
-    """A referred file that changed after the push: nothing whole arrives, and the capture is set aside."""
+    """If a referenced file changes after the push, no complete file arrives, and the capture is quarantined."""
     bundle = bench.big(1_000_000)
 
     def judge(name, how):
@@ -60,7 +60,7 @@ def changed_before(bench):
 
 
 def changed_amid(bench):
-    """The same while it is being sent: the last bytes are held back until the hash is right."""
+    """If the file changes while it is sent, no complete file arrives: its last bytes wait until the hash is right."""
     bundle = bench.big()
 
     def judge(name, how):
@@ -72,13 +72,14 @@ def changed_amid(bench):
             with rig.start("run", "--until-empty") as running:
                 wait_until(lambda: any(one.up > 500_000 for one in proxy.connections), "the transfer to begin")
                 running.tell(signal.SIGSTOP)
-                is_late = bool(server.holds())  # this machine was slow: then there is nothing to see
+                # on a slow machine the transfer is already over, and the test shows nothing
+                is_late = bool(server.holds())
                 changed(path, how, bundle.data)
                 running.tell(signal.SIGCONT)
                 running.end().must(0, 14, about="run")
             state = rig.delivery(bundle).state
             if state == "completed":
-                # Bytes that were read before they changed, or a file that is still open: then all of them are right.
+                # The bytes were read before the change, or the old file is still open: then all of them are right.
                 server.keeps(bundle)
                 expect(is_late or how not in ("one bit at the end", "truncated"), "landed without its last bytes")
             else:
@@ -89,7 +90,7 @@ def changed_amid(bench):
 
 
 def changed_by_a_hook(bench):
-    """http, by reference: wrong bytes when the body is laid out, right ones when it is sent: none of them arrives."""
+    """http, by reference: the bytes are wrong when the body is laid out and right when it is sent; nothing arrives."""
     bundle = bench.stock[0]
     whole = bench.body(bundle)
     with tarfile.open(bundle.path, "r:") as archive:
@@ -101,7 +102,7 @@ def changed_by_a_hook(bench):
         place, is_signed = case
         rig, path = referred(bench, "referred", bundle)
         command = f"cat {shlex.quote(str(bundle.path))} 1<> {shlex.quote(str(path))}; echo {TOKEN}"
-        # Without a signature the body is read once only: as it is sent.
+        # Without a signature the body is read only once, as it is sent.
         device = ("--key", rig.key, "--device-id", DEVICE) if is_signed else ()
         with Scripted(lambda request: yes) as server:
             rig.dest("api", "http", "--url", server.url, "--verify-url", "none", "--token-command", command, *device)
@@ -124,7 +125,7 @@ ID = "7e57ab1e-0000-4000-8000-000000000051"
 
 
 def other_bytes(bench):
-    """Bytes that changed in the spool are not sent under the old name: the delivery is quarantined, nothing landed."""
+    """Changed bytes in the spool are not sent under the old name: the delivery is quarantined and nothing lands."""
     for name, change in {"one bit": lambda data: data[:9000] + bytes([data[9000] ^ 1]) + data[9001:],
                          "cut": lambda data: data[:-512], "longer": lambda data: data + bytes(512)}.items():
         rig, bundle = bench.rig(), bench.big(60_000)

@@ -1,4 +1,4 @@
-"""check --remote and get: what a server still has, what it lost, and what comes back from it."""
+"""check --remote and get: which bundles a server still has, which it lost, and which bytes get accepts from it."""
 import json
 
 from capture_api import Answer, CaptureAPI
@@ -11,7 +11,7 @@ from scripted import Reply, Scripted
 
 
 def filled(bench, server, *bundles, options=()):
-    """A rig whose bundles are on the server."""
+    """Returns a rig whose bundles are on the server."""
     rig = bench.rig()
     rig.dest("web", "put", "--url", server.template(), *options)
     rig.push(*bundles)
@@ -27,7 +27,7 @@ def pruned(rig, *bundles):
 
 
 def fetched(bench):
-    """What prune let go comes back from the server, hashed before it is released."""
+    """get fetches a pruned bundle from the server, and hashes it before it is released."""
     with fresh(bench) as server:
         rig = filled(bench, server, *bench.stock[:2])
         pruned(rig, *bench.stock[:2])
@@ -41,7 +41,7 @@ def fetched(bench):
 
 
 def fetched_wrong(bench):
-    """A server with other bytes under the name, or fewer, or none: refused, and no byte of it is given out."""
+    """If the server has other bytes, fewer or none under the name, get refuses them and releases no byte."""
     bundle = bench.stock[0]
     spoilt = {"one bit": bundle.data[:-600] + bytes([bundle.data[-600] ^ 1]) + bundle.data[-599:],
               "cut": bundle.data[:-512], "appended": bundle.data + b"\0" * 512, "another bundle": bench.stock[1].data,
@@ -62,7 +62,7 @@ def fetched_wrong(bench):
 
 
 def lost(bench):
-    """check --remote finds what the server lost, and it is sent again; what is there still is left alone."""
+    """check --remote finds what the server lost, and it is sent again; everything else is left alone."""
     one, two, three = bench.stock[:3]
     with fresh(bench) as server:
         rig = filled(bench, server, one, two, three)
@@ -84,7 +84,7 @@ def lost(bench):
 
 
 def shortened(bench):
-    """An object that lost its end is not taken for the bundle."""
+    """An object that lost its end does not count as the bundle."""
     bundle = bench.stock[0]
     with fresh(bench) as server:
         rig = filled(bench, server, bundle)
@@ -95,7 +95,7 @@ def shortened(bench):
 
 
 def unconfirmed(bench):
-    """A server that cannot be asked, or will not say: told, and nothing is changed."""
+    """If a server cannot be asked or does not answer, this is reported and nothing is changed."""
     bundle = bench.stock[0]
     answers = {"HEAD is not allowed": 405, "refused": 403, "broken": 500}
 
@@ -104,7 +104,7 @@ def unconfirmed(bench):
         with Scripted(lambda request: Reply(status if request.method == "HEAD" else 201)) as server:
             rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", AT_ONCE)
             rig.push(bundle)
-            if status == 500:  # an answer to the first HEAD, so that it lands at all
+            if status == 500:  # the first HEAD succeeds, so that the capture lands at all
                 server.answer = lambda request: Reply(405 if request.method == "HEAD" else 201)
             rig.send("--until-empty", code=0)
             server.answer = lambda request: Reply(status if request.method == "HEAD" else 201)
@@ -118,7 +118,7 @@ def unconfirmed(bench):
 
 
 def remote_http(bench):
-    """check --remote: only `no_record` is a loss; a service that is not there, or refuses, says nothing."""
+    """check --remote: only `no_record` means lost; a service that is missing or refuses proves nothing."""
     page = {"body": "<html>not found</html>", "type": "text/html"}
     answers = {"404": Answer(404, **page), "401": Answer(401), "405": Answer(405), "403": Answer(403, **page)}
 
@@ -144,7 +144,7 @@ def remote_http(bench):
 
 
 def remote_put(bench):
-    """put: a server that never confirmed by HEAD cannot lose by it; and two findings are two."""
+    """put: a server that never confirmed with HEAD cannot lose anything by it; two findings are counted as two."""
     bundles = bench.stock[:2]
     with Scripted(lambda request: Reply(404 if request.method == "HEAD" else 201)) as server:
         rig = bench.rig()
@@ -163,7 +163,7 @@ def remote_put(bench):
 
 
 def copies(bench, name):
-    """Two copies of one capture, packed at two times: the same id and photo, other assertions and so other hashes."""
+    """Returns two copies of one capture, packed at two times: same id and photo, other assertion and hash."""
     photo = PHOTO[:-2] + name.encode() * 400 + PHOTO[-2:]
     first, second = (bench.packed(f"{name}-{number}", photo) for number in (1, 2))
     expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
@@ -171,7 +171,7 @@ def copies(bench, name):
 
 
 def second_copy_held(rig, first, second):
-    """The first was delivered and let go; the queue holds the second."""
+    """Delivers and prunes the first copy, and pushes the second, which the queue then holds."""
     rig.send(code=0)
     pruned(rig, first)
     rig.run("push", second.path).must(0, about="push of another copy")
@@ -179,7 +179,7 @@ def second_copy_held(rig, first, second):
 
 
 def judged(rig, lose):
-    """What was delivered is there, then it is not."""
+    """Checks that check --remote finds the delivered copy, and no longer does after `lose`."""
     found = rig.run("check", "--remote", "--json").must(0, about="check --remote of what is there")
     expect(not findings(found), f"of what is there it finds {findings(found)}")
     lose()
@@ -188,7 +188,7 @@ def judged(rig, lose):
 
 
 def copy_at_put(bench):
-    """put: the queue holds another copy by now, and asks for the one that was delivered."""
+    """put: the queue holds another copy by now, but asks for the one that was delivered."""
     first, second = copies(bench, "copyput")
     for part in ("bundle", "photo"):
         with fresh(bench) as server:
@@ -207,7 +207,7 @@ def copy_at_put(bench):
 
 
 def copy_at_s3(bench):
-    """s3: the same, by checksum and by reading back."""
+    """s3: the queue asks for the delivered copy, with a checksum and by reading it back."""
     for options in ((), ("--checksum", "md5")):
         first, second = copies(bench, "copys3" + "".join(options)[-3:])
         place = Place(bench)
@@ -217,7 +217,7 @@ def copy_at_s3(bench):
 
 
 def copy_at_http(bench):
-    """http: the service is asked by the photo, which is the same in both."""
+    """http: the queue asks the service for the photo, which is the same in both copies."""
     first, second = copies(bench, "copyhttp")
     with CaptureAPI(bench.public) as api:
         rig = bench.rig()

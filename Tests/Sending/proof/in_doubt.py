@@ -1,4 +1,4 @@
-"""What may have landed is asked for first, never sent in a loop, nor twice where it can be helped."""
+"""The queue asks about a capture that may have landed; it never sends in a loop, and sends twice only if it must."""
 import functools
 import threading
 
@@ -21,7 +21,7 @@ LOST = {
     "200": Answer(200, body={}, when="stored"), "202 without a body": Answer(202, body=b"", when="stored"),
     "invalid JSON": Answer(202, body='{"data":', when="stored"),
 }
-# What a server offers: does it know keys, can it be asked, what does it say to a photo that it has.
+# What a server supports: keys, questions, and its answer to a photo that it has.
 SERVERS = {
     "keys and questions": (True, True, "500"), "keys only": (True, False, "500"),
     "questions only": (False, True, "500"),
@@ -34,7 +34,7 @@ def offering(api, server):
 
 
 def lost(server, bench):
-    """Each way to lose the answer, at one kind of server."""
+    """The capture lands after each way to lose the answer, at one kind of server."""
     def lands(name, answer):
         rig, bundle = bench.rig(), bench.stock[0]
         with CaptureAPI(bench.public) as api:
@@ -63,7 +63,7 @@ def lost(server, bench):
 
 
 def by_the_proxy(bench):
-    """The server has answered with 202 and never learns that nobody heard it."""
+    """The capture lands after a 202 that never reached us."""
     for server in SERVERS:
         rig, bundle = bench.rig(), bench.stock[0]
         with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
@@ -77,7 +77,7 @@ def by_the_proxy(bench):
 
 
 def kept_connection(bench):
-    """A kept connection that ends after the second upload was stored: libcurl would send again by itself, unasked."""
+    """If a kept connection ends after the second upload was stored, libcurl must not send it again by itself."""
     for then in ("cut", "reset"):
         rig, bundles = bench.rig(), bench.stock[:2]
         with CaptureAPI(bench.public) as api:
@@ -92,7 +92,7 @@ def kept_connection(bench):
 
 
 def not_stored(bench):
-    """The connection broke after the last byte, and the server has nothing: asked, then sent again."""
+    """If the connection broke after the last byte and the server stored nothing, the queue asks and sends again."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(202, then="cut"), Answer(500))
@@ -101,7 +101,7 @@ def not_stored(bench):
         rig.send("--until-empty", code=0)
         api.holds(bench.photo(bundle))
         words = [request.path.rpartition("/")[2] for request in api.requests]
-        # Whether it is asked twice in a row is of no matter, if only it is asked.
+        # It does not matter whether the queue asks twice in a row, if it asks at all.
         words = [word for place, word in enumerate(words) if word != "verify-file" or words[place - 1] != word]
         expect(words == ["captures", "verify-file", "captures", "verify-file", "captures"], f"requests are {words}")
         row = rig.delivery(bundle)
@@ -109,7 +109,7 @@ def not_stored(bench):
 
 
 def killed_before_commit(server, bench):
-    """Killed between the server's yes and our own commit; the next run asks, or sends under the same key."""
+    """After a kill between the server's answer and our commit, the next run asks, or sends with the same key."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         offering(api, server)
@@ -133,7 +133,7 @@ def killed_before_commit(server, bench):
 
 
 def still_at_work(bench):
-    """The server works on the first request while the second comes: 409, and later its answer to the first."""
+    """If the second request arrives while the server processes the first, it gets 409, and later the first answer."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.work = threading.Event()
@@ -152,7 +152,7 @@ def still_at_work(bench):
 
 
 def bad_proofs(bench):
-    """What the service says has to be a yes: anything else adopts nothing, and comes to an end."""
+    """Only a clear yes of the service counts: no other answer adopts a capture, and none causes an endless loop."""
     yes = {"data": {"status": "verified", "capture_id": "7e57ab1e-0000-4000-8000-000000000031"}}
     cases = {
         "no id": Answer(200, body={"data": {"status": "verified"}}),
@@ -184,7 +184,7 @@ def bad_proofs(bench):
 
 
 def never_a_loop(bench):
-    """A server that loses every answer, and one whose service is always broken: the table's attempts and no more."""
+    """If a server loses every answer, or its service always fails, there are no more attempts than the table has."""
     for name, prepare in {
         "every answer is lost": lambda api: api.always(Answer(202, then="cut")),
         "always 500, and the service too": lambda api: (api.always(Answer(500)), api.always(Answer(500), to="verify")),
@@ -221,7 +221,7 @@ def keys_of_retries(bench):
 
 
 def other_service(bench):
-    """--verify-url: another place, or none, in which case nobody is asked."""
+    """--verify-url names another service, or none; with none the queue asks nothing."""
     for name, value, asked in (("none", "none", 0), ("another", "/api/v1/verify-file?by=us", 1)):
         rig, bundle = bench.rig(), bench.stock[0]
         with CaptureAPI(bench.public) as api:

@@ -1,4 +1,5 @@
-"""Captures of one photo: a server that is asked for the photo tells the first, and no other is taken for that one."""
+"""Several captures of one photo: a server that is asked about the photo names the first one, which must not be taken
+for another one."""
 import functools
 import hashlib
 import os
@@ -11,7 +12,7 @@ from rigs import findings
 
 
 def have_landed(bench, rig, api, bundles):
-    """Each is completed under the id that the server gave to its own body, by requests under one key."""
+    """Checks that each bundle is completed with the id that the server gave to its own body, under one key."""
     ids = {capture.digest: capture.id for capture in api.stored}
     expect(len(api.stored) == len(ids) == len(bundles), f"the server holds {len(api.stored)} captures")
     for number, bundle in enumerate(bundles):
@@ -24,7 +25,8 @@ def have_landed(bench, rig, api, bundles):
 
 
 def other_capture(bench):
-    """The photo is found, but as the capture that another bundle became: not adopted, and sent again."""
+    """If the server has the photo as the capture of another bundle, that is not adopted, and the bundle is sent
+    again."""
     rig, bundles = bench.rig(), twins(bench)
     with CaptureAPI(bench.public) as api:
         api.duplicates = "twice"
@@ -39,7 +41,8 @@ def other_capture(bench):
 
 
 def both_in_doubt(bench):
-    """Two captures of one photo in doubt, of which the server has one: it cannot be told which, and both land."""
+    """If two captures of one photo are in doubt and the server has only one, it cannot tell which one, and both
+    land."""
     has, lost = Answer(500, when="stored"), Answer(500)
     ends = {"the first": (has, lost), "the second": (lost, has), "both": (has, has), "neither": (lost, lost)}
     cases = {f"{name} stored, {word}": (answers, count) for name, answers in ends.items()
@@ -60,7 +63,7 @@ def both_in_doubt(bench):
 
 
 def lands_apart(bench, rig, api, bundle, earlier):
-    """A bundle whose first answer was a 500 that stored nothing was sent again, and has the id of its own body."""
+    """Checks that a bundle whose first answer was a 500 was sent again and has the id of its own body."""
     digest = hashlib.sha256(bench.body(bundle)).hexdigest()
     row = rig.delivery(bundle)
     expect(row.remote_id not in earlier, f"is {row.state} as its twin's {row.remote_id}")
@@ -74,7 +77,7 @@ def lands_apart(bench, rig, api, bundle, earlier):
 
 
 def elsewhere(bench, rig, api, first):
-    """It landed by another destination of the same queue."""
+    """The twin landed through another destination of the same queue."""
     rig.http(api.url, name="one")
     rig.push(first, options=("--dest", "one"))
     rig.send("--until-empty", code=0)
@@ -82,7 +85,7 @@ def elsewhere(bench, rig, api, first):
 
 
 def by_hand(bench, rig, api, first):
-    """It was brought there by other means, and marked here: the queue never tried it, and knows no id."""
+    """Another queue uploaded the twin, and the user marked it here: this queue never tried it and has no id."""
     other = bench.rig()
     for one in (other, rig):
         one.http(api.url)
@@ -92,7 +95,7 @@ def by_hand(bench, rig, api, first):
 
 
 def let_go(bench, rig, api, first):
-    """It was stored, its reply was lost, and here it was cancelled and pruned."""
+    """The twin was stored, its reply was lost, and then it was cancelled and pruned."""
     rig.http(api.url)
     rig.push(first)
     api.answer(Answer(when="stored", then="cut"))
@@ -105,7 +108,7 @@ def let_go(bench, rig, api, first):
 
 
 def second_of_two(landing, bench):
-    """A second capture of a photo that is on the server already, in doubt: `verified` is of the first."""
+    """A second capture of a photo is in doubt, and the server already has the first: `verified` is about the first."""
     first, second = twins(bench)
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
@@ -121,7 +124,8 @@ def second_of_two(landing, bench):
 
 
 def remote(bench):
-    """check --remote: `verified` as the first says nothing of the second, which is there: not lost, not sent again."""
+    """check --remote: `verified` with the first one's id does not mean that the second is lost; it is not sent
+    again."""
     first, second = twins(bench)
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
@@ -137,7 +141,8 @@ def remote(bench):
 
 
 def a_pipe(bench):
-    """The referred file of the first, which is in doubt, has become a pipe that nobody writes: no run waits for it."""
+    """The first one's referenced file, which is in doubt, was replaced by a pipe without a writer: no run waits for
+    it."""
     first, second = twins(bench)
     rig, path = referred(bench, "first", first)
     with CaptureAPI(bench.public) as api:
@@ -159,7 +164,7 @@ def a_pipe(bench):
 
 
 def others_are_none(bench):
-    """A capture of another photo whose bytes were let go, uploaded by other means, keeps nobody from being adopted."""
+    """A pruned capture of another photo, uploaded by other means, does not prevent that a capture is adopted."""
     other, bundle = bench.stock[:2]
     for add_first in (True, False):
         rig = bench.rig()
@@ -181,7 +186,7 @@ def others_are_none(bench):
 
 
 def alike_is_sent(bench):
-    """A photo that differs by a byte, or the same one with other metadata, is a capture of its own."""
+    """A photo that differs in one byte, or the same photo with other metadata, is a separate capture."""
     photo = PHOTO[:-2] + b"\x44" * 4000 + PHOTO[-2:]
     other = photo[:2500] + b"\x43" + photo[2501:]
     bundles = [bench.packed("sent-alike1", photo), bench.packed("sent-alike2", other),

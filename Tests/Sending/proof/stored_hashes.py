@@ -1,4 +1,4 @@
-"""Bytes are hashed once, at push: what sending compares instead, and that it notices each byte that changed since."""
+"""Push hashes the bytes once. Sending compares a stored tag instead, and notices every byte that changed since."""
 import contextlib
 import hashlib
 import json
@@ -11,11 +11,11 @@ from checks import every, expect
 from rigs import AT_ONCE, DEVICE, wait_until
 from scripted import Reply, Scripted, in_json
 
-SIZE = 300_000  # of the photo: more than the bytes that are held back to the end
+SIZE = 300_000  # size of the photo: more than the bytes that are held back until the end
 
 
 def column(rig, bundle, name):
-    """A column of the row of a capture."""
+    """Returns one column of a capture's row."""
     (value,), = rig.query(f"SELECT {name} FROM captures WHERE id = ?", bundle.id)
     return value
 
@@ -27,7 +27,7 @@ def change(rig, bundle, **columns):
 
 
 class Places:
-    """A destination of each kind, and whether anything whole has arrived there."""
+    """A destination of each kind; `arrived` says whether anything complete has arrived there."""
 
     def __init__(self, bench, stack):
         self.api = stack.enter_context(CaptureAPI(bench.public))
@@ -51,7 +51,7 @@ class Places:
             rig.http(self.api.url, name="there")
 
     def arrived(self, rig):
-        """Whether any place has got a whole file or body."""
+        """Whether any destination has a complete file or body."""
         whole = [one for one in self.web.requests if one.method in ("PUT", "POST")
                  and len(one.body) == int(one.headers["content-length"])]
         bodies = [one for one in self.api.seen() if one.digest is not None]
@@ -59,7 +59,7 @@ class Places:
 
 
 def flipped(path, at):
-    """Changes one bit, as a disk might."""
+    """Changes one bit, as a faulty disk might."""
     with open(path, "r+b") as file:
         file.seek(at, 2 if at < 0 else 0)
         byte = file.read(1)
@@ -68,7 +68,7 @@ def flipped(path, at):
 
 
 def judged(bench, kind, at, prepare=lambda rig, bundle: None):
-    """A bundle with one changed bit is not sent whole, and is set aside."""
+    """Checks that a bundle with one changed bit is not sent completely, and is quarantined."""
     rig, bundle = bench.rig(), bench.big(SIZE)
     with contextlib.ExitStack() as stack:
         places = Places(bench, stack)
@@ -83,12 +83,12 @@ def judged(bench, kind, at, prepare=lambda rig, bundle: None):
 
 
 KINDS = ("put", "folder", "http", "signed http")
-# In a padding that no body has, at the start, in what is sent, in what is held back, the last byte.
+# In a padding that no body contains, in the sent bytes, in the bytes that are held back, and in the last byte.
 POSITIONS = {"in the first header": 150, "in the photo": SIZE // 2, "near the end": -1200, "in the last byte": -1}
 
 
 def flipped_byte(bench):
-    """Each kind of destination, and each part of a file."""
+    """A changed bit is noticed at each kind of destination and in each part of a file."""
     def judge(name, case):
         judged(bench, *case)
 
@@ -96,7 +96,7 @@ def flipped_byte(bench):
 
 
 def flipped_byte_without_tag(bench):
-    """Rows of version 2 have no tag: their SHA-256 is compared."""
+    """Rows of version 2 have no tag, so the SHA-256 is compared."""
     def judge(name, kind):
         judged(bench, kind, SIZE // 2, lambda rig, bundle: change(rig, bundle, tag=None))
 
@@ -104,7 +104,7 @@ def flipped_byte_without_tag(bench):
 
 
 def lands(bench, prepare, kinds=KINDS):
-    """A bundle lands at each kind of destination after its row was changed; the rig of the last."""
+    """Checks that a bundle lands at each kind of destination after `prepare`; returns rigs and bundles."""
     def judge(name, kind):
         rig, bundle = bench.rig(), bench.big(SIZE)
         with contextlib.ExitStack() as stack:
@@ -123,13 +123,13 @@ def lands(bench, prepare, kinds=KINDS):
 
 
 def without_tag(bench):
-    """Rows of version 2 are sent as they were."""
+    """Rows of version 2 are still sent."""
     for rig, bundle in lands(bench, lambda rig, bundle: change(rig, bundle, tag=None, body_sha256=None, body_form=None)):
         expect(rig.delivery(bundle).attempts == 1, f"{rig.delivery(bundle).attempts} attempts")
 
 
 def wrong_tag(bench):
-    """A tag that does not fit bytes whose SHA-256 is right is dropped; nothing is set aside."""
+    """If the tag is wrong but the SHA-256 is right, the tag is dropped, and nothing is quarantined."""
     def prepare(rig, bundle):
         tag = column(rig, bundle, "tag")
         expect(len(tag) == 48, f"the tag is {tag!r}")
@@ -147,7 +147,7 @@ def body_hash_of(bench, bundle):
 
 
 def made_at_push(bench):
-    """Where a destination of the push signs, and nowhere else."""
+    """Push computes the hash of the body only if one of its destinations signs."""
     bundle = bench.stock[0]
     with CaptureAPI(bench.public) as api:
         rig = bench.rig()
@@ -163,7 +163,7 @@ def made_at_push(bench):
 
 
 def made_at_first_try(bench):
-    """A destination that signs only since the push: its first try makes the hash, and keeps it."""
+    """If a destination signs only since after the push, its first try computes the hash and stores it."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         rig.dest("api", "http", "--url", api.url, "--retry", AT_ONCE)
@@ -180,7 +180,7 @@ def made_at_first_try(bench):
 
 
 def another_key(bench):
-    """The hash is not of the key: the signature is right at once after the key was changed."""
+    """The hash does not depend on the key, so the first signature after a change of the key is right."""
     rig, bundle = bench.rig(), bench.stock[0]
     other = rig.folder / "other.key"
     made = bench.template.run("key", "new", "--key", other).must(0, about="key new")
@@ -198,7 +198,7 @@ def another_key(bench):
 
 
 def another_form(bench):
-    """A hash of a body that is made in another way is not signed with, but made anew."""
+    """The hash of a body in another form is not signed; it is computed again."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -211,7 +211,7 @@ def another_form(bench):
 
 
 def read_once(bench):
-    """A signed upload reads the bytes once where the hash of the body is stored, and twice where it has to be made."""
+    """A signed upload reads the bytes once if the hash of the body is stored, and twice if not."""
     bundle = bench.big()
 
     def read(name, case):

@@ -1,4 +1,4 @@
-"""The command of --on-event may hang, fail or flood: it changes nothing. Nor do other commands that flood."""
+"""A command of --on-event that hangs, fails or prints without end changes nothing, nor do other such commands."""
 import json
 import os
 import shlex
@@ -17,7 +17,7 @@ TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session",
 
 
 def sent_with(bench, command, *options, count=3, answers=(), code=0, seconds=60):
-    """A run with this command; the rig and what the run said. All has arrived, unless `answers` are against it."""
+    """Runs with this command; returns the rig and the output. All captures must land unless `answers` prevent it."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.answer(*answers)
@@ -31,7 +31,7 @@ def sent_with(bench, command, *options, count=3, answers=(), code=0, seconds=60)
 
 
 def told(bench):
-    """One command an event, one after the other, with the event on its standard input and its names around it."""
+    """One command runs for each event, one after another, with the event on standard input and names in variables."""
     script = 'cat >> events; echo "$CAPQUEUE_EVENT $CAPQUEUE_ID $CAPQUEUE_DESTINATION" >> names'
     rig, result = sent_with(bench, script, "--json", answers=[Answer(400), None, None], code=14)
     events = [json.loads(line) for line in (rig.out / "events").read_text().splitlines()]
@@ -48,7 +48,7 @@ def held_is_told(bench):
 
 
 def fails(bench):
-    """Its failure is a warning."""
+    """A failing command causes a warning."""
     for command in ("exit 7", "kill -9 $$", "/nothing/there", "cat > /dev/null; false"):
         _, result = sent_with(bench, command, "--json")
         warnings = [line for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
@@ -56,14 +56,14 @@ def fails(bench):
 
 
 def floods(bench):
-    """What it prints is thrown away, whether it reads its input or not."""
+    """The output of the command is dropped, whether it reads its input or not."""
     for command in ("head -c 50000000 /dev/zero; head -c 50000000 /dev/zero >&2", "exec 0<&-; echo sesame", "true"):
         _, result = sent_with(bench, command)
         expect(b"sesame" not in result.out + result.err and len(result.out) < 10_000, f"{command}: its output is shown")
 
 
 def hangs(bench):
-    """After 30 seconds it is killed with all that it started; the captures arrive meanwhile."""
+    """After 30 seconds the command and its child processes are killed; the captures land meanwhile."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api, cleaned(rig):
         rig.http(api.url)
@@ -80,7 +80,7 @@ def hangs(bench):
 
 
 def asked_to_end(bench):
-    """A run with a hook that is asked to end finishes what is under way, says that it ended, and leaves no hook."""
+    """A run with a hook that gets SIGTERM finishes its transfers, reports its end, and leaves no hook behind."""
     rig, gate = bench.rig(), threading.Event()
     with CaptureAPI(bench.public) as api, cleaned(rig):
         api.answer(None, Answer(gate=gate))
@@ -102,7 +102,7 @@ def asked_to_end(bench):
 
 
 def cannot_break_out(bench):
-    """Names of sessions and words of servers are data on its input, and never part of the command."""
+    """Names of sessions and texts from servers go to the input as data, and are never part of the command."""
     marker = "$(touch broken); `touch broken`; '\"; touch broken #"
     answer = Answer(400, body={"error": {"code": "X", "message": marker}})
     rig, _ = sent_with(bench, "cat >> events", count=1, answers=[answer], code=14)
@@ -118,11 +118,11 @@ def own_commands(bench):
     expect([line["state"] for line in shown] == ["completed"] * 3, f"it was told before it was on the disk: {shown}")
 
 
-FLOOD = "echo $$ >> pids; exec yes 4242"  # the number is what `left` knows it by
+FLOOD = "echo $$ >> pids; exec yes 4242"  # `left` finds the process by this number
 
 
 def flood(bench):
-    """A command that prints without end stops no run from ending, and goes with it."""
+    """A command that prints without end does not prevent a run from ending, and is ended with it."""
     def judge(option, is_hook):
         with CaptureAPI(bench.public) as api:
             rig = bench.rig()
@@ -137,7 +137,7 @@ def flood(bench):
                 words = ("--watch", option, FLOOD) if is_hook else ("--until-empty",)
                 with rig.start("run", "--grace", "1s", *words) as running:
                     wait_until((rig.out / "pids").exists, "the command to be run")
-                    # Less than the 30 seconds that a command has in any case.
+                    # This is less than the 30 seconds that any command has.
                     running.stop(seconds=20).must(0, 14, *ENDED[SIGTERM], about=f"run {option}")
                 wait_until(lambda: not left(rig), "what prints goes with the run", seconds=20)
             if not is_hook:

@@ -1,4 +1,4 @@
-"""`run --json`: each line is an event as Spec/capqueue.md section 4 has it."""
+"""`run --json`: each line is an event as documented in Spec/capqueue.md section 4."""
 import datetime
 import json
 import re
@@ -17,7 +17,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 def valid(out):
-    """The events, after each was found to be as it is documented."""
+    """Parses the events and checks that each is as documented."""
     expect(out.endswith(b"\n"), f"the last line is not whole: {out[-80:]!r}")
     events = []
     for line in out.decode().split("\n")[:-1]:
@@ -38,14 +38,14 @@ def valid(out):
             expect({"destination", "code", "message"} <= event.keys(), f"lacks a member: {line}")
         events.append(event)
     times = [datetime.datetime.fromisoformat(event["at"]) for event in events]
-    # Events of several threads may be told in another order than that of their milliseconds.
+    # Threads may print their events in another order than that of their times.
     slack = datetime.timedelta(seconds=1)
     expect(all(two - one > -slack for one, two in zip(times, times[1:])), "events are not in the order of their times")
     return events
 
 
 def of_a_run(bench):
-    """All that happens is told, in its order, with what belongs to it."""
+    """Everything that happens has an event, in order, with its members."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(503), Answer(400, "VALIDATION_ERROR"))
@@ -77,7 +77,7 @@ def of_a_run(bench):
 
 
 def on_the_disk_first(bench):
-    """A state is told when it is on the disk: whoever reads `completed` finds it in the rows."""
+    """The event of a state comes after the commit: a reader of `completed` finds that state in the rows."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -94,7 +94,7 @@ def on_the_disk_first(bench):
 
 
 def of_waits(bench):
-    """Held, offline, paused, resumed, ready, warned: these are events too."""
+    """Held, offline, paused, resumed, ready and warned have events too."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -119,7 +119,7 @@ def of_waits(bench):
 
 
 def lines_for_people(bench):
-    """Without --json: an id and its new state a line, and nothing that steers a terminal."""
+    """Without --json each line has an id and its new state, and no terminal control characters."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(400, body={"error": {"code": "X", "message": "\x1b[2J\x07 bad \u202e"}}))

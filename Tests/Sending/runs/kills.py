@@ -1,4 +1,4 @@
-"""kill -9 of runs: every bundle lands, a server that can tell holds each once, the queue says so."""
+"""kill -9 of runs: every bundle lands, a server that knows keys has each once, and the queue records it."""
 import threading
 import time
 
@@ -13,18 +13,19 @@ KILLS, BUNDLES = 200, 100
 
 
 def killed_often(bench):
-    """200 kills; a hundred bundles at first, and more whenever all have landed."""
+    """200 kills; there are a hundred bundles at first, and more whenever all have landed."""
     chance = bench.chance("kills of runs")
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
-        # As many attempts as ever, so that a kill that burned one would show; none waits long.
+        # The usual number of attempts, so that the test fails if kills use attempts; but without long waits.
         rig.http(api.url, "--concurrency", "2", retry="0x10")
         sent = storm(bench, rig, api, chance, KILLS, BUNDLES)
         settled(bench, rig, api, sent)
 
 
 def killed_on_a_bad_line(bench):
-    """Kills at a server without keys, behind a line that loses each third reply: asked, adopted, never twice."""
+    """Kills at a server without keys, behind a line that loses each third reply: the queue asks and sends nothing
+    twice."""
     chance = bench.chance("kills on a bad line")
     rig = bench.rig()
     with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
@@ -37,7 +38,7 @@ def killed_on_a_bad_line(bench):
 
 
 def storm(bench, rig, api, chance, kills, count):
-    """Starts runs and kills each after a random time; the bundles that were pushed."""
+    """Starts runs and kills each after a random time; returns the bundles that were pushed."""
     sent = bench.bundles(count)
     rig.push(*sent, seconds=60)
     longest = 0.05
@@ -47,7 +48,7 @@ def storm(bench, rig, api, chance, kills, count):
             while time.monotonic() < end and running.is_alive:
                 time.sleep(0.001)
             is_over = not running.is_alive
-        # Until the first arrive the kills meet the start of the tool alone, however slow this machine is.
+        # On a slow machine the kills would always hit the start of the tool. So wait longer until bundles arrive.
         longest *= 0.97 if is_over else 1.05 if len(api.stored) * kills < number * len(sent) else 1
         if is_over and {"completed"} == rig.states():
             more = bench.bundles(10, start=len(sent))
@@ -57,7 +58,7 @@ def storm(bench, rig, api, chance, kills, count):
 
 
 def settled(bench, rig, api, sent):
-    """A run that nobody kills ends it."""
+    """Checks that a run without a kill delivers all remaining bundles."""
     rig.send("--until-empty", code=0, seconds=120, about="the last run")
     rows = {row.bundle: row for row in rig.deliveries()}
     for bundle in sent:
@@ -72,7 +73,7 @@ def settled(bench, rig, api, sent):
 
 
 def killed_half_sent(bench):
-    """Killed while half of the body is sent; the next run takes it up at once, under the same key."""
+    """After a kill in the middle of the body the next run sends it again at once, under the same key."""
     rig, bundle = bench.rig(), bench.big()
     with CaptureAPI(bench.public, buffer=65536) as api:
         gate = threading.Event()
@@ -92,7 +93,7 @@ def killed_half_sent(bench):
 
 
 def killed_ones_run_again(bench):
-    """What was under way at a kill is taken up by the next run, at once."""
+    """The next run continues at once with the captures that were being sent at the kill."""
     rig, bundles = bench.rig(), bench.stock[:4]
     with CaptureAPI(bench.public) as api:
         api.answer(*[Answer(202, then="hang")] * 4)

@@ -1,4 +1,4 @@
-"""What users do beside a run: pause, hold and cancel."""
+"""What users do during a run: pause, hold and cancel."""
 import functools
 import signal
 
@@ -9,7 +9,7 @@ from scenes import Scene
 
 
 def paused(bench):
-    """`pause`: the current one is finished, no other begun, by no run, until `resume`."""
+    """`pause` lets the current transfer finish; no run begins another one until `resume`."""
     with Scene(bench, words=("run", "--watch", "--json")) as scene:
         scene.rig.run("pause").must(0, about="pause")
         wait_until(lambda: scene.running.saw("paused"), "the run notices")
@@ -30,7 +30,7 @@ def paused(bench):
 
 
 def paused_now(is_half, bench):
-    """`pause --now` gives back what is under way, and burns nothing."""
+    """`pause --now` stops the current transfer and uses no attempt."""
     with Scene(bench, is_half=is_half, words=("run", "--watch")) as scene:
         scene.rig.run("pause", "--now").must(0, about="pause --now")
         wait_until(lambda: scene.states() == ["pending"] * 3, "all are given back")
@@ -43,7 +43,7 @@ def paused_now(is_half, bench):
 
 
 def paused_after_rename(bench):
-    """A run follows `dest rename`: by its new name a destination is shown, told of and stopped at once."""
+    """A run follows `dest rename`: the new name is in output and events, and stops the destination at once."""
     with Scene(bench, words=("run", "--watch", "--dest", "api", "--json")) as scene:
         scene.rig.run("dest", "rename", "api", "office").must(0, about="dest rename")
         scene.rig.run("pause", "--now", "--dest", "office").must(0, about="pause --now")
@@ -58,7 +58,7 @@ def paused_after_rename(bench):
 
 
 def paused_destination(bench):
-    """`pause --dest`: one destination stands still, the other does not."""
+    """`pause --dest` stops one destination and not the other."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as one, CaptureAPI(bench.public) as two:
         rig.http(one.url, name="one")
@@ -77,12 +77,12 @@ def paused_destination(bench):
 
 
 def stopped_by_user(command, state, is_half, bench):
-    """`hold` or `cancel` of what is under way stops it at once, and the next one goes."""
+    """`hold` or `cancel` stops a transfer at once, and the next one begins."""
     with Scene(bench, is_half=is_half) as scene:
         scene.rig.run(command, scene.bundles[0].id).must(0, about=command)
         wait_until(lambda: len(scene.api.seen()) > 1, "the next one goes")
         expect(scene.states()[0] == state, f"is {scene.states()[0]} after {command}")
-        # Whatever the server still says to the first, the user's word stays.
+        # The user's command counts, whatever the server still answers to the first.
         scene.gate.set()
         scene.running.end()
         expect(scene.states() == [state, "completed", "completed"], f"they are {scene.states()}")
@@ -91,7 +91,8 @@ def stopped_by_user(command, state, is_half, bench):
 
 
 def stopped_and_woken(bench):
-    """SIGSTOP, as of a laptop that is closed: no other run takes over, and the user's word outlives the late answer."""
+    """During SIGSTOP, as when a laptop is closed, no other run takes over, and the user's command outlives the
+    answer."""
     with Scene(bench) as scene:
         first = scene.bundles[0]
         scene.running.tell(signal.SIGSTOP)

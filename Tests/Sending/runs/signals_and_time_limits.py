@@ -8,7 +8,7 @@ from scenes import ENDED, Scene
 
 
 def asked_to_end(number, bench):
-    """What is under way is brought to its end, nothing new is begun."""
+    """After a signal the current transfer is finished, and no new one begins."""
     with Scene(bench) as scene:
         scene.running.tell(number)
         scene.rig.push(bench.stock[9])
@@ -22,10 +22,10 @@ def asked_to_end(number, bench):
 
 
 def asked_twice(is_half, bench):
-    """A second signal parks at once: no attempt is burned, and what was sent whole is in doubt."""
+    """A second signal stops at once: no attempt is used, and a capture that was sent completely is in doubt."""
     with Scene(bench, is_half=is_half, words=("run", "--until-empty", "--grace", "1h")) as scene:
         scene.running.tell()
-        time.sleep(0.5)  # two signals that wait for the same moment are one to the kernel
+        time.sleep(0.5)  # the kernel merges two signals that are pending at the same time
         expect(scene.running.is_alive, "one signal ends it at once")
         scene.running.stop().must(*ENDED[signal.SIGTERM], about="the second signal")
         row = scene.rig.delivery(scene.bundles[0])
@@ -35,7 +35,7 @@ def asked_twice(is_half, bench):
 
 
 def grace(bench):
-    """When its time is over, what is under way is parked."""
+    """When --grace is over, the current transfer is stopped without using an attempt."""
     with Scene(bench, words=("run", "--until-empty", "--grace", "1s")) as scene:
         scene.running.stop().must(*ENDED[signal.SIGTERM], about="after the grace")
         expect(scene.states() == ["pending"] * 3, f"they are {scene.states()}")

@@ -1,4 +1,5 @@
-"""Runs and those who look on: waiting for captures, watching for new ones, status, exit codes, a second run."""
+"""Runs and other commands beside them: waiting for captures, watching for new ones, status, exit codes, a second
+run."""
 import json
 import re
 import threading
@@ -11,7 +12,7 @@ from scenes import Scene
 
 
 def two_runs(bench):
-    """The second run of a queue answers 10 at once; the first goes on."""
+    """A second run of the same queue exits with 10 at once, and the first continues."""
     with Scene(bench) as scene:
         for words in (["--once"], ["--until-empty"], ["--watch"]):
             scene.rig.send(*words, code=10, about=f"run {words[0]} beside a run")
@@ -21,7 +22,7 @@ def two_runs(bench):
 
 
 def waits(bench):
-    """`wait`: 0 when all are there, 14 when one failed for good, 15 when the time is over; an id and a state a line."""
+    """`wait` exits with 0 if all landed, 14 if one failed for good, 15 after the timeout; it prints ids and states."""
     with Scene(bench) as scene:
         rig, ids = scene.rig, [bundle.id for bundle in scene.bundles]
         rig.run("wait", *ids, "--timeout", "1s").must(15, about="wait while the server is at work")
@@ -43,7 +44,7 @@ def waits(bench):
 
 
 def watches(bench):
-    """`run --watch` ends by a signal alone, and is woken by push, retry, release and resume."""
+    """`run --watch` ends only by a signal, and is woken by push, retry, release and resume."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
@@ -74,7 +75,7 @@ def arrives(rig, bundle, about):
 
 
 def shown(bench):
-    """`status` shows a run, and what it sends at the moment."""
+    """`status` shows a run and its current transfer."""
     with Scene(bench, is_half=True) as scene:
         bundle = scene.bundles[0]
         run = wait_until(lambda: (scene.rig.status().get("run") or {}).get("transfers")
@@ -97,7 +98,7 @@ def shown(bench):
 
 
 def side_by_side(bench):
-    """--concurrency: so many transfers at once and not one more; one unless said."""
+    """--concurrency is the largest number of transfers at once; the default is one."""
     for options, count in (((), 1), (("--concurrency", "4"), 4)):
         rig, gate = bench.rig(), threading.Event()
         with CaptureAPI(bench.public) as api:
@@ -113,7 +114,7 @@ def side_by_side(bench):
 
 
 def codes(bench):
-    """The exit code of a run says what is left; --quiet says nothing else."""
+    """The exit code of a run says what is left; with --quiet it is the only report."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.send(code=(0, 66), about="run without a queue")
@@ -136,7 +137,7 @@ def codes(bench):
 
 
 def pushed_meanwhile(bench):
-    """What is pushed while a slow run goes on is neither lost nor forgotten, and nobody is dropped."""
+    """A capture that is pushed during a slow run is delivered, and no other is lost."""
     rig, bundles = bench.rig(), bench.bundles(24)
     with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
         proxy.plan(otherwise=Fault(rate=40_000))

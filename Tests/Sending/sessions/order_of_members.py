@@ -1,4 +1,4 @@
-"""The members of a session arrive in their order, and step over those that will not go."""
+"""The members of a session arrive in their order, and do not wait for members that will not be sent."""
 from capture_api import Answer, CaptureAPI
 from captures import arrivals, refuse
 from checks import expect
@@ -6,7 +6,8 @@ from rigs import wait_until
 
 
 def sessions(bench):
-    """Four transfers at once, a first member that fails twice: the session arrives in its order, others do not wait."""
+    """With four transfers at once and a first member that fails twice, the session arrives in order; others do not
+    wait."""
     rig, bundles = bench.rig(), bench.stock[:12]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url, "--concurrency", "4", retry="0,1,1,1")
@@ -23,7 +24,7 @@ def sessions(bench):
 
 
 def stepped_over(bench):
-    """Members that failed for good, are held or cancelled do not keep the rest of a session back."""
+    """Members that failed for good, are held or cancelled do not delay the other members of the session."""
     rig, bundles = bench.rig(), bench.stock[:6]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)

@@ -1,4 +1,5 @@
-"""The end of a session is told to where its members landed: when all have, at least once, under one key."""
+"""Each destination of a session's members is notified of its end, when all have landed, at least once, under one
+key."""
 import json
 import threading
 import time
@@ -13,7 +14,7 @@ SECONDS = 25
 
 
 def once(bench):
-    """After the last member, once, with a key; further runs say nothing more."""
+    """The notification follows the last member, once, with a key; further runs send nothing more."""
     bundles = bench.stock[:4]
     with Store() as server:
         rig = rig_to(bench, server, bundles=bundles)
@@ -34,7 +35,7 @@ def once(bench):
 
 
 def in_order(bench):
-    """Members arrive in the order of the session, and the end after them, with four transfers at once too."""
+    """Members arrive in the order of the session, and its end after them, even with four transfers at once."""
     for options in ((), ("--concurrency", "4")):
         bundles = bench.stock[:6]
         with Store() as server:
@@ -46,7 +47,7 @@ def in_order(bench):
 
 
 def by_one(bench):
-    """While one of four transfers waits for the answer to an end, the others neither tell it too nor spin."""
+    """While one of four transfers waits for the answer to an end, the others do not send it too and do not spin."""
     with Store() as server:
         rig = rig_to(bench, server, "--concurrency", "4", bundles=bench.stock[:6])
         end(rig)
@@ -65,7 +66,7 @@ def by_one(bench):
 
 
 def not_before(bench):
-    """Not before `session end`, not before the last member, not for a session without members there."""
+    """No end is sent before `session end`, before the last member landed, or to a destination without members."""
     bundles = bench.stock[:3]
     with Store() as server:
         rig = rig_to(bench, server, bundles=bundles)
@@ -85,7 +86,7 @@ def not_before(bench):
 
 
 def lost_answers(bench):
-    """The answer is lost, then refused, then comes: the same key and body each time, recorded after the yes alone."""
+    """After a lost answer and a refusal the same key and body are sent again; only the success is recorded."""
     bundles = bench.stock[:2]
     answers = {"lost": Reply(lost=True), "500": Reply(500), "401": Reply(401), "a redirect": Reply(302)}
 
@@ -110,7 +111,7 @@ def lost_answers(bench):
 
 
 def killed(bench):
-    """kill -9 between the server's yes and the row: told again, under the same key."""
+    """After kill -9 between the server's answer and our commit, the end is sent again under the same key."""
     with Store() as server:
         rig = rig_to(bench, server, bundles=bench.stock[:2])
         end(rig)
@@ -127,7 +128,7 @@ def killed(bench):
 
 
 def incomplete(bench):
-    """A member that failed for good keeps the end back, until the user says that it counts as it is."""
+    """A member that failed for good delays the end until the user says that the session is complete without it."""
     bundles = bench.stock[:3]
     with Store() as server:
         server.refuses = {bundles[1].sha256}
@@ -143,7 +144,7 @@ def incomplete(bench):
 
 
 def late_pushes(bench):
-    """No push into an ended session; after --reopen it is told again, under a new key, with all that it has."""
+    """An ended session refuses a push; after --reopen its end is sent again, under a new key, with all members."""
     bundles = bench.stock[:3]
     with Store() as server:
         rig = rig_to(bench, server, bundles=bundles[:2])
@@ -163,7 +164,7 @@ def late_pushes(bench):
 
 
 def two_places(bench):
-    """Each destination that has members is told for itself: another key, and its own captures."""
+    """Each destination with members is notified separately, with its own key and its own captures."""
     bundles = bench.stock[:3]
     with Store() as one, Store() as two:
         rig = bench.rig()
@@ -181,7 +182,8 @@ def two_places(bench):
 
 
 def watched(bench):
-    """A run that watches tells the end soon after it is made, and after a push amid the run the end waits for it."""
+    """`run --watch` sends the end soon after `session end`; after a push during the run the end waits for that
+    capture."""
     bundles = bench.stock[:4]
     with Store() as server:
         rig = rig_to(bench, server, bundles=bundles[:2])
@@ -196,7 +198,7 @@ def watched(bench):
 
 
 def ends_refused(bench):
-    """--until-empty comes to an end though one session's end is refused and another's is not to be told any more."""
+    """--until-empty ends even if one session's end is refused and another session's end will never be sent."""
     shelf, (whole, kept, lost) = Shelf(), bench.stock[:3]
     with Scripted(shelf) as server:
         rig = bench.rig()
@@ -208,7 +210,8 @@ def ends_refused(bench):
             rig.run("session", "end", name).must(0, about="session end")
         rig.send("--once", code=15)
         expect(len(markers(rig)) == 2, f"recorded are {markers(rig)}")
-        # The server loses one of the second session and refuses it from now on, so that session is torn for good.
+        # The server loses one capture of the second session and refuses it from now on, so that session stays
+        # incomplete.
         del shelf.kept[f"/{lost.sha256}"]
         shelf.refuses.add(f"/{lost.sha256}")
         found = findings(rig.run("check", "--remote", "--json"))
@@ -223,7 +226,7 @@ def ends_refused(bench):
 
 
 def end_not_taken(bench):
-    """The end of a session that the server does not take is work left, and due, until it does."""
+    """A session end that the server does not accept is remaining work and stays due until it is accepted."""
     def phase():
         name, word, *_ = rig.run("session", "list").must(0, about="session list").out.decode().split()
         return name, word
@@ -245,7 +248,7 @@ def end_not_taken(bench):
 
 
 def names_what_was_sent(bench):
-    """The end names the hash that the destination got, though the queue holds another copy of the capture by now."""
+    """The end names the hash that the destination got, even if the queue holds another copy of the capture by now."""
     photo = PHOTO[:-2] + b"ended" * 400 + PHOTO[-2:]
     first, second = (bench.packed(f"ended-{number}", photo) for number in (1, 2))
     expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")

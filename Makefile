@@ -1,4 +1,4 @@
-# `make demo` shows what the tools do, `make test` is everything that CI runs. Both install what they need.
+# `make demo` shows the tools at work, and `make test` runs everything that CI runs. Both install what they need.
 
 .PHONY: help build test demo install bench faults model sending spark-check docs-check library-check format lint vectors sample clean
 
@@ -7,19 +7,19 @@ SEQUENCES = 10000
 TOOLS = .build/release/capbundle .build/release/capqueue
 
 help:
-	@echo "make demo     build, pack the sample, find one changed byte, send it from a queue to a server"
-	@echo "make test     everything that CI runs"
-	@echo "make build    the release build: .build/release/capbundle and capqueue"
-	@echo "make install  put both, their man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
-	@echo "make bench    measure them against scripts, bagit.py, openssl, curl and rclone, into .build/bench.txt; ONLY=word for some"
-	@echo "make faults   kill the queue at every system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
-	@echo "make sending  send to real servers over broken lines, with crashes"
-	@echo "make docs-check   run what the documents show; check man pages and completions"
+	@echo "make demo     build, pack the sample, detect one changed byte, send the bundle from a queue to a server"
+	@echo "make test     run everything that CI runs"
+	@echo "make build    build .build/release/capbundle and capqueue"
+	@echo "make install  install both, their man pages and completions below PREFIX ($(PREFIX)); DESTDIR for packages"
+	@echo "make bench    compare with scripts, bagit.py, openssl, curl, rclone, in .build/bench.txt; ONLY=word for some"
+	@echo "make faults   kill the queue at each system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
+	@echo "make sending  send to real servers over broken connections, with crashes"
+	@echo "make docs-check   run the sessions that the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make library-check  build and run Samples/library, a package that uses the libraries"
 	@echo "make format   format the Swift code;  make lint  check it"
-	@echo "make vectors  write Spec/Vectors anew and check that every rule has one"
-	@echo "make sample   pack Samples/desk-lamp anew (its key is made for it and thrown away), and its forgeries"
+	@echo "make vectors  write Spec/Vectors again and check that every rule has a vector"
+	@echo "make sample   make the bundles of Samples again: desk-lamp (with a temporary key) and its forgeries"
 
 build:
 	@.ci/dependencies build
@@ -63,7 +63,8 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Samples
 
-# The short forms of faults and model run in CI; these take a quarter of an hour and as long as SEQUENCES says.
+# CI runs short forms of faults and model. This form of faults takes a quarter of an hour, and model as long as
+# SEQUENCES says.
 faults: build
 	@.ci/dependencies test
 	/usr/bin/python3 Tests/QueueFaults/run.py --every .build/release/capqueue .build/release/capbundle

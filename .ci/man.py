@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the man pages of a built tool, one a command: man.py BINARY FOLDER
 
-What they say is what `--help` says: ArgumentParser gives it as JSON (--experimental-dump-help), and the usage lines as text.
-Exit codes come from the tool's table in Spec. Its own plugin, generate-manual, would build the package once
-more, run examples into one paragraph, leave out what is not ASCII, and claim "0 on success, and >0 if an error occurs".
-The date is SOURCE_DATE_EPOCH, else that of the binary.
+The pages contain the text of `--help`: ArgumentParser prints it as JSON (--experimental-dump-help), and the usage lines
+as text. The exit codes come from the tool's table in Spec. ArgumentParser's plugin generate-manual is not used: it
+would build the package again, join examples into one paragraph, drop characters that are not ASCII, and claim "0 on
+success, and >0 if an error occurs". The date is SOURCE_DATE_EPOCH, or else the date of the binary.
 """
 import datetime
 import json
@@ -17,7 +17,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SECTION = 1
-# Of each tool: the page with its exit codes, and the headings before and after them.
+# For each tool, the page with its exit codes, and the headings before and after them.
 TABLES = {
     "capbundle": ("Spec/command-line.md", "## 2.", "## 3."),
     "capqueue": ("Spec/capqueue.md", "## 1.", "## 2."),
@@ -27,32 +27,32 @@ TOKEN = re.compile(r"\[|\]|\.\.\.|[^\s\[\]]+?(?=\.\.\.|[\s\[\]]|$)")
 
 
 def escaped(text):
-    """Text for any place: a backslash is \\e, a hyphen stays one when it is copied, what is not ASCII goes by its number."""
+    """Escapes text: a backslash becomes \\e, hyphens survive copying, and non-ASCII characters become numbers."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
-    text = re.sub(r"(?<=[a-z])\\-(?=[a-z])", "-", text)  # but not within words
+    text = re.sub(r"(?<=[a-z])\\-(?=[a-z])", "-", text)  # but hyphens within words stay plain
     return re.sub(r"[^\x00-\x7f]", lambda found: f"\\[u{ord(found[0]):04X}]", text)
 
 
 def line(text):
-    """A text line: what looks like a request is none."""
+    """Escapes a text line so that roff does not take it for a request."""
     return ("\\&" if text[:1] in (".", "'") else "") + escaped(text)
 
 
 def argument(text):
-    """An argument of a macro: no macro itself, and one word."""
+    """Escapes an argument of a macro so that it is a single word and not a macro itself."""
     text = escaped(text).replace('"', "\\(dq")
     text = "\\&" + text if re.fullmatch(r"[A-Z][a-z]|[.,:;()\[\]?!|]", text) else text
     return f'"{text}"' if " " in text or not text else text
 
 
 def paragraph(text):
-    """Each sentence begins a line, as man pages are written."""
+    """Returns the lines of a paragraph. Each sentence begins on a new line, as is usual in man pages."""
     sentences = re.split(r'(?<=[.!?]) +(?=[A-Z"])', " ".join(text.split()))
     return [line(part) for sentence in sentences for part in textwrap.wrap(sentence, 72, break_on_hyphens=False)]
 
 
 def prose(text):
-    """(what is said, the examples): paragraphs are apart by an empty line, examples are indented."""
+    """Splits a text into (prose, examples). Empty lines separate paragraphs, and examples are indented."""
     said, examples = [], []
     for block in re.split(r"\n{2,}", text.strip()):
         if block.startswith("Example"):
@@ -63,7 +63,7 @@ def prose(text):
 
 
 def flags(one):
-    """The names of an option, the short one first, with its value."""
+    """Returns the names of an option, the short one first, with its value."""
     names = sorted(one["names"], key=lambda name: name["kind"] != "short")
     value = f" Ar {argument(one['valueName'])}" if one["kind"] == "option" else ""
     return " , ".join("Fl " + argument(name["name"] if name["kind"] == "short" else "-" + name["name"])
@@ -71,7 +71,7 @@ def flags(one):
 
 
 def described(one):
-    """An option or an argument of the list."""
+    """Yields the lines for an option or an argument in a list."""
     yield ".It Ar " + argument(one["valueName"]) if one["kind"] == "positional" else ".It " + flags(one)
     facts = [f"values: {', '.join(one['allValues'])}"] if "allValues" in one else []
     facts += [f"default: {one['defaultValue']}"] if "defaultValue" in one else []
@@ -82,7 +82,7 @@ def described(one):
 
 
 def synopsis(binary, words):
-    """The usage lines of the help."""
+    """Yields the usage lines of the help."""
     help_text = subprocess.run([binary, *words[1:], "--help"], check=True, capture_output=True, text=True).stdout
     usage = re.search(r"^USAGE: (.*?)\n\n", help_text + "\n\n", re.M | re.S)[1]
     name = " ".join(words)
@@ -113,7 +113,7 @@ def exit_status(tool):
 
 
 def page(binary, date, version, command, related):
-    """The lines of a page. `related` are the names of the pages to see."""
+    """Yields the lines of a page. `related` has the names of the pages under SEE ALSO."""
     words = command.get("superCommands", []) + [command["commandName"]]
     title = "-".join(words)
     said, examples = prose(command.get("discussion", ""))
@@ -158,7 +158,7 @@ def is_shown(command):
 
 
 def pages(command):
-    """(command, its words, the titles of its subcommands) of a command and of all below it."""
+    """Yields (command, its words, the titles of its subcommands) for a command and all its subcommands."""
     words = command.get("superCommands", []) + [command["commandName"]]
     below = [one for one in command.get("subcommands", []) if is_shown(one)]
     names = ["-".join([*words, one["commandName"]]) for one in below]

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What a capture rig does every few minutes: takes bundles in, sends what is due, lets go of what was uploaded long ago.
+# Runs on a capture rig every few minutes: adopts new bundles, sends those that are due, and prunes old uploads.
 #   Samples/cron.sh FOLDER      in a crontab: */5 * * * *  Samples/cron.sh /captures/outgoing | logger -t capqueue
 #
-# What happens goes to standard output; standard error, which cron mails, gets what a person has to look at. There is no
-# lock here: two runs on one queue do not meet, since the second ends at once (10), and that is nothing to worry about.
-# Exit 0: all is well, or something waits for its next try.
+# The log goes to standard output. Problems that need a person go to standard error, which cron mails. The script needs
+# no lock: if another run uses the queue, the second run exits at once with 10, and that is not a problem.
+# Exit 0: there are no problems, although captures may wait for their next try.
 set -u
 
 [ $# = 1 ] || {
@@ -17,15 +17,15 @@ report() {
     code=1
 }
 
-# A bundle that the queue holds already is passed over, so the files can stay until somebody clears the folder.
+# A bundle that is already in the queue is skipped, so the files can stay until somebody empties the folder.
 said=$(capqueue adopt "$1" 2>&1) || report "not all of $1 was taken in: $said"
 [ -z "$said" ] || echo "$said"
 
-# Shorter than the time between two lines of cron, so that what is pushed meanwhile does not wait for long.
+# The limit is shorter than the interval of cron, so that a bundle that is pushed meanwhile does not wait long.
 status=0
 capqueue run --until-empty --max-duration 4m 2>&1 || status=$?
 case $status in
-0 | 10 | 15) ;; # sent; another run is at it; something waits: for its next try, a network, a disk
+0 | 10 | 15) ;; # all sent; another run is active; captures wait for the next try, a network or a disk
 14) report "captures have failed for good: capqueue status --check, list and history say more" ;;
 *) report "capqueue run ended with $status" ;;
 esac

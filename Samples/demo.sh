@@ -1,7 +1,7 @@
 #!/bin/sh
-# Packs the sample capture with a key of its own, verifies it, changes one byte, verifies again; then pushes the bundle
-# into a queue, sends it to a server that it starts on loopback, shows the receipt, and lets the queue's copy go.
-# usage: Samples/demo.sh CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE there is no queue and no server)
+# Packs the sample capture with a new key, verifies the bundle, changes one byte and verifies again. Then it pushes the
+# bundle into a queue, sends it to a server that it starts on loopback, shows the receipt and prunes the queue's copy.
+# usage: Samples/demo.sh CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it skips the queue and the server)
 set -eu
 
 bundle_tool=$(realpath "$1")

@@ -2,8 +2,8 @@
 # Verifies all bundles below a folder with GNU parallel and counts verdicts and codes of faults with jq:
 #   Samples/parallel.sh FOLDER [options of capbundle verify]
 #
-# On one machine `find … -print0 | capbundle verify --from0` does the same with less; parallel is for what it adds, such as
-# --sshlogin for several machines that have the same archive. Exit 0: every file below FOLDER has a verdict.
+# On one machine `find … -print0 | capbundle verify --from0` does the same more simply. GNU parallel adds more options,
+# such as --sshlogin for several machines that have the same archive. Exit 0: every bundle below FOLDER has a report.
 set -eu
 
 [ $# -ge 1 ] || {
@@ -18,7 +18,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 find "$folder" -type f -name '*.bundle' -print0 >"$work/names"
-# Of several files the worst gives the exit code, so a failure of a job says no more than that not all are sound.
+# The exit code of a job is that of its worst file. It is ignored, because the reports say more.
 parallel -0 -X --jobs "${JOBS:-2}" capbundle verify --json --jobs 1 "$@" <"$work/names" >"$work/reports" || true
 
 jq -r '.verdict // "unreadable", (.faults // [.error] | map(.code) | unique[])' "$work/reports" | sort | uniq -c

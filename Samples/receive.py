@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""A small receiving server: takes captures, checks who sent them and what they hold, and keeps the bundles.
+"""A small receiving server: accepts captures, checks their senders and contents, and keeps the bundles.
 
 usage: Samples/receive.py FOLDER --trust FILE [--device UUID PEM]... [--port N]
 
     POST /api/v1/captures       a body of `capbundle multipart`, with the headers of `capbundle sign-request`: 202 and an id
-    GET  /api/v1/captures/ID    what became of it; signed, over an empty body
-    POST /api/v1/verify-file    a form with a photo as its part `file`: is it that of a capture which was taken?
-    GET  /verify/ID             the same for people who were given the link
+    GET  /api/v1/captures/ID    the status of a capture; the request is signed over an empty body
+    POST /api/v1/verify-file    a form with a photo in its part `file`: does the photo belong to an accepted capture?
+    GET  /verify/ID             the status of a capture, for people who have the link
 
-A capture is taken from the device whose key signed it, and from no other. It is FOLDER/<id>.bundle, byte for byte what
-the device packed, for good: sent again it gets the same answer, whatever its Idempotency-Key; other bytes under its id
-get 409. Of captures that share a photo verify-file names the first that was taken. Python's standard library, openssl
-and capbundle; loopback only: in front of the world belongs a server that was made for it. Prints its URL.
+The server accepts a capture only from the device whose key signed it. It keeps the capture for ever as
+FOLDER/<id>.bundle, with exactly the bytes that the device packed. The same capture sent again gets the same answer,
+whatever its Idempotency-Key; other bytes with the same id get 409. If captures share a photo, verify-file names the one
+that was accepted first. The server uses Python's standard library, openssl and capbundle. It listens on loopback only:
+do not expose it to the Internet. It prints its URL.
 """
 import argparse
 import base64
@@ -33,14 +34,14 @@ import threading
 import time
 
 LIMIT, PARTS, HEADERS = 20 << 20, 16, 2048  # bytes of a body; of a form: parts, and bytes of a part's headers
-CLIENTS = 32  # served at once; others wait
-STALL, HEAD, PROGRAM = 10, 5, 60  # seconds without a byte, for the headers, for a run of openssl or capbundle
-SLOWEST = 50_000  # bytes of a body in a second, on the whole
+CLIENTS = 32  # clients served at the same time; others wait
+STALL, HEAD, PROGRAM = 10, 5, 60  # seconds: without a byte, for the headers, for a run of openssl or capbundle
+SLOWEST = 50_000  # the minimum average rate of a body in bytes per second
 OLDEST, NEWEST = -300_000, 60_000  # milliseconds that a timestamp may differ from our clock
 UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 NUMBER = "[1-9][0-9]{0,15}"
 BASE64 = "([A-Za-z0-9+/]{4}){1,24}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"
-P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")  # then 65 bytes: a key in DER
+P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")  # a key in DER is this prefix and 65 bytes
 
 
 class Refused(Exception):
@@ -54,7 +55,7 @@ def run(*command, **options):
 
 
 def public_key(file):
-    """A device's key in DER, and its id, by which a bundle names it."""
+    """Returns a device's key in DER, and the key id that bundles use for it."""
     der = run("openssl", "pkey", "-pubin", "-in", file, "-outform", "DER").stdout
     if len(der) != len(P256) + 65 or not der.startswith(P256):
         sys.exit(f"{file} is not a public key of P-256")
@@ -62,7 +63,7 @@ def public_key(file):
 
 
 def publish(file, name):
-    """Gives a file a name, unless something has it. What has the name then is on the disk, and so is the name."""
+    """Gives a file a name unless the name is taken. Syncs the name and the file that has it."""
     with contextlib.suppress(FileExistsError):
         sync(file)
         os.link(file, name)
@@ -78,8 +79,8 @@ def sync(path):
 
 
 def digest_of_part(form, boundary, name):
-    """The SHA-256 of a part of a form, which is mapped, not read. Parts are found by the boundary alone, so that
-    whatever stands in one is just its bytes."""
+    """Returns the SHA-256 of a part of a form, which is mapped and not read into memory. Only the boundary separates
+    parts, so the contents of a part cannot end it."""
     with open(form, "rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     mark = b"--" + boundary.encode()
@@ -97,7 +98,7 @@ def digest_of_part(form, boundary, name):
 
 
 class Arriving(io.RawIOBase):
-    """What comes over a connection until a moment, however slowly."""
+    """Reads from a connection until a deadline, even if the bytes arrive slowly."""
 
     def __init__(self, connection):
         self.connection, self.until = connection, time.monotonic() + HEAD
@@ -122,7 +123,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.rfile = io.BufferedReader(self.arriving)
 
     def handle_expect_100(self):
-        return True  # `read` says so, when the body is wanted
+        return True  # `read` sends the 100 once it wants the body
 
     def do_POST(self):
         self.route({"/api/v1/captures": self.take, "/api/v1/verify-file": self.look_up}.get(self.path))
@@ -136,7 +137,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             if not action:
                 raise Refused(404, "NOT_FOUND")
-            # On the disk that the bundles are on, and gone with the request.
+            # The folder is on the disk of the bundles, and it is removed after the request.
             with tempfile.TemporaryDirectory(prefix=".receiving-", dir=self.server.folder) as name:
                 status, value = action(pathlib.Path(name), *arguments)
         except Refused as reason:
@@ -149,14 +150,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(status, value)
 
     def header(self, name, form):
-        """The value of a header, None where there is none; more than one, or of another form, is refused."""
+        """Returns the value of a header, or None if it is missing. Repeated headers and other forms are refused."""
         values = self.headers.get_all(name, [None])
         if len(values) > 1 or values[0] is not None and not re.fullmatch(form, values[0]):
             raise Refused()
         return values[0]
 
     def sender(self):
-        """Spec/upload.md section 2, what can be judged before there is a body: device, timestamp, signature."""
+        """Checks the parts of Spec/upload.md section 2 that need no body: device, timestamp, form of the signature."""
         device = self.header("X-Device-Id", f"(?i:{UUID})")
         timestamp = self.header("X-Device-Timestamp", f"0|{NUMBER}")
         signature = self.header("X-Device-Signature", BASE64)
@@ -177,7 +178,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused(401, "SIGNATURE_INVALID")
 
     def read(self, file):
-        """Writes the request's body to a file and gives its SHA-256."""
+        """Writes the request's body to a file and returns its SHA-256."""
         length = self.header("Content-Length", NUMBER)
         if length is None or "Transfer-Encoding" in self.headers:
             raise Refused(411, "LENGTH_REQUIRED")
@@ -206,7 +207,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return 202, {"data": self.described(self.keep(folder, self.server.devices[sender[0]][1]))}
 
     def keep(self, folder, key_id):
-        """Puts the bundle together, verifies it, and gives it its name; both are on the disk before there is an answer."""
+        """Restores the bundle, verifies it, and gives it its name. Both are synced before the answer is sent."""
         bundle = folder / "bundle"
         made = run("capbundle", "from-body", folder / "body", "-o", bundle, "--trust", self.server.trust, "--json")
         if made.returncode in (1, 2):
@@ -287,7 +288,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.clients.release()
 
     def handle_error(self, *_):
-        """Ignores clients that hung up early."""
+        """Ignores clients that closed the connection early."""
         if not isinstance(sys.exc_info()[1], OSError):
             print(f"receive.py: {sys.exc_info()[1]!r}", file=sys.stderr)
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Packs a raw folder and sends it to a server, with capbundle and curl: Samples/upload.sh RAW URL DEVICE-ID
 #
-# The bundle is written beside the folder, as RAW.bundle, and stays there whatever the server says. After a failure the same
-# line sends the same capture again: what is sent is a function of the bundle, only the signature of the request is new.
-# Prints what the server answered. Exit 0: the server has taken it (202 and a capture_id); 1: it has not.
+# The bundle is written beside the folder, as RAW.bundle, and stays there whatever the server answers. After a failure,
+# the same command sends the same capture again: the bundle determines the body, and only the signature of the request
+# is new. Prints the server's answer. Exit 0: the server accepted the capture (202 and a capture_id); 1: it did not.
 set -eu
 
 [ $# = 3 ] || {
@@ -14,7 +14,7 @@ raw=${1%/} url=$2 device=$3
 bundle=$raw.bundle
 case $url in
 */)
-    # curl would put the file's name behind it.
+    # curl would append the name of the file.
     echo "upload.sh: the URL ends with a slash: $url" >&2
     exit 64
     ;;

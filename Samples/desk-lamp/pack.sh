@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes desk-lamp.bundle and device.pem anew from raw/, with a key that is thrown away.
+# Makes desk-lamp.bundle and device.pem again from raw/, with a temporary key.
 # usage: Samples/desk-lamp/pack.sh CAPBUNDLE
 set -eu
 

@@ -4,12 +4,12 @@
     render.py           write all three
     render.py --check   compute the depth map again and compare it with raw/depth.f32
 
-A sample has to be free of other people's rights and of real places, so the scene is made up: a desk lamp, a mug, books
-and a notebook before a window at night. It is drawn by sphere tracing (J. C. Hart 1996): every object is a function
-that gives the distance to its surface, and a ray steps ahead by the smallest of them until it arrives.
+A sample must not show real places or infringe anybody's rights, so the scene is invented: a desk lamp, a mug, books and
+a notebook in front of a window at night. It is drawn by sphere tracing (J. C. Hart 1996): every object is a function
+that returns the distance to its surface, and a ray advances by the smallest distance until it reaches a surface.
 
-scene.py holds the objects, this file the light and the camera. Needs numpy, and Pillow for the photo, which takes some
-minutes on one core.
+scene.py holds the objects; this file holds the light and the camera. It needs numpy, and Pillow for the photo, which
+takes some minutes on one core.
 """
 import pathlib
 import sys
@@ -22,7 +22,7 @@ RAW = pathlib.Path(__file__).resolve().parent / "raw"
 PHOTO, DEPTH = (960, 720), (256, 192)
 FOCAL = 790.0  # pixels of the photo; the depth map sees the same view with fewer pixels
 EYE, TARGET = np.array([0.06, 0.47, 1.16]), np.array([0.03, 0.205, -0.1])
-RANGE = 5.0  # how far the LiDAR measures
+RANGE = 5.0  # the range of the LiDAR in metres
 METADATA = """{
   "captured_at": "2026-03-14T15:09:26.535+01:00",
   "device_model": "Synthetic LiDAR camera",
@@ -34,7 +34,7 @@ METADATA = """{
 
 
 def march(origin, direction, steps=140, close=2e-4):
-    """Distance along each ray to the first surface."""
+    """Returns the distance along each ray to the first surface."""
     t, active = np.zeros(len(direction), direction.dtype), np.arange(len(direction))
     for _ in range(steps):
         d = nearest(origin[active] + t[active, None] * direction[active])
@@ -46,7 +46,7 @@ def march(origin, direction, steps=140, close=2e-4):
 
 
 def lit(p, light, softness, skip):
-    """How much of a light is seen from p, 0 to 1: the closest a ray to it passes by an object (I. Quilez 2010)."""
+    """Returns how much of a light reaches p, 0 to 1, from how closely the ray passes objects (I. Quilez 2010)."""
     way = light - p
     distance = length(way[:, 0], way[:, 1], way[:, 2])
     direction, t, seen = way / distance[:, None], np.full(len(p), 0.004, p.dtype), np.ones(len(p), p.dtype)
@@ -85,7 +85,7 @@ def radiance(origin, direction, mirror=True):
         distance = length(way[:, 0], way[:, 1], way[:, 2])
         way = way / distance[:, None]
         strength = power / (distance ** 2 + 0.02) if place is lamp else np.full(len(p), power)
-        if place is lamp:  # the shade lets light out of a cone with a soft edge
+        if place is lamp:  # the shade limits the light to a cone with a soft edge
             edge = np.clip((dot(-way, AIM.astype(p.dtype)) - 0.74) / 0.12, 0, 1)
             strength = strength * (0.05 + 0.95 * edge * edge * (3 - 2 * edge))
         facing = np.clip(dot(n, way), 0, 1)
@@ -110,7 +110,7 @@ def radiance(origin, direction, mirror=True):
 
 
 def rays(size, dx=0.5, dy=0.5, dtype=float):
-    """Directions of one ray for each pixel, row by row from the top, and their cosine to the optical axis."""
+    """Returns the direction of one ray for each pixel, row by row from the top, and its cosine to the optical axis."""
     forward = unit(TARGET - EYE)
     right = unit(np.array([-forward[2], 0.0, forward[0]]))
     up = np.array([right[1] * forward[2] - right[2] * forward[1], right[2] * forward[0] - right[0] * forward[2],
@@ -128,7 +128,7 @@ def photo():
         direction, _ = rays(PHOTO, dx, dy, np.float32)
         for part in np.array_split(np.arange(len(direction)), 24):
             sample = radiance(EYE.astype(np.float32)[None].repeat(len(part), 0), direction[part])
-            total[part] += np.clip(1 - np.exp(-2.0 * sample), 0, 1) / 4  # film response for each sample: smooth edges
+            total[part] += np.clip(1 - np.exp(-2.0 * sample), 0, 1) / 4  # film response per sample: smooth edges
     x, y = np.meshgrid(np.linspace(-1, 1, PHOTO[0]), np.linspace(-1, 1, PHOTO[1]))
     total *= (1 - 0.20 * (x * x + y * y)).reshape(-1, 1)
     pixels = (np.clip(total, 0, 1) ** (1 / 2.2) * 255 + 0.5).astype(np.uint8)
@@ -136,7 +136,7 @@ def photo():
 
 
 def hashed(n, seed):
-    """Numbers from 0 to 1 that look random and are the same everywhere (the finalizer of MurmurHash3)."""
+    """Returns pseudorandom numbers from 0 to 1 that are the same on every machine (the finalizer of MurmurHash3)."""
     h = np.arange(n, dtype=np.uint32) * np.uint32(0x9E3779B1) + np.uint32(seed)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         h = (h ^ (h >> np.uint32(shift))) * np.uint32(factor)
@@ -144,20 +144,20 @@ def hashed(n, seed):
 
 
 def depth():
-    """What a LiDAR would give: noise that grows with distance, nothing from metal, glass and lamps or out of range."""
+    """Simulates a LiDAR: its noise grows with distance, and metal, glass, lamps and distant surfaces return nothing."""
     direction, cosine = rays(DEPTH)
     origin = EYE[None].repeat(len(direction), 0)
     t = march(origin, direction)
     z = t * cosine
     noise = sum(hashed(len(z), seed) for seed in (1, 2, 3, 4)) - 2
-    # Steps of 1/4096 m are finer than any sensor, and let the map compress and come out the same on every machine.
+    # Steps of 1/4096 m are finer than any sensor; with them, the map compresses well and is the same on every machine.
     measured = np.round((z + 0.0015 * noise * z * z) * 4096) / 4096
     returns = np.array([MATERIALS[name][2] for name in NAMES])[material(origin + t[:, None] * direction)]
     measured[~returns | (z > RANGE)] = np.nan
     grid = z.reshape(DEPTH[1], DEPTH[0])
     near = np.pad(grid, 1, mode="edge")
     steps = sum(np.abs(near[1 + i:193 + i, 1 + j:257 + j] - grid) > 0.06 for i, j in ((0, 1), (0, -1), (1, 0), (-1, 0)))
-    # A pulse that meets two surfaces is thrown away: zeros at a quarter of the edges.
+    # A pulse that hits two surfaces is discarded: a quarter of the samples at edges are zero.
     measured[(steps.ravel() > 0) & (z < RANGE) & (hashed(len(z), 5) < 0.25)] = 0
     return measured.astype("<f4")
 

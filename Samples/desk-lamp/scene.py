@@ -1,13 +1,13 @@
-"""The scene of this sample: what stands where, and what it is made of.
+"""The scene of this sample: the objects, their places and their materials.
 
-Each object is a function that gives the distance to its surface. Units are metres; x is right, y up, z towards the
-viewer; the top of the desk is y = 0.
+Each object is a function that returns the distance to its surface. The unit is the metre. The x axis points right, y
+points up, and z points towards the viewer; the top of the desk is at y = 0.
 """
 import math
 
 import numpy as np
 
-FAR = 9.0  # where rays end
+FAR = 9.0  # the maximum length of a ray
 
 
 def unit(v):
@@ -15,7 +15,7 @@ def unit(v):
 
 
 def dot(a, b):
-    # Written out: matrix products go through BLAS, whose last bit depends on the machine.
+    # This avoids matrix products: BLAS computes them, and its last bit depends on the machine.
     return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
 
 
@@ -39,7 +39,7 @@ def capsule(p, a, b, radius):
 
 
 def lathe(p, origin, axis, profile, thickness):
-    """A shell turned round an axis: `profile` is a line of (height, radius) points."""
+    """Returns the distance to a shell of revolution: `profile` is a line of (height, radius) points."""
     q = p - np.asarray(origin, p.dtype)
     h = dot(q, np.asarray(axis, p.dtype))
     r = np.sqrt(np.maximum(dot(q, q) - h * h, 0))
@@ -53,10 +53,10 @@ def lathe(p, origin, axis, profile, thickness):
 
 UP = (0.0, 1.0, 0.0)
 ELBOW, HEAD = (-0.40, 0.34, -0.17), (-0.10, 0.485, -0.12)
-AIM = unit(np.array([0.33, -0.90, 0.22]))  # where the shade points
+AIM = unit(np.array([0.33, -0.90, 0.22]))  # the direction of the shade
 BULB = np.array(HEAD) + 0.085 * AIM
 SHADE = [(0.0, 0.0), (0.0, 0.030), (0.035, 0.034), (0.125, 0.094)]
-# name: colour, how glossy (0 to 1), and whether a LiDAR pulse comes back
+# name: colour, gloss (0 to 1), and whether it reflects a LiDAR pulse
 MATERIALS = {
     "desk": ((0.36, 0.20, 0.105), 0.2, True), "wall": ((0.50, 0.49, 0.45), 0.0, True),
     "frame": ((0.62, 0.60, 0.56), 0.15, True), "glass": ((0.0, 0.0, 0.0), 0.0, False),
@@ -120,7 +120,7 @@ def material(p):
 
 
 def night(direction):
-    """Behind the window: a gradient, a moon, and the lights of a town out of focus."""
+    """Returns the view behind the window: a gradient, a moon, and the blurred lights of a town."""
     u, v = direction[:, 0] / -direction[:, 2], direction[:, 1] / -direction[:, 2]
     sky = np.array([0.030, 0.055, 0.115]) + np.clip(0.30 - v, 0, 1)[:, None] * np.array([0.20, 0.16, 0.20])
     for du, dv, radius, colour in ((0.375, 0.165, 0.020, (1.1, 1.06, 0.92)), (0.22, -0.07, 0.014, (0.9, 0.45, 0.12)),
@@ -131,7 +131,7 @@ def night(direction):
 
 
 def colours(p, which):
-    """Surface colours; wood grain, the lines on the paper and the stripe of the mug are painted on."""
+    """Returns surface colours, with the wood grain, the lines on the paper and the stripe on the mug."""
     table = np.array([MATERIALS[name][0] for name in NAMES])
     colour, (x, y, z) = table[which], p.T.astype(float)
     warp = z + 0.012 * np.sin(5 * x + 1.3) + 0.004 * np.sin(23 * x + 40 * z)

@@ -5,9 +5,9 @@ import PackageDescription
 let package = Package(
     name: "capture-rig",
     dependencies: [
-        // example.org stands for the repository that you clone from.
+        // Replace example.org with the repository that you clone from.
         .package(url: "https://example.org/capture-bundle.git", from: "0.1.0"),
-        // FilePath, the type of all paths.
+        // swift-system provides FilePath, the type of all paths.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],
     targets: [

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Verifies an archive of bundles with Spark, and writes how many there are of each verdict, device and fault.
+"""Verifies an archive of bundles with Spark, and counts the bundles of each verdict, device and fault.
 
     find /archive -name '*.bundle' -print0 >names
     spark-submit Samples/spark/verify_archive.py names summary.json --trust trusted_devices
 
-A partition is one capbundle process that gets its names on standard input and prints a line of JSON for each; the bundles
-themselves do not pass through Spark. Every worker needs capbundle, the trust file and the archive under the same names.
+Each partition is one capbundle process that reads its names from standard input and prints a line of JSON for each
+bundle. The bundles themselves do not pass through Spark. Every worker needs capbundle, the trust file and the archive
+at the same paths.
 """
 import argparse
 import collections
@@ -16,19 +17,19 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
-FINISHED = {0, 1, 2, 3, 4, 66, 74}  # a verdict, or a file that could not be read: the report has it
+FINISHED = {0, 1, 2, 3, 4, 66, 74}  # a verdict, or a file that could not be read, which the report mentions
 
 
 def verify(names, capbundle, options):
-    """The reports on some files, in their order. Raises where capbundle did not get through all of them, so that Spark tries
-    the partition again and a summary never lacks one."""
+    """Yields the reports on some files, in their order. Raises an error if capbundle did not process all of them, so
+    that Spark tries the partition again and no report is missing from the summary."""
     names = list(names)
     if not names:
         return
     with tempfile.TemporaryFile() as listed:
         listed.write(b"".join(name + b"\0" for name in names))
         listed.seek(0)
-        # Spark runs a partition on each core, so a process here takes one bundle at a time.
+        # Spark runs a partition on each core, so each process verifies one bundle at a time.
         command = [capbundle, "verify", "--json", "--from0", "--jobs", "1", *options]
         with subprocess.Popen(command, stdin=listed, stdout=subprocess.PIPE) as tool:
             count = 0
@@ -40,12 +41,12 @@ def verify(names, capbundle, options):
 
 
 def findings(report):
-    """What a report counts for."""
+    """Returns the keys that a report is counted under."""
     if "error" in report:
         return [("verdict", "unreadable"), ("fault", report["error"]["code"])]
     verdict, device = report["verdict"], report.get("device", {})
     found = [("verdict", verdict)] + [("fault", code) for code in sorted({fault["code"] for fault in report["faults"]})]
-    # A key id is what a bundle says of itself: only after "verified" has anyone vouched for it.
+    # A bundle only claims its key id: the device is trusted only if the verdict is "verified".
     return found + [("device", device["key_id"], verdict)] if device else found
 
 

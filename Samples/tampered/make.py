@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Makes forgeries of desk-lamp.bundle, one change each; all are archives in canonical form, as an attacker would take care of.
+"""Makes forgeries of desk-lamp.bundle with one change each. All are archives in canonical form, as a careful
+attacker would make them.
 
-    make.py           write the four
-    make.py --check   make them again and compare
+    make.py           write the four forgeries
+    make.py --check   make them again and compare them
 
-photo   one bit in the middle of the photo is another.
-depth   the lower part of the depth map is a flat wall. The forged entry is as long as the true one, so that no size gives it
-        away; its gzip is made here, bit for bit, since zlib's output differs from version to version.
-time    taken 80 days earlier: changed in metadata.json and in the manifest, with the entry's hash and the id to match.
-        Everything agrees but the signature.
-key     nothing is changed, but all is signed anew with a key that the attacker made. Nothing in it is wrong, and that is
-        why a verifier has to know the device.
+photo   One bit in the middle of the photo is changed.
+depth   The lower part of the depth map is a flat wall. The forged entry is as long as the original, so its size does
+        not reveal it. This script makes the gzip bit by bit, because the output of zlib differs between versions.
+time    The capture is 80 days older, in metadata.json and in the manifest, and the entry's hash and the id match.
+        Everything is consistent except the signature.
+key     The contents are unchanged, but the attacker signed them with another key. Nothing in the bundle is wrong, so a
+        verifier must know the device.
 
-Needs python3-cryptography, for the last one. The attacker's key comes from a seed, so that the bytes are the same each time.
+The last one needs python3-cryptography. The attacker's key comes from a seed, so the bytes are the same each time.
 """
 import pathlib
 import struct
@@ -29,7 +30,7 @@ WALL = struct.pack("<f", 1.5)
 
 
 def original():
-    """The entries behind `mimetype`, by name and in order."""
+    """Returns the entries after `mimetype`, by name and in order."""
     with tarfile.open(HERE.parent / "desk-lamp/desk-lamp.bundle", "r:") as archive:
         return {member.name: archive.extractfile(member).read() for member in archive.getmembers()[1:]}
 
@@ -46,7 +47,7 @@ def photo(entries):
 
 
 class Bits:
-    """Fixed Huffman codes of deflate (RFC 1951 section 3.2.6): codes from their highest bit, numbers from their lowest."""
+    """Writes fixed Huffman codes of deflate (RFC 1951 section 3.2.6): codes from the top bit, numbers from the low bit."""
 
     def __init__(self):
         self.text = ""
@@ -56,7 +57,7 @@ class Bits:
         self.text += format(first + value - low, f"0{width}b")
 
     def repeat(self, length):
-        """So many of the bytes before, again from four back."""
+        """Repeats `length` bytes, starting four bytes back."""
         wide = max(0, (length - 3).bit_length() - 3) if length < 258 else 0
         self.symbol(257 + 4 * wide + (length - 3 >> wide) if length < 258 else 285)
         self.text += format(length - 3 & (1 << wide) - 1, f"0{wide}b")[::-1] if wide else ""
@@ -68,14 +69,14 @@ class Bits:
 
 
 def deflated(kept, wall):
-    """Two blocks: bytes that are stored, and the wall: its first sample, then repetitions."""
+    """Makes two blocks: one with stored bytes, and one with the wall: its first sample, then repetitions."""
     bits = Bits()
     bits.text = "110"  # the last block, fixed codes
     left = len(wall) - 4
     for byte in wall[:4]:
         bits.symbol(byte)
     while left:
-        length = 255 if left in (259, 260) else min(left, 258)  # the shortest repetition has 3
+        length = 255 if left in (259, 260) else min(left, 258)  # a repetition has at least 3 bytes
         bits.repeat(length)
         left -= length
     bits.symbol(256)
@@ -83,7 +84,7 @@ def deflated(kept, wall):
 
 
 def forged_depth(floats, length):
-    """A gzip member of this length; how much of the true map is kept decides."""
+    """Makes a gzip member of this length by varying how much of the original map is kept."""
     kept, member = length, b""
     while len(member) != length:
         kept += length - len(member) if member else -1024

@@ -1,6 +1,7 @@
 // push-to-queue QUEUE BUNDLE
-// Pushes BUNDLE into the queue in the folder QUEUE, which is made if there is none, and prints the capture's id, whether
-// it is new to the queue, and how many captures wait. When the id is printed, no crash takes the bundle away.
+// Pushes BUNDLE into the queue in the folder QUEUE, which is created if it is missing.
+// Prints the capture's id, whether it is new to the queue, and how many captures wait. Once the id is printed, the
+// bundle survives a crash.
 
 import CaptureQueue
 import Foundation

@@ -1,6 +1,6 @@
 // seal-and-check RAW KEY BUNDLE
-// Packs the raw folder RAW into the new file BUNDLE, verifies it, and prints the verdict and the id. Makes the key KEY if
-// there is none. Exit code: 0 when the bundle is verified.
+// Packs the raw folder RAW into the new file BUNDLE, verifies it, and prints the verdict and the id. Creates the key
+// KEY if it is missing. The exit code is 0 if the bundle is verified.
 
 import CaptureBundle
 import Foundation

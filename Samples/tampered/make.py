@@ -47,7 +47,10 @@ def photo(entries):
 
 
 class Bits:
-    """Writes fixed Huffman codes of deflate (RFC 1951 section 3.2.6): codes from the top bit, numbers from the low bit."""
+    """Writes the fixed Huffman codes of deflate (RFC 1951 section 3.2.6).
+
+    Codes are written from their top bit, numbers from their lowest bit.
+    """
 
     def __init__(self):
         self.text = ""

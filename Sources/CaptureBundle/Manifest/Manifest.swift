@@ -1,4 +1,5 @@
-/// The description of a bundle by itself. The signature covers all of it (Spec/capture-bundle.md section 4).
+/// The manifest of a bundle: it describes all other entries, and the signature covers all of it
+/// (Spec/capture-bundle.md section 4).
 public struct Manifest: Hashable, Sendable {
     public let id: String
     /// The time of the capture in UTC, with milliseconds.

@@ -10,7 +10,7 @@ public enum TrustLevel: String, Sendable, CaseIterable {
 
 /// One device in a trust file (Spec/capture-bundle.md section 10).
 public struct TrustedDeviceLine: Hashable, Sendable {
-    /// The App ID. An Apple key includes its SHA-256 in what it signs.
+    /// The App ID, whose SHA-256 is part of what an Apple key signs.
     public struct RelyingPartyID: Hashable, Sendable {
         public let text: String
         let hash: Digest

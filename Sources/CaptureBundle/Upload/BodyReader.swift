@@ -129,7 +129,7 @@ final class BodyReader: ByteStream {
         let mark = boundary?.bytes ?? []
         let (bytes, stop) = try source.read(through: mark, limit: limit + lead.count)
         if stop == .mark && bytes.suffix(lead.count) == lead[...] { return Array(bytes.dropLast(lead.count)) }
-        // The data is too long at the first excess byte, unless that byte begins the delimiter.
+        // A part that is too long is refused at its first excess byte, unless the delimiter begins there.
         if stop == .mark && bytes.count + mark.count <= limit { throw delimiterInside(part.name) }
         if stop == .end {
             let starts = max(0, bytes.count - lead.count - mark.count)...bytes.count

@@ -35,7 +35,7 @@ public struct BundleReceiver: Sendable {
         var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
             let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
-            // The number of bytes made until then depends on the pieces in which the body arrived, so it is not
+            // The number of bytes restored until then depends on the pieces in which the body arrived, so it is not
             // reported.
             if isBroken { report.bytes = 0 }
             report.noteBody(isSound: !isBroken)

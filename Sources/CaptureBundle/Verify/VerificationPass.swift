@@ -60,7 +60,7 @@ struct VerificationPass {
         }
     }
 
-    /// The outcome of a check that recorded none, once the pass is over.
+    /// The outcome, after the pass, of a check for which the pass recorded none.
     private func restingOutcome(of name: String) -> VerificationReport.Check.Outcome {
         guard let manifest = report.manifest else { return .notReached }
         let paths: [String: EntryPath] = ["depth": .depth, "location": .location]

@@ -8,9 +8,9 @@ struct ZlibStream: ~Copyable {
     private let end: (UnsafeMutablePointer<z_stream>) -> Int32
 
     /// - Parameters:
-    /// - call: zlib's name of `begin`, for errors.
-    /// - begin: Initialises the stream (inflateInit2, deflateInit2).
-    /// - end: Frees what `begin` allocated.
+    ///   - call: zlib's name of `begin`, for errors.
+    ///   - begin: Initialises the stream (inflateInit2, deflateInit2).
+    ///   - end: Frees what `begin` allocated.
     init(
         _ call: String, begin: (UnsafeMutablePointer<z_stream>) -> Int32,
         end: @escaping (UnsafeMutablePointer<z_stream>) -> Int32

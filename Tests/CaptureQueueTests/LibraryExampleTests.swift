@@ -20,13 +20,13 @@ struct LibraryExampleTests {
         // docs: Pushing
         let queue = try UploadQueue(at: QueueFolder(path: queuePath), createIfMissing: true)
 
-        // One: what `push` returns is on the disk.
+        // Push one bundle. When `push` returns, the bundle is on the disk.
         var options = PushOptions()
         options.session = "monday"
         let pushed = try queue.push(bundle, options)
         print("\(pushed.id): \(pushed.outcome.rawValue), \(pushed.byteCount) bytes")
 
-        // Many, by several threads; up to 500 share a transaction.
+        // Push many bundles on several threads. Up to 500 bundles share a transaction.
         let paths = Mutex(bundles.makeIterator())
         try queue.push(next: { paths.withLock { $0.next() }.map { .success(.file($0)) } }) { file, result in
             switch result {
@@ -53,12 +53,12 @@ struct LibraryExampleTests {
         // A receipt must name the SHA-256, and this path does: the name of a file in the spool is its SHA-256.
         let send = { (path: FilePath) in "kept \(path)" }
         // docs: Sending
-        // To a folder on a mounted disk. What is not there now waits.
+        // Send to a folder on a mounted disk. While the disk is not mounted, captures wait.
         try queue.addFolder("nas", path: disk)
         let result = try queue.run { event in print("\(event.name): \(event.id ?? event.message ?? "")") }
         print("\(result.completed) landed, \(result.failed) did not")
 
-        // By other means: hold it, send its bytes, and give the receipt, which has to name the SHA-256.
+        // Send by other means: hold the capture, send its bytes, and record a receipt with the SHA-256.
         try queue.change(.hold, id)
         var filter = CaptureFilter()
         filter.states = [.held]
@@ -67,7 +67,7 @@ struct LibraryExampleTests {
             try queue.markUploaded(capture.id, receipt: send(path))
         }
 
-        // What was uploaded longer ago than the retention goes; the row and the receipt stay.
+        // Delete bytes that were delivered longer ago than the retention. The row and the receipt stay.
         let pruned = try queue.prune { id, bytes in print("\(id): \(bytes) bytes") }
         print("\(pruned.captures) let go")
         // end

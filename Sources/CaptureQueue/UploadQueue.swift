@@ -6,7 +6,7 @@ import GRDB
 @_exported public import QueueTransports
 public import SystemPackage
 
-/// A queue of bundles on disk (Spec/queue.md). It keeps each bundle until a destination has it and the retention has
+/// A queue of bundles on disk (Spec/queue.md), which keeps each bundle until it is delivered and the retention has
 /// passed.
 ///
 /// ```swift
@@ -28,7 +28,7 @@ public final class UploadQueue: Sendable {
     /// - Parameters:
     ///   - createIfMissing: whether to make the queue if there is none.
     ///   - freesReserve: whether to delete the reserve file when the disk is full. Set it for changes that free space
-    ///     or need little of it.
+    ///     or need little.
     ///   - clock: the machine's clocks, or others in tests.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     public init(
@@ -45,8 +45,7 @@ public final class UploadQueue: Sendable {
         if createIfMissing && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }
 
-    /// Whether only reading works, because the folder cannot be written or its disk is full. All changes throw
-    /// `io.failed`.
+    /// Whether the folder cannot be written or its disk is full. Then reading works, and all changes throw `io.failed`.
     public var isReadOnly: Bool { store.readOnly != nil }
 
     /// Closes the database, so that all its data is in one file. No call may follow.

@@ -3,8 +3,8 @@ public import SystemPackage
 
 /// The error type of the queue. Verdicts on a bundle are `BundleError`.
 ///
-/// `code` is for programs (Spec/capqueue.md section 1). `message` is for people: lower case, what was found, no full
-/// stop, and never SQL.
+/// `code` is for programs (Spec/capqueue.md section 1). `message` is for people: what was found, in lower case, without
+/// a full stop or SQL.
 public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String

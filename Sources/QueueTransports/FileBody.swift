@@ -5,8 +5,7 @@ import QueueModel
 
 /// A request body that is a file, or an upload body made from one. The bytes are compared while they are sent.
 ///
-/// The last bytes are sent only after the whole file has proved to be the expected one, so that wrong bytes never
-/// arrive whole.
+/// The last bytes are sent only after the whole file was compared, so that wrong bytes never arrive whole.
 final class FileBody: RequestBody {
     private static let heldBack = 16_384
 
@@ -202,8 +201,7 @@ final class FileBody: RequestBody {
         }
     }
 
-    /// Computes the SHA-256 of the body without a rate limit, because nothing is sent. Afterwards the body is at its
-    /// start.
+    /// Computes the SHA-256 of the body without a rate limit, because nothing is sent, and returns to its start.
     ///
     /// - Returns: nil on a fault.
     func digest(isStopped: () -> Bool) -> Digest? {

@@ -7,8 +7,7 @@ struct CapqueueCommand: ParsableCommand {
     static let version = "0.1.0"
     static let toolName = "capqueue"
 
-    // Each command below has an explicit name. Otherwise ArgumentParser would derive all names from the types at each
-    // start.
+    // Each command has an explicit name, so that ArgumentParser does not derive all names from the types at each start.
     static let configuration = CommandConfiguration(
         commandName: toolName,
         abstract: "Keep bundles safe until a server has them.",

@@ -3,11 +3,10 @@ public import SystemPackage
 
 /// The calls that take long, for Swift concurrency.
 ///
-/// Each call blocks a thread of its own and none of those that tasks share. It gives the same guarantees as the call
-/// without `async`.
+/// Each call blocks a thread of its own and none that tasks share. Its guarantees are those of the call without
+/// `async`.
 extension UploadQueue {
-    /// Pushes one bundle. A push that has begun is finished, so a cancelled task always knows whether the bundle was
-    /// stored.
+    /// Pushes one bundle. A push that has begun is finished, so it is always known whether the bundle was stored.
     ///
     /// - Throws: as the call without `async`; `CancellationError` before the push begins.
     @discardableResult
@@ -28,8 +27,7 @@ extension UploadQueue {
         return try await OwnThread.run(onCancel: { runner.stop() }) { _ in try runner.run() }
     }
 
-    /// Begins a run and returns its events, the last of which is `ended`. Leaving the loop or cancelling the task stops
-    /// the run.
+    /// Begins a run and returns its events, up to `ended`. Leaving the loop or cancelling the task stops the run.
     ///
     /// ```swift
     /// for try await event in queue.events(of: options) { print(event.name) }
@@ -48,8 +46,8 @@ extension UploadQueue {
         }
     }
 
-    /// Deletes bytes that were uploaded long enough ago. Cancelling the task stops it between two captures; the next
-    /// call continues.
+    /// Deletes bytes that were uploaded long enough ago. Cancelling the task stops it between two captures, and the
+    /// next call continues there.
     ///
     /// - Throws: as the call without `async`; `CancellationError`.
     @discardableResult

@@ -97,8 +97,7 @@ extension CaptureRecord {
         try all(db, "WHERE identity = ?", [identity.data]).first
     }
 
-    /// Returns the capture as it was when this delivery was completed. A copy that is pushed later may have another
-    /// hash.
+    /// Returns the capture as it was when this delivery was completed. A later copy may have another hash.
     func delivered(by delivery: DeliveryRecord) -> CaptureRecord {
         guard let receipt = delivery.receipt,
             let sent = Receipt.sha256(in: receipt)

@@ -37,8 +37,8 @@ extension Database {
         _ event: DeliveryEvent, to delivery: DeliveryRecord, at now: Int, _ change: DeliveryChange = DeliveryChange()
     ) throws -> Bool {
         guard let next = DeliveryStateMachine.next(delivery.state, event) else { return false }
-        // A receipt stays even when the capture is sent again; only another receipt or the loss at the server removes
-        // it.
+        // A receipt stays until another one replaces it or the server loses the bytes, even if the capture is sent
+        // again.
         let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
         try update(delivery, to: next, receipt, change)
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
@@ -90,8 +90,7 @@ extension Database {
         try run("UPDATE captures SET holding = ?, removed_at = NULL WHERE seq = ?", [holding.rawValue, sequence])
     }
 
-    /// Inserts a new capture with its deliveries: one to each given destination, or else one to the default
-    /// destination.
+    /// Inserts a new capture with one delivery to each given destination, or else one to the default destination.
     func insertCapture(
         _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending,
         cause: String? = nil, tag: BytesTag? = nil, body: BodyHash? = nil

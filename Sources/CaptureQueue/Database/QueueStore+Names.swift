@@ -60,8 +60,7 @@ extension Database {
         try setDefault(oldest)
     }
 
-    /// Gives a destination to deliveries that were pushed while there was none. Completed ones stay without a
-    /// destination.
+    /// Gives a destination to deliveries that were pushed while there was none, except completed ones.
     func bindDeliveries(to id: Int) throws {
         try run("UPDATE deliveries SET destination = ? WHERE destination IS NULL AND state <> 'completed'", [id])
     }
@@ -122,8 +121,7 @@ extension Database {
                 .idMalformed, "is not an id; expected one that push printed, or at least its first 4 characters",
                 of: word)
         }
-        // All ids that begin with the word sort between the word and the word followed by "~", which sorts after every
-        // id character.
+        // Ids that begin with the word sort before the word with "~" added, because "~" sorts after every id character.
         var found = try CaptureRecord.all(self, "WHERE id >= ? AND id < ? ORDER BY id LIMIT 9", [word, word + "~"])
         if found.isEmpty, word.utf8.count >= 8, let range = QueueName.hashRange(word) {
             found = try CaptureRecord.all(

@@ -138,8 +138,7 @@ final class QueueStore: Sendable {
         return value
     }
 
-    /// Marks the store as that of a run. Its own changes then wake no run, and it waits for its turn until the run is
-    /// to end.
+    /// Marks the store as that of a run: its own changes wake no run, and it waits for its turn until the run must end.
     ///
     /// - Parameter isEnding: nil when the run is over.
     func setRunner(isEnding: (@Sendable () -> Bool)?) { self.isEnding.withLock { $0 = isEnding } }
@@ -173,8 +172,8 @@ final class QueueStore: Sendable {
         return try body()
     }
 
-    /// Runs `body` with the turn to write, so that no other writer is in the middle of a change; a dry run does without
-    /// it.
+    /// Runs `body` with the turn to write, so that no other writer is in the middle of a change. A dry run takes no
+    /// turn.
     func turnOrRead<Value>(isDryRun: Bool, _ body: () throws -> Value) throws -> Value {
         isDryRun ? try body() : try turn { _ in try body() }
     }
@@ -202,8 +201,7 @@ final class QueueStore: Sendable {
             }
         }
 
-        /// Retries while another program, such as sqlite3, has the database; such a program does not wait at
-        /// `queue.lock`.
+        /// Retries while another program, such as sqlite3, locks the database without waiting at `queue.lock`.
         private func writeWhenFree<Value>(_ body: (Database) throws -> Value) throws -> Value {
             while true {
                 do {
@@ -251,8 +249,7 @@ final class QueueStore: Sendable {
     // MARK: - Opening
 
     static func connect(_ path: FilePath) throws -> DatabaseQueue {
-        // SQLite would make the file readable for others. The files that it creates beside the database get the same
-        // mode.
+        // SQLite would make the file readable for others. The files that it adds beside the database get the same mode.
         let isNew = try onFile(path) { () throws(NativeError) in
             try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600).status().size == 0
         }

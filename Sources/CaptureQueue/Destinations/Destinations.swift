@@ -71,8 +71,7 @@ extension UploadQueue {
         }
     }
 
-    /// Makes a destination the default for captures that name none. Captures that were pushed before keep their
-    /// destination.
+    /// Makes a destination the default for captures that name none. Captures pushed before keep their destination.
     ///
     /// - Throws: `destination.unknown`, `destination.retired`.
     public func setDefaultDestination(_ name: String) throws {

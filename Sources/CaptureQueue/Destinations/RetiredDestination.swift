@@ -5,8 +5,7 @@ import QueueModel
 public struct RetiredDestination: Hashable, Sendable {
     /// The number of deliveries that were moved to the other destination.
     public internal(set) var moved = 0
-    /// The number of deliveries that are still sent to the retired destination: no other was named, or it may have
-    /// their bytes.
+    /// The number of deliveries that stay with the retired destination: no other was named, or it may have their bytes.
     public internal(set) var kept = 0
 }
 
@@ -59,10 +58,10 @@ extension UploadQueue {
         }
     }
 
-    /// Moves one delivery. If the capture already has a delivery to the other destination, that one stays and this one
-    /// is cancelled. If that one was cancelled, it is held, so that the user decides.
+    /// Moves one delivery. If the capture already has a delivery to the other destination, the moved delivery is
+    /// cancelled. If the other delivery had been cancelled, it becomes held, so that the user decides.
     ///
-    /// - Returns: false if the capture already goes to the other destination.
+    /// - Returns: false if the capture was already being sent to the other destination.
     private func move(
         _ delivery: DeliveryRecord, to target: Int, named name: String, at now: Int, _ db: Database
     ) throws -> Bool {

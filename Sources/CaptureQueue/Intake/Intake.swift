@@ -4,8 +4,7 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Receives bundles, on several threads: verifies and hashes them and puts them on the disk, without a name in the
-/// spool.
+/// Receives bundles on several threads: verifies and hashes them, and writes them to files without a name in the spool.
 struct Intake: Sendable {
     let queue: UploadQueue
     let options: PushOptions
@@ -204,8 +203,7 @@ struct Arrival: Sendable {
     let file: IncomingFile?
     var sidecar: (content: Sidecar, file: IncomingFile)?
     var source: Source?
-    /// The tag of the file in the spool. `body` is the hash of the upload body, made if a destination signs its
-    /// requests.
+    /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.
     var tag: BytesTag?
     var body: BodyHash?
     /// The hashed files of the spool to compare it with.

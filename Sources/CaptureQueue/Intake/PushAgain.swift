@@ -90,8 +90,7 @@ extension PushWriter {
         return try db.integer("SELECT is_retired FROM destinations WHERE name = ?", [name]) == 0
     }
 
-    /// Gives a delivery without a destination to the default destination, unless the capture already has a delivery
-    /// there.
+    /// Gives a delivery without a destination to the default one, unless the capture already has a delivery there.
     private func bind(_ delivery: DeliveryRecord, of record: CaptureRecord) throws -> DeliveryRecord? {
         guard let number = try db.defaultDestination() else { return delivery }
         let known = try db.integer(

@@ -93,8 +93,7 @@ struct PushGroup {
         }
     }
 
-    /// Rewrites the sidecar if its id is no longer right: another process may have taken the id since, or another
-    /// bundle of this call.
+    /// Rewrites the sidecar if another process, or another bundle of this call, has taken its id since.
     private func settleSidecar(
         _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout [String], _ db: Database
     ) throws {
@@ -130,12 +129,10 @@ struct PushGroup {
             do {
                 let sha256 = arrival.facts.sha256
                 if let old = record?.sha256, record?.holding == .spool, old != sha256 || arrival.reference != nil {
-                    // The old bytes do not match their hash any more. Other bytes, or a file of the user, take their
-                    // place.
+                    // The old bytes do not match their hash any more. New bytes or a reference take their place.
                     _ = try queue.spool.quarantine(old)
                 }
-                // The sidecar goes first: after a kill, a bundle without one would be a stray file with less
-                // information.
+                // The sidecar goes first, because a kill could otherwise leave a bundle without its sidecar.
                 if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) {
                     files.append((sidecar, QueueFolder.shard(sha256), QueueFolder.sidecarName(sha256)))
                 }
@@ -192,8 +189,7 @@ struct PushGroup {
         }
     }
 
-    /// Whether a file that a killed push left under this name has the right bytes and can be used. Otherwise it is set
-    /// aside.
+    /// Whether a killed push left a file with the right bytes, which can be used. A file with wrong bytes is set aside.
     private func usesStray(_ arrival: Arrival) throws -> Bool {
         guard FileStatus.exists(queue.folder.bundlePath(arrival.facts.sha256)) else { return false }
         if try SpoolReader(queue.spool).matches(arrival.facts.sha256, knowing: arrival.hashed) { return true }

@@ -26,8 +26,7 @@ extension UploadQueue {
     /// Pushes many bundles on several threads. Up to 500 share a transaction, and are reported once it is on the disk.
     ///
     /// - Parameters:
-    ///   - threads: the number of reading threads; nil for twice the number of processors, because they wait for the
-    ///     disk.
+    ///   - threads: the number of reading threads; nil for two for each processor, because they wait for the disk.
     ///   - next: returns the next bundle, nil after the last one; called by one thread at a time.
     ///   - deliver: gets the result for each bundle, in order, on this thread.
     /// - Throws: `destination.unknown`, `session.ended`, `name.invalid`, before anything is read; any error of

@@ -4,8 +4,7 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// Deletes the user's file for `push --move`, once the queue holds its bytes and only if the file is unchanged since it
-/// was read.
+/// Deletes the user's file for `push --move`, if the queue holds its bytes and the file was not changed since the read.
 struct SourceRemoval {
     private let queue: UploadQueue
     /// Folders in which nothing is deleted: the queue's own folder, and folder destinations.

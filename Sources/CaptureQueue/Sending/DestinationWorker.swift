@@ -34,8 +34,7 @@ package final class DestinationWorker {
         retry = destination.pace.retry
     }
 
-    /// Does one thing: a poll, the notification of a session's end, or a delivery. Only one thread at a time does the
-    /// first two.
+    /// Does one thing: a poll, the notification of a session's end, or a delivery. Only one thread polls and notifies.
     ///
     /// - Throws: an error if the queue itself cannot be read or written.
     package func step() throws -> Step {

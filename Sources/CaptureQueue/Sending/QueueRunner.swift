@@ -4,8 +4,8 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// Sends the deliveries of a queue (Spec/queue.md section 13), with one thread for each transfer and one that
-/// supervises them.
+/// Sends the deliveries of a queue (Spec/queue.md section 13), with a thread for each transfer and a supervising
+/// thread.
 ///
 /// ```swift
 /// let runner = QueueRunner(queue, options) { event in print(event.name) }

@@ -23,7 +23,7 @@ extension UploadQueue {
         }
     }
 
-    /// Continues sending. The blocks of the destination, or of all destinations, are lifted, so that they are tried at
+    /// Continues sending, and lifts the blocks of the destination, or of all destinations, so that they are tried at
     /// once.
     ///
     /// - Throws: `destination.unknown`.
@@ -65,8 +65,7 @@ extension UploadQueue {
         }
     }
 
-    /// Returns the claims that are no longer valid because the delivery was held, cancelled, or settled by another
-    /// process.
+    /// Returns the claims that are no longer valid: the delivery was held, cancelled, or settled by another process.
     func lost(_ claims: [Claim]) throws -> [Claim] {
         try store.read { db in
             try claims.filter { claim in

@@ -123,8 +123,7 @@ package final class SharedRun: Sendable {
         }
     }
 
-    /// Reports an event that other threads wait for: a member of a session landed, or a destination is no longer
-    /// blocked.
+    /// Reports what other threads wait for: a member of a session has landed, or a destination is no longer blocked.
     func moved() {
         state.withLock { $0.hasMoved = true }
         onMove()

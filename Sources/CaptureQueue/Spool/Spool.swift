@@ -22,8 +22,8 @@ struct Spool: Sendable {
     /// Gives several files their names. All names are given before the folders are synced, because the first sync waits
     /// for the disk and the others then find their work done.
     ///
-    /// - Throws: an error for the whole group. Names that were given stay and are valid, because their bytes were
-    ///   synced before.
+    /// - Throws: an error for the whole group. Names that were given stay valid, because their bytes were synced
+    ///   before.
     func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)])
         throws(QueueError)
     {
@@ -45,8 +45,7 @@ struct Spool: Sendable {
         for shard in byShard.keys { try synchronize(shard: shard) }
     }
 
-    /// Syncs bundles that were in the spool already, with their folders. Whoever stored them may have been killed
-    /// before the sync.
+    /// Syncs bundles that were in the spool already, because the process that stored them may have been killed before.
     func settle(_ bundles: [Digest]) throws(QueueError) {
         guard !bundles.isEmpty else { return }
         for sha256 in bundles {
@@ -188,8 +187,7 @@ struct Spool: Sendable {
         }
     }
 
-    /// Unlinks the files of a permit, without syncing the folder. No other code of the program unlinks a file of the
-    /// spool.
+    /// Unlinks the files of a permit, without syncing the folder. No other code unlinks files of the spool.
     func remove(_ permit: RemovalPermit) throws(QueueError) {
         let path = folder.shardPath(permit.sha256)
         try onFile(path) { () throws(NativeError) in

@@ -9,8 +9,7 @@ extension UploadQueue {
     private static let steps = 20
 
     /// Shortens the history of captures whose bytes were released more than 30 days ago. Each delivery keeps the first
-    /// and the last change of its state but no attempts. Receipts, ids of servers and whether a delivery was ever tried
-    /// stay.
+    /// and the last change of its state but no attempts. Receipts, ids of servers and `was_tried` stay.
     func condenseHistory() throws {
         for _ in 0..<Self.steps where try !condensable(limit: 1).isEmpty {
             try store.turn { turn in
@@ -33,8 +32,7 @@ extension UploadQueue {
         ).map { try $0.needInteger("seq") }
     }
 
-    /// Shortens the history of one capture. The last row of each table always stays, so that its number is never used
-    /// again.
+    /// Shortens the history of one capture. The last row of each table stays, so that no row number is used again.
     private static func condense(_ sequence: Int, _ db: Database) throws {
         for delivery in try db.rows("SELECT id FROM deliveries WHERE capture = ?", [sequence]) {
             let number = try delivery.needInteger("id")

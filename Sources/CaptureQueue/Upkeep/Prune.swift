@@ -36,8 +36,7 @@ extension UploadQueue {
     /// How many captures one turn deletes. The turn is short, so that other writers get theirs soon.
     private static let pruneStep = 2000
 
-    /// Deletes bytes that were uploaded long enough ago (Spec/queue.md sections 7 and 8). Rows, hashes and receipts
-    /// stay.
+    /// Deletes bytes that were uploaded long enough ago, but no rows or receipts (Spec/queue.md sections 7 and 8).
     ///
     /// - Parameter deliver: gets the id of each capture, once the decision to delete it is on the disk.
     /// - Throws: `io.failed`. What was deleted by then stays deleted, and the next call continues.
@@ -69,8 +68,7 @@ extension UploadQueue {
         return result
     }
 
-    /// How far the clock is off. A capture that was finished in the future counts too: the clock was ahead then, or is
-    /// behind now.
+    /// How far the clock is off. If a capture was finished in the future, the clock was ahead then or is behind now.
     static func doubt(_ reading: QueueClock.Reading, _ db: Database) throws -> Int? {
         let latest = try db.integer(
             """

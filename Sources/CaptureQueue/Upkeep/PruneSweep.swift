@@ -226,8 +226,7 @@ struct PruneSweep {
         var after = 0
         while true {
             let isMore = try queue.store.turn { turn -> Bool in
-                // This includes captures of another prune, which unlinks its files in the same turn in which it
-                // decides.
+                // This includes captures of another prune: it unlinks their files in the turn in which it decides.
                 let rows = try queue.store.read {
                     try $0.rows(
                         """

@@ -174,8 +174,7 @@ struct QueueCheck {
         }
     }
 
-    /// Returns damage that was found earlier and is still open. It is reported until the bytes are back or no longer
-    /// needed.
+    /// Returns damage that was found earlier. It is reported until the bytes are back or no longer needed.
     private static func openDamage(_ record: CaptureRecord) -> CheckFinding.Kind? {
         guard record.state != .completed, record.state != .cancelled else { return nil }
         return switch record.holding {
@@ -185,7 +184,7 @@ struct QueueCheck {
         }
     }
 
-    /// Checks again with the turn to write, because a push or a prune may have changed the capture, and then sets it
+    /// Checks the capture again with the turn to write, because a push or a prune may have changed it. Then sets it
     /// aside.
     private mutating func settle(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void

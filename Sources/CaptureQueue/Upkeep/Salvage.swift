@@ -23,8 +23,8 @@ extension UploadQueue {
     /// Builds the database of a queue again from its spool. The old database is kept under another name.
     ///
     /// - Parameters:
-    ///   - releases: whether the captures wait to be sent. Otherwise they are held, because it is unknown which were
-    ///     cancelled.
+    ///   - releases: whether the captures wait to be sent. Otherwise they are held, because the user may have cancelled
+    ///     some.
     ///   - isForced: whether to replace even a sound database.
     ///   - deliver: gets the id of each capture.
     /// - Throws: `state.refused` if the database is sound; `queue.newer`, `queue.missing`, `queue.open`, `queue.busy`,
@@ -194,8 +194,7 @@ struct Salvage {
 
     private func insert(_ entry: Entry, _ db: Database) throws -> String? {
         let (found, facts) = (entry.found, entry.facts)
-        // A twin that was pushed again after its bytes were damaged is there twice. The one that was pushed first
-        // counts.
+        // A capture whose bytes were damaged and pushed again may be there twice. The one that was pushed first counts.
         guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
         let now = try clock.stamp(db)
         let sidecar = found.sidecar

@@ -15,8 +15,7 @@ struct StrayFile {
         self.sha256 = sha256
     }
 
-    /// Verifies the bundle and gives it a row: a new one, or the one of the same capture. A damaged bundle is set
-    /// aside.
+    /// Verifies the bundle and gives it a new row, or the row of the same capture. A damaged bundle is set aside.
     ///
     /// - Returns: false if the bundle was set aside as damaged.
     func adopt() throws -> Bool {

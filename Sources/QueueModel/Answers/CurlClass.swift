@@ -18,8 +18,7 @@ extension AnswerClass {
         case 2, 26, 37, 41, 43, 48, 65, 81, 93: .local
         // One of our callbacks stopped the transfer.
         case 42: .stopped
-        // The connection broke, or the reply was not a valid answer (1: it is not HTTP, 27: it is too
-        // large).
+        // The connection broke, or the answer was invalid (1: it is not HTTP, 27: it is too large).
         case 1, 8, 16, 18, 23, 27, 28, 52, 55, 56, 61, 63, 92, 95, 99: wasSentWhole ? .unclear : .retry
         default: .retry
         }

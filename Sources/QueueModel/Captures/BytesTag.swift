@@ -2,8 +2,7 @@ package import CaptureBundle
 
 /// The Poly1305 tag of a file in the spool, with the random key that made it (Spec/queue.md section 7.1).
 ///
-/// Both are made at push, while the bytes are copied. Comparing the tag when sending is much cheaper than another
-/// SHA-256.
+/// Both are made at push, while the bytes are copied. When sending, the tag is much cheaper than another SHA-256.
 package struct BytesTag: Hashable, Sendable {
     package static let keyLength = 32
     package static let tagLength = 16
@@ -28,8 +27,8 @@ package enum ExpectedBytes: Hashable, Sendable {
 }
 
 extension CaptureRecord {
-    /// How to check the bytes before they are sent. A reference is compared by SHA-256, because the user can change
-    /// that file.
+    /// How to check the bytes before they are sent. The SHA-256 serves for references, because users can change their
+    /// files.
     package var expectedBytes: ExpectedBytes {
         if holding == .spool, let tag { return .tag(tag) }
         return .sha256(sha256)

@@ -24,8 +24,8 @@ public enum Holding: String, Sendable, CaseIterable {
 public struct CaptureRecord: Hashable, Sendable {
     /// The order of arrival, from 1. A number is never used again.
     public let sequence: Int
-    /// The bundle's id; if the queue has several captures of that bundle id, the later ones end in `.2`, `.3` and so
-    /// on.
+    /// The bundle's id. If the queue has several captures of one bundle id, `.2`, `.3` and so on is added to the later
+    /// ones.
     public let id: String
     public let identity: Digest
     /// The SHA-256 of the bundle's bytes.

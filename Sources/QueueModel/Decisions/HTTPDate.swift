@@ -30,8 +30,8 @@ package enum HTTPDate {
         return moment
     }
 
-    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. The year is the latest one with these two digits that is at most 50
-    /// years ahead.
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. Its year is the latest one with these digits that is at most 50 years
+    /// ahead.
     private static func withShortYear(_ words: [String], _ now: Int) -> Int? {
         guard words.count == 4, words[3] == "GMT" else { return nil }
         let date = words[1].pieces(by: "-", keepsEmpty: true)

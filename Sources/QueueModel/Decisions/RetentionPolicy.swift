@@ -2,8 +2,7 @@ package import CaptureBundle
 
 /// Decides which files may be deleted; no other code deletes files of the spool (Spec/queue.md section 8).
 package struct RetentionPolicy: Sendable {
-    /// How long bytes are kept, in milliseconds, counted from the last completed delivery and from when they were
-    /// stored.
+    /// How many milliseconds bytes are kept after their last completed delivery and after they were stored.
     package let retention: Int
     /// Whether the user asked to delete captures whose deliveries were all cancelled.
     package let includesCancelled: Bool
@@ -68,24 +67,24 @@ package struct RetentionPolicy: Sendable {
         return RemovalPermit(sha256: facts.sha256, includesBundle: facts.holding != .reference)
     }
 
-    /// Permits to finish a deletion that was committed before and then interrupted.
+    /// Permits finishing a deletion that was committed before and then interrupted.
     package static func permitToFinish(_ sha256: Digest, _ holding: Holding, isReference: Bool) -> RemovalPermit? {
         holding == .removing ? RemovalPermit(sha256: sha256, includesBundle: !isReference) : nil
     }
 
-    /// Permits to remove files that a push has stored but could not record, so that their ids were never printed.
+    /// Permits removing files that a push has stored but could not record, so that their ids were never printed.
     ///
     /// - Parameter rows: the number of rows that name these bytes.
     package static func permitToTakeBack(_ sha256: Digest, rows: Int) -> RemovalPermit? {
         rows == 0 ? RemovalPermit(sha256: sha256, includesBundle: true) : nil
     }
 
-    /// Permits to replace a sidecar by another one of the same bundle, which is written in the same turn.
+    /// Permits replacing a sidecar by another one of the same bundle, which is written in the same turn.
     package static func permitToReplaceSidecar(_ sha256: Digest) -> RemovalPermit {
         RemovalPermit(sha256: sha256, includesBundle: false)
     }
 
-    /// Permits to remove a sidecar without a bundle that no row needs.
+    /// Permits removing a sidecar that has no bundle and that no row needs.
     package static func permitForSidecar(_ sha256: Digest, rows: Int, hasBundle: Bool) -> RemovalPermit? {
         rows == 0 && !hasBundle ? RemovalPermit(sha256: sha256, includesBundle: false) : nil
     }

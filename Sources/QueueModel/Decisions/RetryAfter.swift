@@ -7,8 +7,7 @@ package enum RetryAfter {
     /// - Parameter date: the `Date` of the same answer. A date in `value` is counted from it, so that a wrong clock of
     ///   ours does not change the wait. If `date` is missing or invalid, the wait is counted from `now`.
     /// - Parameter now: the current time in Unix milliseconds.
-    /// - Returns: milliseconds to wait, 1 to 86400000; nil if the value is zero, past, negative or not valid, which
-    ///   counts as no header.
+    /// - Returns: milliseconds to wait, 1 to 86400000; nil if the value is zero, past, negative or invalid.
     package static func milliseconds(_ value: String, answeredAt date: String?, now: Int) -> Int? {
         if let wait = ofSeconds(value) { return wait > 0 ? wait : nil }
         let start = date.flatMap { HTTPDate.milliseconds($0, now: now) } ?? now

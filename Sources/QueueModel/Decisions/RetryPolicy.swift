@@ -1,8 +1,6 @@
-/// Decides when a failed delivery is tried again (Spec/queue.md section 6). It has no clock and no randomness of its
-/// own.
+/// Decides when a failed delivery is tried again (Spec/queue.md section 6), without a clock or randomness of its own.
 public struct RetryPolicy: Hashable, Sendable {
-    /// The seconds to wait before each attempt, including the first one. The number of delays is the number of
-    /// attempts.
+    /// The seconds to wait before each attempt, including the first one. There are as many attempts as delays.
     public let delays: [Int]
     /// The largest random addition to a delay, in percent of the delay: 0 to 100.
     public let jitter: Int

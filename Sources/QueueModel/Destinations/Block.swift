@@ -1,5 +1,4 @@
-/// The reason for which nothing is sent to a destination for a while (Spec/queue.md section 6, Spec/upload.md section
-/// 4).
+/// The reason why nothing is sent to a destination for a while (Spec/queue.md section 6, Spec/upload.md section 4).
 public struct Block: Hashable, Sendable {
     public enum Reason: String, Sendable, CaseIterable {
         /// The server asked us to wait.
@@ -55,8 +54,7 @@ public struct Block: Hashable, Sendable {
 }
 
 extension Block.Reason {
-    /// The durations in milliseconds of the first block for this reason and of the longest. Each block in a row doubles
-    /// it.
+    /// The milliseconds of the first and of the longest block for this reason. Each block in a row lasts twice as long.
     var pauses: (first: Int, longest: Int) {
         switch self {
         case .offline: (1000, 60_000)
@@ -66,8 +64,7 @@ extension Block.Reason {
         }
     }
 
-    /// Whether a new run obeys a block that an earlier run stored. The new run tries other blocked destinations at
-    /// once.
+    /// Whether a new run obeys a block that an earlier run stored. For other reasons it tries the destination at once.
     var outlivesRun: Bool { self == .wait || self == .failing || self == .refusing }
 }
 

@@ -14,7 +14,7 @@ package struct DestinationState: Hashable, Sendable {
 
     /// Identifies a transfer or a connection that began.
     package struct Ticket: Hashable, Sendable {
-        /// The number of blocks and lifted blocks of the destination before it began.
+        /// How often the destination had been blocked, or its block lifted by the user, before this began.
         fileprivate let turn: Int
     }
 
@@ -255,8 +255,7 @@ extension DestinationState {
         }
     }
 
-    /// Restores the state that an earlier run stored. A block for a reason other than `wait`, `failing` and `refusing`
-    /// is over at once.
+    /// Restores the state that an earlier run stored. Only blocks with `outlivesRun` last; the others are over at once.
     ///
     /// - Parameter lifts: how often the user has lifted blocks.
     package init(_ saved: Saved, lifts: Int = 0, isPaused: Bool = false, at now: Int) {

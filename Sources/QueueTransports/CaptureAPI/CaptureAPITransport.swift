@@ -42,8 +42,7 @@ final class CaptureAPITransport: UploadTransport {
                 source.handle, source.layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
             let outcome = post(file, source.layout, to: endpoint, job, control)
             guard file.isSpoilt else { return file.fault ?? outcome }
-            // The boundary occurs in the body, and the body did not arrive whole. Try the next boundary of the
-            // manifest.
+            // The boundary occurs in the body, which did not arrive whole. Try the next boundary of the manifest.
             candidate = source.layout.candidate + 1
         }
     }
@@ -69,8 +68,7 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    /// Returns the hash of the body. The first signed try computes and stores it, so that later ones need not read the
-    /// bytes.
+    /// Returns the hash of the body. The first signed try computes and stores it, so that later ones read no bytes.
     private func bodyHash(
         _ file: FileBody, _ layout: BodyLayout, _ job: SendJob, _ control: SendControl
     ) -> Digest? {
@@ -204,8 +202,7 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    /// The plausible times, 2020 to 2200. Our own clock may be wrong by decades, but a server's time outside is an
-    /// error.
+    /// The plausible times of a server, 2020 to 2200. Our own clock may be wrong by decades if it was never set.
     static let possibleTimes = 1_577_836_800_000...7_258_118_400_000
 
     private func correctClock(_ answer: HTTPAnswer?) {

@@ -52,7 +52,7 @@ final class HTTPExchange {
     private let kind: AnswerFacts.Kind
     private let options: ConnectionOptions
     private let hidesPaths: Bool
-    /// One session for each origin. If a session kept several connections, unsolicited bytes on an unused one would go
+    /// One session for each origin. With several connections in a session, unsolicited bytes on an unused one would go
     /// unnoticed.
     private var sessions: [WebAddress.Origin: CurlSession] = [:]
     /// The number of network changes when the sessions were made.
@@ -78,8 +78,8 @@ final class HTTPExchange {
     }
 
     /// - Parameters:
-    ///   - carriesCredentials: whether the request has a token, a signature or device headers, so that it must stay at
-    ///     its origin.
+    ///   - carriesCredentials: whether the request has a token, a signature or device headers, and must stay at its
+    ///     origin.
     ///   - isFetched: whether the URL came from a command or an endpoint, or has expired.
     func perform(
         _ request: HTTPRequest, carriesCredentials: Bool, sentToken: Bool = false, isFetched: Bool = false,
@@ -97,8 +97,7 @@ final class HTTPExchange {
         }
     }
 
-    /// Makes a request with a bearer token. If the server asks for a fresh token or fresh headers, it repeats the
-    /// request once.
+    /// Makes a request with a bearer token. Repeats it once if the server asks for a fresh token or fresh headers.
     ///
     /// - Parameters:
     ///   - isFetched: as above; the caller handles a 403 for such a URL.

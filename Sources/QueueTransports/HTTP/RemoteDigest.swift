@@ -13,7 +13,7 @@ enum RemoteDigest {
     }
 
     /// - Parameters:
-    ///   - handle: the file that was sent. It is only read if the answer has no digest but an MD5; if it is nil, an MD5
+    ///   - handle: the file that was sent, which is only read if the answer has just an MD5. If it is nil, an MD5
     ///     proves nothing.
     ///   - isOfPut: whether this is the answer to the PUT itself, whose content is not the object.
     static func compare(

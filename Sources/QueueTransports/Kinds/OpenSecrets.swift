@@ -5,8 +5,7 @@ import SystemPackage
 extension Destination {
     /// The errors for files with secrets of this destination that other users can read or write, each with a hint.
     ///
-    /// They only cause a warning, because the user wrote these files. An exposed device key is refused when it is
-    /// loaded.
+    /// They only cause a warning, because the user wrote the files. An exposed device key is refused on loading.
     public var openSecrets: [BundleError] {
         ((try? parsedSettings())?.secretFiles ?? []).compactMap { FileAccess.exposure(ofSecret: $0) }
     }

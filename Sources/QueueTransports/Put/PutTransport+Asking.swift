@@ -33,8 +33,7 @@ extension PutTransport {
         }
     }
 
-    /// The bytes that were delivered, as far as they are still known. All copies of a capture have the same photo, but
-    /// not the same body.
+    /// The bytes that were delivered, if they are still known. Copies of a capture share the photo, but not the body.
     private func sent(_ job: SendJob) -> (handle: FileHandle?, byteCount: Int?, sha256: Digest)? {
         if settings.part == .bundle { return (job.openSent(), job.sentByteCount, job.capture.sha256) }
         guard job.holdsWhatWasSent || settings.part == .photo, case .success(let content) = open(job) else {

@@ -59,8 +59,7 @@ extension PutTransport {
                 + "if it never shows stored objects: capqueue dest set \(name) --proof status")
     }
 
-    /// Handles an answer that something is already there. The same bytes complete the delivery; other bytes are a
-    /// conflict.
+    /// Handles an answer that an object is already there: the same bytes complete the delivery, others are a conflict.
     func present(
         _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ control: SendControl
     ) -> SendOutcome {

@@ -73,8 +73,7 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    /// Sends one PUT. A fetched URL may lack the hash, so the object there may belong to another capture; then it must
-    /// not be replaced.
+    /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
     private func put(
         _ content: Content, to place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {

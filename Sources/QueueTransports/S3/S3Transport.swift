@@ -26,7 +26,7 @@ final class S3Transport: UploadTransport {
     /// The server's clock minus ours in milliseconds, learnt when the server refuses the time of a signature.
     private var offset = 0
 
-    /// Signs and sends a request. If the store says that the time is wrong, it does so once more with the corrected
+    /// Signs and sends a request. If the store says that the time is wrong, the request is repeated once with the right
     /// time.
     private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
         -> HTTPEnd
@@ -86,7 +86,7 @@ final class S3Transport: UploadTransport {
         if job.delivery.isInDoubt || !settings.isConditional {
             switch try landed(job, handle, address, control) {
             case .absent: break
-            // The credentials may only allow writing. The key contains the hash, so a PUT can only replace the same
+            // The credentials may only allow writing. As the key contains the hash, a PUT can only replace the same
             // bytes.
             case .outcome(.blocked(let block)) where block.reason == .credentials: break
             case .outcome(let outcome): return outcome

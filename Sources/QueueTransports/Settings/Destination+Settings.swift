@@ -33,8 +33,7 @@ extension Destination {
     /// The path of a folder destination.
     package var folder: FilePath? { settings["path"].map { FilePath($0) } }
 
-    /// The settings in a form that may be shown, even if they are invalid. URLs lose their query, and their path if it
-    /// is secret.
+    /// The settings in a form that may be shown, even if they are invalid: URLs without query and without secret paths.
     public var shownSettings: [String: String] {
         settings.reduce(into: [:]) { shown, setting in
             switch setting.key {

@@ -2,8 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CommandSupport
 
-/// Prints one line for each capture. The column widths are fixed, because the first line is printed before the last is
-/// known.
+/// Prints a line for each capture. Column widths are fixed, because the first line is printed before the last is known.
 struct CaptureColumns {
     private let width: Int?
 

@@ -26,8 +26,8 @@ enum V1 {
             incomplete INTEGER NOT NULL DEFAULT 0, marker TEXT);
         """
 
-    /// Creates the captures. Rows of captures, deliveries, transitions and attempts are never deleted, so their numbers
-    /// are never used again even without AUTOINCREMENT, which would write one more page each time.
+    /// Creates the captures. They need no AUTOINCREMENT, which would write one more page each time: the last row of
+    /// captures, deliveries, transitions and attempts is never deleted, so numbers are never used again.
     private static let captures = """
         CREATE TABLE captures (
             seq INTEGER PRIMARY KEY,

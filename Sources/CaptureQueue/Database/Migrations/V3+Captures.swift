@@ -42,8 +42,7 @@ extension V3 {
             WHERE session IS NOT NULL AND state IN ('pending', 'failed', 'uploading');
         """
 
-    /// Finds deliveries without a destination. `other` is the delivery of the same capture to the default destination,
-    /// if any.
+    /// Finds deliveries without a destination. `other` is the same capture's delivery to the default destination.
     private static let unbound = """
         UPDATE destinations SET is_default = 1 WHERE id = (SELECT min(id) FROM destinations)
             AND NOT EXISTS (SELECT 1 FROM destinations WHERE is_default = 1);
@@ -55,8 +54,7 @@ extension V3 {
             WHERE mine.destination IS NULL AND mine.state <> 'completed';
         """
 
-    /// Merges the two deliveries. If the capture was cancelled at the default destination, it is held there until the
-    /// user decides.
+    /// Merges the two deliveries. One that was cancelled at the default destination is held, so that the user decides.
     private static let merging = """
         UPDATE deliveries SET destination = (SELECT id FROM destinations WHERE is_default = 1)
             WHERE id IN (SELECT delivery FROM unbound WHERE other IS NULL);

@@ -17,8 +17,7 @@ extension V3 {
         ALTER TABLE destinations ADD COLUMN lifts INTEGER NOT NULL DEFAULT 0;
         """
 
-    /// Renames the reasons. Version 1 stored no code; version 2 stored `lifted` instead when the user had lifted a
-    /// block.
+    /// Renames the reasons. Version 1 stored no reason. Version 2 stored `lifted` after the user had lifted a block.
     private static let words = """
         UPDATE destinations SET blocked_reason = 'failing' WHERE blocked_reason = 'breaker';
         UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_until = NULL
@@ -28,8 +27,7 @@ extension V3 {
         UPDATE traffic SET outcome = 'blocked' WHERE outcome = 'held';
         """
 
-    /// Orders deliveries that were tried behind the others. The last index finds whether another capture has landed
-    /// since then.
+    /// Orders tried deliveries behind the others. The last index shows whether another capture has landed since a try.
     private static let order = """
         ALTER TABLE deliveries ADD COLUMN tried_at INTEGER;
         UPDATE deliveries SET tried_at = (SELECT max(coalesce(ended_at, started_at)) FROM attempts

@@ -6,8 +6,7 @@ import GRDB
 @_exported public import QueueTransports
 public import SystemPackage
 
-/// A queue of bundles on disk (Spec/queue.md), which keeps each bundle until it is delivered and the retention has
-/// passed.
+/// A queue on disk (Spec/queue.md), which keeps each bundle until it is delivered and the retention has passed.
 ///
 /// ```swift
 /// let queue = try UploadQueue(at: QueueFolder.usual, createIfMissing: true)
@@ -28,7 +27,7 @@ public final class UploadQueue: Sendable {
     /// - Parameters:
     ///   - createIfMissing: whether to make the queue if there is none.
     ///   - freesReserve: whether to delete the reserve file when the disk is full. Set it for changes that free space
-    ///     or need little.
+    ///     or use little.
     ///   - clock: the machine's clocks, or others in tests.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     public init(

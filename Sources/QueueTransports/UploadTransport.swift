@@ -84,7 +84,7 @@ package struct SendJob {
 
     /// - Parameters:
     ///   - file: the file with the bundle's bytes.
-    ///   - held: the hash of the bytes in the file; nil if it is that of the capture.
+    ///   - held: the hash of the bytes in the file; nil if they are the capture's bytes.
     ///   - isAnother: whether a remote id may belong to another capture with the same photo.
     ///   - keepBody: stores the hash of the upload body. If that fails, the next try computes the hash again.
     package init(

@@ -3,8 +3,7 @@ public import SystemPackage
 
 /// The calls that take long, for Swift concurrency.
 ///
-/// Each call blocks a thread of its own and none that tasks share. Its guarantees are those of the call without
-/// `async`.
+/// Each call blocks a thread of its own and none that tasks share. The guarantees are the same as without `async`.
 extension UploadQueue {
     /// Pushes one bundle. A push that has begun is finished, so it is always known whether the bundle was stored.
     ///

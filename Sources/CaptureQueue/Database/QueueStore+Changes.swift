@@ -37,8 +37,7 @@ extension Database {
         _ event: DeliveryEvent, to delivery: DeliveryRecord, at now: Int, _ change: DeliveryChange = DeliveryChange()
     ) throws -> Bool {
         guard let next = DeliveryStateMachine.next(delivery.state, event) else { return false }
-        // A receipt stays until another one replaces it or the server loses the bytes, even if the capture is sent
-        // again.
+        // A receipt stays when the capture is sent again, until another one replaces it or the server loses the bytes.
         let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
         try update(delivery, to: next, receipt, change)
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)

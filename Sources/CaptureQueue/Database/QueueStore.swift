@@ -172,8 +172,7 @@ final class QueueStore: Sendable {
         return try body()
     }
 
-    /// Runs `body` with the turn to write, so that no other writer is in the middle of a change. A dry run takes no
-    /// turn.
+    /// Runs `body` with the turn to write, so that no other writer is in the middle of a change. A dry run needs none.
     func turnOrRead<Value>(isDryRun: Bool, _ body: () throws -> Value) throws -> Value {
         isDryRun ? try body() : try turn { _ in try body() }
     }

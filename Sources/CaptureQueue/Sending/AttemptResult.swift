@@ -35,11 +35,10 @@ struct AttemptContext {
 
 extension UploadQueue {
     /// Stores the result of an attempt.
-    /// Stores the result of an attempt.
     ///
     /// - Returns: the new state of the delivery.
-    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery. The
-    ///   attempt is recorded even then.
+    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery. The attempt is recorded
+    ///   even then.
     @discardableResult
     public func settle(_ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard) throws -> DeliveryState {
         try settle(claim, outcome, AttemptContext(retry: retry)).state

@@ -24,8 +24,7 @@ extension UploadQueue {
     /// that has been due for longest (Spec/queue.md section 6).
     ///
     /// - Parameters:
-    ///   - before: only deliveries that were due before this time, in Unix milliseconds, are claimed; nil for all due
-    ///     now.
+    ///   - before: Unix milliseconds; only deliveries that were due before are claimed. nil for all that are due now.
     ///   - floor: the earliest value of the current time, for a run, whose own clock never goes back.
     /// - Returns: nil if nothing is due.
     public func claim(

@@ -4,8 +4,8 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// Sends the deliveries of a queue (Spec/queue.md section 13), with a thread for each transfer and a supervising
-/// thread.
+/// Sends the deliveries of a queue (Spec/queue.md section 13). Each transfer has a thread, and one more supervises
+/// them.
 ///
 /// ```swift
 /// let runner = QueueRunner(queue, options) { event in print(event.name) }

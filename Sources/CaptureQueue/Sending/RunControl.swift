@@ -23,8 +23,7 @@ extension UploadQueue {
         }
     }
 
-    /// Continues sending, and lifts the blocks of the destination, or of all destinations, so that they are tried at
-    /// once.
+    /// Continues sending, and lifts the block of the destination, or of all destinations. They are tried at once.
     ///
     /// - Throws: `destination.unknown`.
     public func resume(destination name: String? = nil) throws {

@@ -8,7 +8,7 @@ import SystemPackage
 extension SendJob {
     /// Makes a job for a delivery of a queue.
     ///
-    /// - Parameter held: the hash of the bytes in the queue; nil if it is that of the capture.
+    /// - Parameter held: the hash of the bytes in the queue; nil if they are the capture's bytes.
     init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, held: Digest? = nil,
         _ queue: UploadQueue

@@ -5,8 +5,7 @@ import QueueModel
 /// Handles captures that share a photo: a redacted and a full copy, links of a chain, or the same photo with other
 /// metadata. A server that is asked for the photo may return the id of any of them.
 extension UploadQueue {
-    /// The SQL condition for captures that a server may have under an unknown id, from a try or from an upload by other
-    /// means.
+    /// The SQL condition for captures that a server may have under an unknown id, by a try or an upload by other means.
     private static let isUntold = """
         NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NOT NULL)
             AND EXISTS (SELECT 1 FROM deliveries WHERE capture = seq

@@ -22,8 +22,7 @@ struct Spool: Sendable {
     /// Gives several files their names. All names are given before the folders are synced, because the first sync waits
     /// for the disk and the others then find their work done.
     ///
-    /// - Throws: an error for the whole group. Names that were given stay valid, because their bytes were synced
-    ///   before.
+    /// - Throws: an error for the whole group. Names that were given stay, because their bytes were synced before.
     func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)])
         throws(QueueError)
     {

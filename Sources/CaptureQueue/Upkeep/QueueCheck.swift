@@ -184,8 +184,7 @@ struct QueueCheck {
         }
     }
 
-    /// Checks the capture again with the turn to write, because a push or a prune may have changed it. Then sets it
-    /// aside.
+    /// Sets a capture aside. It is checked again with the turn to write, because a push or a prune may have changed it.
     private mutating func settle(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void
     ) throws {

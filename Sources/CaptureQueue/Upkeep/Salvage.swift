@@ -23,8 +23,8 @@ extension UploadQueue {
     /// Builds the database of a queue again from its spool. The old database is kept under another name.
     ///
     /// - Parameters:
-    ///   - releases: whether the captures wait to be sent. Otherwise they are held, because the user may have cancelled
-    ///     some.
+    ///   - releases: whether the captures wait to be sent. Otherwise they are held, because some may have been
+    ///     cancelled.
     ///   - isForced: whether to replace even a sound database.
     ///   - deliver: gets the id of each capture.
     /// - Throws: `state.refused` if the database is sound; `queue.newer`, `queue.missing`, `queue.open`, `queue.busy`,

@@ -57,7 +57,7 @@ extension UploadQueue {
         }
     }
 
-    /// Changes all captures of a filter that allow it, in transactions of at most 500 captures.
+    /// Changes all captures that the filter selects and that allow it, at most 500 in a transaction.
     ///
     /// - Parameter deliver: gets the id of each changed capture, once the change is on the disk.
     public func change(

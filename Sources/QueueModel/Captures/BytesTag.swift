@@ -27,8 +27,8 @@ package enum ExpectedBytes: Hashable, Sendable {
 }
 
 extension CaptureRecord {
-    /// How to check the bytes before they are sent. The SHA-256 serves for references, because users can change their
-    /// files.
+    /// How to check the bytes before they are sent. A user can change the file of a reference, so its SHA-256 is
+    /// compared.
     package var expectedBytes: ExpectedBytes {
         if holding == .spool, let tag { return .tag(tag) }
         return .sha256(sha256)

@@ -24,8 +24,7 @@ public enum Holding: String, Sendable, CaseIterable {
 public struct CaptureRecord: Hashable, Sendable {
     /// The order of arrival, from 1. A number is never used again.
     public let sequence: Int
-    /// The bundle's id. If the queue has several captures of one bundle id, `.2`, `.3` and so on is added to the later
-    /// ones.
+    /// The bundle's id, with `.2`, `.3` and so on added for later captures of the same bundle id.
     public let id: String
     public let identity: Digest
     /// The SHA-256 of the bundle's bytes.

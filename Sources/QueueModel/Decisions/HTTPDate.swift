@@ -30,7 +30,7 @@ package enum HTTPDate {
         return moment
     }
 
-    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. Its year is the latest one with these digits that is at most 50 years
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. Its year is the latest with these digits that is at most 50 years
     /// ahead.
     private static func withShortYear(_ words: [String], _ now: Int) -> Int? {
         guard words.count == 4, words[3] == "GMT" else { return nil }

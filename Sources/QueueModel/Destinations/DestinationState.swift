@@ -203,7 +203,8 @@ package struct DestinationState: Hashable, Sendable {
 
     // MARK: - What others say
 
-    /// Handles a change of the network: an offline destination is connected to at once, and its delays start anew.
+    /// Handles a change of the network: an offline destination is connected to at once, and its delays start again from
+    /// the first.
     ///
     /// - Returns: whether the destination is offline.
     package mutating func networkChanged(at now: Int) -> Bool {

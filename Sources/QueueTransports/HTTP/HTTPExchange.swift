@@ -52,8 +52,7 @@ final class HTTPExchange {
     private let kind: AnswerFacts.Kind
     private let options: ConnectionOptions
     private let hidesPaths: Bool
-    /// One session for each origin. With several connections in a session, unsolicited bytes on an unused one would go
-    /// unnoticed.
+    /// One session for each origin. Otherwise unsolicited bytes on an unused connection would go unnoticed.
     private var sessions: [WebAddress.Origin: CurlSession] = [:]
     /// The number of network changes when the sessions were made.
     private var network = 0
@@ -78,7 +77,7 @@ final class HTTPExchange {
     }
 
     /// - Parameters:
-    ///   - carriesCredentials: whether the request has a token, a signature or device headers, and must stay at its
+    ///   - carriesCredentials: whether the request has a token, a signature or device headers. Then it must stay at its
     ///     origin.
     ///   - isFetched: whether the URL came from a command or an endpoint, or has expired.
     func perform(
@@ -97,7 +96,8 @@ final class HTTPExchange {
         }
     }
 
-    /// Makes a request with a bearer token. Repeats it once if the server asks for a fresh token or fresh headers.
+    /// Makes a request with a bearer token. Repeats the request once if the server asks for a fresh token or fresh
+    /// headers.
     ///
     /// - Parameters:
     ///   - isFetched: as above; the caller handles a 403 for such a URL.

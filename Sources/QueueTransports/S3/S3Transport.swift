@@ -26,8 +26,7 @@ final class S3Transport: UploadTransport {
     /// The server's clock minus ours in milliseconds, learnt when the server refuses the time of a signature.
     private var offset = 0
 
-    /// Signs and sends a request. If the store says that the time is wrong, the request is repeated once with the right
-    /// time.
+    /// Signs and sends a request. If the store says that the time is wrong, the request is repeated once with its time.
     private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
         -> HTTPEnd
     {
@@ -86,8 +85,7 @@ final class S3Transport: UploadTransport {
         if job.delivery.isInDoubt || !settings.isConditional {
             switch try landed(job, handle, address, control) {
             case .absent: break
-            // The credentials may only allow writing. As the key contains the hash, a PUT can only replace the same
-            // bytes.
+            // The credentials may only allow writing. The key contains the hash, so a PUT only replaces equal bytes.
             case .outcome(.blocked(let block)) where block.reason == .credentials: break
             case .outcome(let outcome): return outcome
             }

@@ -16,7 +16,7 @@ extension Destination {
         return try DestinationSettings(settings, known)
     }
 
-    /// The pace; the default one if it cannot be parsed, because the transport reports that error.
+    /// The pace. If the settings cannot be parsed, this is the default pace, and the transport reports the error.
     package var pace: PaceSettings {
         var reader = SettingsReader(settings)
         return (try? PaceSettings(&reader)) ?? PaceSettings()

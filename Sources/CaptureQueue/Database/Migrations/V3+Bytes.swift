@@ -2,8 +2,7 @@ import GRDB
 import QueueModel
 
 extension V3 {
-    /// Adds the tag and the body hash, so that sending need not hash the bytes again. They are null in rows of version
-    /// 2.
+    /// Adds the tag and the body hash, so that sending need not hash the bytes again. Rows of version 2 have neither.
     ///
     /// `tag` belongs to the file in the spool: a Poly1305 key and the tag made with it. `body_sha256` is the hash of
     /// the upload body that is made from the bundle, and `body_form` says how that body is made.

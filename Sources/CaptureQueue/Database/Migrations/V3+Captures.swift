@@ -1,7 +1,7 @@
 import GRDB
 
 extension V3 {
-    /// Adds when bytes were stored and which deliveries sent only a part, and gives each delivery a destination.
+    /// Adds the time when bytes were stored and the part that a delivery sent, and gives each delivery a destination.
     ///
     /// It reads no bundle and cancels nothing.
     static func captures(_ db: Database) throws {

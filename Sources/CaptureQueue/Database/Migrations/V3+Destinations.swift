@@ -1,7 +1,7 @@
 import GRDB
 
 extension V3 {
-    /// Adds why a destination is blocked, the streaks of failures and refusals there, and when deliveries were tried.
+    /// Adds the reason of a block, the streaks of failures and refusals, and the time of a delivery's last try.
     static func destinations(_ db: Database) throws {
         for part in [blocks, words, order] { try db.execute(sql: part) }
     }

@@ -4,8 +4,8 @@ import QueueModel
 import QueueTransports
 import Synchronization
 
-/// Runs a command of the user for events, one event after the other, each for a limited time (Spec/capqueue.md section
-/// 4). A failure of the command changes nothing in the queue.
+/// Runs the user's command for events, one after the other, each for a limited time (Spec/capqueue.md section 4). A
+/// failure of the command changes nothing in the queue.
 public final class EventHook: Sendable {
     private struct State {
         var waiting: [QueueEvent] = []

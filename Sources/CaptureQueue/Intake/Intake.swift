@@ -206,7 +206,7 @@ struct Arrival: Sendable {
     /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.
     var tag: BytesTag?
     var body: BodyHash?
-    /// The hashed files of the spool to compare it with.
+    /// Hashed files of the spool with which the bundle is compared.
     var hashed: [SpoolReader.Hashed] = []
     var reference: String?
 }

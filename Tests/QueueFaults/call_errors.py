@@ -1,7 +1,7 @@
 """A system call of `push` or `prune` fails: broken disk, full disk, quota, no permission, a signal.
 
-Either the command says so and has acknowledged nothing, or all of it is done. A sync that fails is never believed
-afterwards: the push fails. What a signal interrupts is made again.
+Either the command reports an error and has acknowledged nothing, or it has done all of its work. After a failed sync
+the push fails, whatever a later sync returns. A call that a signal interrupted is repeated.
 """
 import functools
 import re
@@ -17,10 +17,10 @@ from queues import ids
 
 OPENING = ("openat", "open")
 FOLDERS = ("mkdir", "mkdirat")
-SHARED_MEMORY = re.compile(r'^\d+, "\\0", 1, ')  # it is made longer byte by byte
+SHARED_MEMORY = re.compile(r'^\d+, "\\0", 1, ')  # SQLite extends the shared memory with single bytes
 FULL = ("ENOSPC", "EDQUOT")
 SYNCS = ("fsync", "fdatasync", "sync_file_range")
-# The error, and the calls that can meet it.
+# Each error, and the calls that can meet it.
 ERRORS = {
     "EIO": ("read", "pread64", *OPENING, *MAKING, *WRITING, "unlink", "unlinkat", "ftruncate"),
     "ENOSPC": (*MAKING, *WRITING, *FOLDERS, "ftruncate", "fallocate"),
@@ -35,13 +35,14 @@ PRUNE_CODES = PUSH_CODES | {"EIO": (74,), "EACCES": (73, 74, 77)}
 
 
 def meets(scene, error, trial):
-    """The calls of the scene that can meet the error; what fails anyhow can fail in no other way."""
+    """Tries the error at the calls of the scene that can meet it, except calls that fail anyway."""
     calls = [call for call in scene.calls() if call.name in ERRORS[error] and " = -1 E" not in call.text]
     report(sweep(thinned(calls, scene.bench, f"{type(scene).__name__} {error}", is_needed), trial))
 
 
 def is_needed(call):
-    """Opening and reading fail in few ways, and often; of them a share will do."""
+    """Whether the call must be tried; opening and reading fail often and in few ways, so some of those calls are
+    enough."""
     return changes(call) or call.name in SYNCS
 
 
@@ -63,8 +64,9 @@ def push_meets(error, bench):
             expect(not ids(ended), f"fails and prints {ended.out!r}")
         else:
             refused(ended, *PUSH_CODES[error])
-            # SQLite knows no quota, and no disk that is full only when it syncs or makes room for shared memory. The
-            # tool then looks how much room there is, and here there is enough; full_disks has disks that are full.
+            # SQLite has no error for a quota, nor for a disk that is only full at a sync or when shared memory grows.
+            # The tool then checks how much room the disk has, and here it has enough; full_disks tests disks that are
+            # full.
             is_vague = error == "EDQUOT" or call.name in (*SYNCS, "ftruncate") or SHARED_MEMORY.search(call.text)
             untold = "queue.sqlite" in ended.text and is_vague
             expect(error not in FULL or untold or "--reference" in ended.text,
@@ -94,7 +96,7 @@ def prune_meets(error, bench):
             told = ended.text.startswith("capqueue: error: ") or call.meets_output
             expect(told, f"no message: {ended.text[:200]!r}")
         words_for_people(ended)
-        # The judge of a killed prune asks for what matters here, too.
+        # The checks after a killed prune matter here, too.
         ended.out = ended.out if ended.code == 0 else b""
         scene.judge(rig, ended, 0)
 

@@ -1,4 +1,4 @@
-"""What was released long ago takes little room: its history is condensed, what proves something stays."""
+"""Captures that were released long ago take little room: their history is condensed, and the proofs stay."""
 import json
 
 from checks import expect
@@ -6,7 +6,8 @@ from queues import ids
 
 
 def sent(bench):
-    """Two captures at a folder, one of them after a failed try, released 31 days ago."""
+    """Returns a queue with two captures that were sent to a folder and released 31 days ago; one was held in
+    between."""
     rig = bench.rig()
     disk = rig.out / "disk"
     disk.mkdir()
@@ -23,7 +24,7 @@ def sent(bench):
 
 
 def later(rig, bundle):
-    """The last row of a table stays in any case, so that its number does: it is of this capture."""
+    """Adds a later capture, because condensing always keeps the last row of a table, so that its number stays used."""
     rig.push(bundle)
     rig.run("run").must(0, about="run")
 
@@ -54,7 +55,7 @@ def condensed(bench):
 
 
 def numbers(bench):
-    """Rows that come later have greater numbers than any that ever was."""
+    """Later rows have greater numbers than any earlier row had."""
     rig, bundles = sent(bench)
     last = {table: rig.query(f"SELECT max(id) FROM {table}")[0][0] for table in ("transitions", "attempts")}
     rig.aged(*bundles, days=31)
@@ -68,7 +69,7 @@ def numbers(bench):
 
 
 def again(bench):
-    """Stored again, it has a history again, which is condensed again."""
+    """A capture that is stored again gets a new history, which is condensed in turn."""
     rig, bundles = sent(bench)
     rig.aged(*bundles, days=31)
     rig.run("prune").must(0)

@@ -1,7 +1,7 @@
-"""A damaged, foreign, missing or newer database.
+"""The database is damaged, foreign, missing or newer.
 
-Never deleted, never silent, never shown from the inside; `salvage` builds another one from the spool.
-"""
+The tool never deletes it, never ignores the damage, and never shows internals; `salvage` builds a new one from the
+spool. """
 import hashlib
 import json
 import sqlite3
@@ -9,13 +9,13 @@ import sqlite3
 from checks import every, expect
 from invariants import gives, holds, refused, words_for_people
 
-COUNT = 12  # captures; enough that tables and indexes have pages of their own
+COUNT = 12  # so many captures that tables and indexes have their own pages
 SPOILT = (0, 74)
 ASKING = (["list"], ["status"], ["push", "NEW"], ["prune", "--dry-run"], ["check"], ["check", "--repair"])
 
 
 def filled(bench):
-    """A queue of some captures in several states, all of it in the database's main file."""
+    """Returns a queue of captures in several states, whose database has nothing in its write-ahead log."""
     if not hasattr(bench, "filled"):
         rig = bench.rig()
         rig.push(*bench.stock[:COUNT])
@@ -31,13 +31,14 @@ def filled(bench):
 
 
 def aside(rig, bytes_):
-    """Files in the queue folder, the database apart, that have these very bytes."""
+    """Returns the files in the queue folder, except the database, that contain exactly these bytes."""
     return [path for path in rig.queue.iterdir() if path.is_file() and path.name != "queue.sqlite"
             and path.read_bytes() == bytes_]
 
 
 def salvaged(rig, held, about, released=False):
-    """salvage keeps the old database, and finds every capture; nothing is sent by itself then."""
+    """Checks that salvage keeps the old database and finds every capture, and that nothing is sent by itself
+    afterwards."""
     path = rig.queue / "queue.sqlite"
     old = path.read_bytes() if path.exists() else None
     spool = rig.spool()
@@ -55,7 +56,7 @@ def salvaged(rig, held, about, released=False):
 
 
 def spoilt(rig, held, about):
-    """Every command works as before or answers 74 and names salvage; nothing is touched."""
+    """Checks that every command works as before, or exits with 74 and names salvage, and that no file is changed."""
     path = rig.queue / "queue.sqlite"
     before, spool = path.read_bytes(), rig.spool()
     names = {"NEW": rig.bench.stock[30].path}
@@ -66,7 +67,7 @@ def spoilt(rig, held, about):
         words_for_people(result, about=f"{about}: {words[0]}")
         if result.code:
             refusals += 1
-            # Over another tool's database there may be no queue at all.
+            # With another tool's database the folder may not be a queue at all.
             hinted = "salvage" in result.text or "not one of a queue" in result.text
             expect(hinted, f"{about}: {words[0]} does not name salvage: {result.text!r}")
         elif words == ["list"]:
@@ -82,7 +83,7 @@ def spoilt(rig, held, about):
 
 
 def corrupt_pages(bench):
-    """Random bytes over one page, each page in turn."""
+    """Each page in turn is overwritten with random bytes."""
     origin, held = filled(bench)
     size = (origin.queue / "queue.sqlite").stat().st_size
     chance = bench.chance("pages")
@@ -106,7 +107,7 @@ def corrupt_pages(bench):
 
 
 def no_database(bench):
-    """Something else is under the database's name."""
+    """Another kind of file has the database's name."""
     origin, held = filled(bench)
     whole = (origin.queue / "queue.sqlite").read_bytes()
     foreign = origin.folder / "foreign.sqlite"
@@ -129,7 +130,7 @@ def no_database(bench):
 
 
 def database_is_gone(bench):
-    """salvage works without any database, too."""
+    """salvage also works if there is no database."""
     origin, held = filled(bench)
     rig = bench.rig().like(origin)
     (rig.queue / "queue.sqlite").unlink()
@@ -139,7 +140,7 @@ def database_is_gone(bench):
 
 
 def salvage_without_sidecars(bench):
-    """What a sidecar said, the bundle says."""
+    """If sidecars are missing or damaged, salvage reads the captures from the bundles."""
     origin, held = filled(bench)
     rig = bench.rig().like(origin)
     for bundle in held[::2]:
@@ -155,7 +156,7 @@ def salvage_without_sidecars(bench):
 
 
 def salvage_passes_damage_over(bench):
-    """One damaged bundle is no reason to lose the others."""
+    """If one bundle is damaged, salvage still finds the others."""
     origin, held = filled(bench)
     rig = bench.rig().like(origin)
     path = rig.spool_file(held[4])
@@ -169,7 +170,7 @@ def salvage_passes_damage_over(bench):
 
 
 def newer(bench):
-    """A migration that is not known: 11, and not a byte is touched."""
+    """A database with an unknown migration is refused with 11 and not changed."""
     origin, held = filled(bench)
     rig = bench.rig().like(origin)
     with rig.database() as database:
@@ -194,7 +195,7 @@ def digests(rig):
 
 
 def settings_are_rebuilt(bench):
-    """Destinations and settings come back from settings.json."""
+    """salvage restores destinations and settings from settings.json."""
     rig = bench.rig()
     (rig.out / "disk").mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")

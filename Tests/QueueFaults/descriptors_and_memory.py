@@ -1,4 +1,4 @@
-"""Few descriptors, little memory, limits of size: an error with words, or all of the work."""
+"""Few descriptors, little memory, and size limits: each command reports an error or does all of its work."""
 import functools
 import resource
 import signal
@@ -9,7 +9,7 @@ from invariants import clean, gives, holds, only_strays, pushes, words_for_peopl
 from memory import frugal, measured
 from queues import ids
 
-MEMORY = 40 << 20  # the promise for push, list and prune
+MEMORY = 40 << 20  # the promised limit for push, list and prune
 
 
 def limited(kind, value):
@@ -17,7 +17,7 @@ def limited(kind, value):
 
 
 def few_descriptors(bench):
-    """32 descriptors are enough for a batch of any length; with fewer there is an error with words, and no harm."""
+    """32 descriptors are enough for a batch of any length; with fewer the push reports an error and does no harm."""
     rig = bench.rig()
     few = limited(resource.RLIMIT_NOFILE, 32)
     rig.push(*bench.stock[:50], preexec_fn=few)
@@ -47,7 +47,7 @@ def memory_of_a_batch(bench):
 
 
 def memory_of_a_large_bundle(bench):
-    """64 MB through push, get and check, in memory that does not grow with them."""
+    """push, get and check handle 64 MB with memory that does not grow with the size."""
     large = bench.packed("large", PHOTO[:-2] + bytes(range(1, 251)) * 256_000 + PHOTO[-2:])
     rig = bench.rig()
     frugal(measured(rig, "push", large.path), 0, MEMORY, "push of 64 MB")
@@ -58,7 +58,7 @@ def memory_of_a_large_bundle(bench):
 
 
 def address_space(bench):
-    """From too little memory to enough: killed, an error, or all of the work; the queue is whole after each."""
+    """With too little memory the command is killed, reports an error or does all of its work; the queue stays whole."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     worked = 0
@@ -75,7 +75,7 @@ def address_space(bench):
 
 
 def file_size_limit(bench):
-    """`ulimit -f`: killed by SIGXFSZ, or 74 where that is ignored; nothing half done stays either way."""
+    """`ulimit -f` kills with SIGXFSZ, or gives 74 if that signal is ignored; no partial result stays."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     large = bench.packed("above the limit", PHOTO[:-2] + b"\x11" * 3_000_000 + PHOTO[-2:])
@@ -94,7 +94,7 @@ def file_size_limit(bench):
 
 
 def quota(bench):
-    """A limit refuses with 12 before anything is written, of a batch as of one; what is held is no matter."""
+    """The limit refuses one bundle or a batch with 12 before anything is written, but not captures that are stored."""
     rig = bench.rig()
     rig.push(*bench.stock[:3])
     used = sum(len(bundle.data) for bundle in bench.stock[:3])
@@ -104,7 +104,7 @@ def quota(bench):
     result = rig.run("push", bench.stock[3].path, bench.stock[4].path).must(12, about="a batch over the limit")
     words_for_people(result)
     printed = ids(result)
-    # One of the two has room; which one, and whether it is taken, is up to the tool.
+    # One of the two fits. The tool may take either one, or none.
     expect(printed in ([], [bench.stock[3].id], [bench.stock[4].id]), f"a batch over the limit prints {printed}")
     if not printed:
         expect(rig.names() == before, f"a refused push writes {set(rig.names()) - set(before)}")

@@ -1,4 +1,4 @@
-"""A delivery has its destination from the start, and nothing is cancelled that nobody cancelled."""
+"""A delivery has a destination from the start, and only the user cancels deliveries."""
 import json
 
 from checks import expect
@@ -12,7 +12,7 @@ def folder(rig, name, code=0):
 
 
 def goes(rig, bundle):
-    """Where its deliveries go, and their states."""
+    """Returns the destinations of its deliveries with their states."""
     return {each.get("destination", ""): each["state"] for each in rig.rows()[bundle.id]["deliveries"]}
 
 
@@ -21,7 +21,7 @@ def default(rig):
 
 
 def at_push(bench):
-    """The default one of that moment; a later default moves no backlog."""
+    """A push chooses the destination that is the default at that time; a later default does not move the delivery."""
     rig = bench.rig()
     for name in ("a", "b"):
         folder(rig, name)
@@ -39,7 +39,7 @@ def at_push(bench):
 
 
 def first_destination(bench):
-    """What was pushed before there was one gets the first that is added; a receipt without a destination stays one."""
+    """Captures pushed before there was a destination get the first one; a receipt without a destination keeps none."""
     rig = bench.rig()
     waiting, held, cancelled, done = bench.stock[:4]
     rig.push(waiting, held, cancelled, done)
@@ -60,7 +60,7 @@ def first_destination(bench):
 
 
 def nothing_cancelled(bench):
-    """push; push --dest b; cancel --dest b; dest default b; run: the capture goes to where it was pushed first."""
+    """push; push --dest b; cancel --dest b; dest default b; run: the capture goes to its first destination."""
     rig, bundle = bench.rig(), bench.stock[0]
     for name in ("a", "b"):
         folder(rig, name)
@@ -74,7 +74,7 @@ def nothing_cancelled(bench):
 
 
 def default_goes(bench):
-    """The oldest destination becomes the default when the default one goes."""
+    """When the default destination is removed, the oldest remaining one becomes the default."""
     rig = bench.rig()
     for name in ("a", "b", "c"):
         folder(rig, name)
@@ -89,7 +89,7 @@ def default_goes(bench):
 
 
 def renamed(bench):
-    """Its captures, its history and its sidecars follow."""
+    """Captures, history and sidecars of a renamed destination follow the new name."""
     rig, sent, waiting = bench.rig(), *bench.stock[:2]
     folder(rig, "a")
     rig.push(sent)
@@ -112,7 +112,7 @@ def renamed(bench):
 
 
 def retired(bench):
-    """It takes no further captures, and what waits is still sent to it."""
+    """A retired destination accepts no further captures, and those that wait are still sent to it."""
     rig = bench.rig()
     for name in ("a", "b"):
         folder(rig, name)
@@ -133,7 +133,8 @@ def retired(bench):
 
 
 def moved(bench):
-    """--to moves what waits and is held; what it may have already stays, and what was cancelled there is held."""
+    """--to moves waiting and held deliveries; one that may have landed stays, and one cancelled at the target is
+    held."""
     rig = bench.rig()
     for name in ("a", "b"):
         folder(rig, name)
@@ -146,7 +147,7 @@ def moved(bench):
     with rig.database() as database:
         database.execute("UPDATE deliveries SET in_doubt = 1 WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
                          (doubt.id,))
-        # A command names captures or a destination, so one delivery of several is cancelled here.
+        # `cancel` takes captures or a destination, so the test cancels one of several deliveries in the database.
         database.execute("UPDATE deliveries SET state = 'cancelled' WHERE destination = 2 AND capture = "
                          "(SELECT seq FROM captures WHERE id = ?)", (cancelled.id,))
     rig.run("dest", "retire", "a", "--to", "a").must(64, about="retire to itself")
@@ -165,7 +166,7 @@ def moved(bench):
 
 
 def former_names(bench):
-    """A name that a destination has or had is taken by no other one, so a sidecar means one destination."""
+    """No other destination can take a current or former name, so a name in a sidecar means one destination."""
     rig, bundle = bench.rig(), bench.stock[0]
     for name in ("a", "b"):
         folder(rig, name)
@@ -181,7 +182,7 @@ def former_names(bench):
 
 
 def named_twice(bench):
-    """A sidecar whose names came to mean the same destination (an earlier build allowed it) breaks nothing."""
+    """A sidecar with two names of the same destination, as an earlier build allowed, causes no failure."""
     rig, stray = bench.rig(), bench.stock[1]
     for name in ("a", "b"):
         folder(rig, name)
@@ -203,7 +204,7 @@ def named_twice(bench):
 
 
 def never_revived(bench):
-    """A push of what was cancelled at a retired destination goes to the one that is named, or the default one."""
+    """A push of a capture that was cancelled at a retired destination goes to the named destination, or the default."""
     rig = bench.rig()
     for name in ("a", "b", "c"):
         folder(rig, name)
@@ -230,7 +231,7 @@ def never_revived(bench):
 
 
 def pruned_by_name(bench):
-    """prune --cancelled with ids: these and no others, and none that is not cancelled."""
+    """prune --cancelled with ids removes only those captures, and only if they are cancelled."""
     rig = bench.rig()
     named, other, waiting = bench.stock[:3]
     rig.push(named, other, waiting)

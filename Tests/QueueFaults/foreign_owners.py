@@ -1,4 +1,4 @@
-"""A queue that others can write or own, and links in place of its files: refused (77), untouched."""
+"""A queue that other users can write or own, or that has links instead of files, is refused (77) and not changed."""
 import os
 
 from bench import NOBODY
@@ -31,7 +31,7 @@ def open_folders(bench):
         rig = filled(bench)
         before = rig.names()
         (rig.queue / folder).chmod(mode)
-        # What only reads has no need of incoming/.
+        # Commands that only read do not need incoming/.
         tried(rig, rig.queue, name, COMMANDS[:1] if folder == "incoming" else COMMANDS)
         expect(rig.names() == before, f"changed: {set(rig.names()) ^ set(before)}")
         (rig.queue / folder).chmod(0o700)
@@ -42,7 +42,7 @@ def open_folders(bench):
 
 
 def open_shard(bench):
-    """A shard that others could write, if they came that far: the folders above are closed to them."""
+    """A shard with mode 0777 does no harm, because the folders above it are closed to other users."""
     rig = filled(bench)
     rig.spool_file(bench.stock[0]).parent.chmod(0o777)
     words_for_people(rig.run("push", bench.stock[0].path).must(0, 77, about="push of what is held in an open shard"))
@@ -62,7 +62,7 @@ def open_database(bench):
 
 
 def open_settings(bench):
-    """The copy of the settings holds what destinations need: headers, presigned URLs."""
+    """An open settings.json is refused, because it contains headers and presigned URLs of destinations."""
     for mode in (0o644, 0o640, 0o660):
         rig = filled(bench)
         rig.run("config", "retention", "9d").must(0, about="config")
@@ -73,7 +73,7 @@ def open_settings(bench):
 
 
 def only_readable(bench):
-    """That others can list the queue's folder is the user's own choice: what is in it is closed to them."""
+    """The user may let others list the queue's folder; its files stay closed to them."""
     for mode in (0o750, 0o755, 0o711):
         rig = filled(bench)
         rig.queue.chmod(mode)
@@ -82,7 +82,7 @@ def only_readable(bench):
 
 
 def made_private(bench):
-    """Whatever the umask: folders 0700, files 0600."""
+    """With any umask, folders have mode 0700 and files 0600."""
     for umask in (0o000, 0o022, 0o027, 0o077):
         rig = bench.rig()
         rig.run("push", bench.stock[0].path, umask=umask).must(0, about=f"umask {umask:03o}")
@@ -105,7 +105,7 @@ def of_another_user(bench):
 
 
 def links_in_place(bench):
-    """A symbolic link in place of a file or folder of the queue: refused, and what it points to is as it was."""
+    """A symbolic link instead of a file or folder of the queue is refused, and its target is not changed."""
     names = ["queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "queue.lock", "settings.json", "spool", "incoming"]
 
     def judge(name, _):
@@ -131,7 +131,7 @@ def links_in_place(bench):
 
 
 def links_to_nowhere(bench):
-    """A dangling link is not written through."""
+    """The tool does not write through a dangling link."""
     def judge(name, _):
         rig = filled(bench)
         place = rig.queue / name
@@ -147,7 +147,7 @@ def links_to_nowhere(bench):
 
 
 def links_in_the_spool(bench):
-    """A link under a bundle's name is not followed: the queue holds no bytes there."""
+    """A link under a bundle's name is not followed, because the queue has no bytes there."""
     rig = filled(bench)
     bundle = bench.stock[0]
     place, victim = rig.spool_file(bundle), rig.folder / "victim"
@@ -163,7 +163,7 @@ def links_in_the_spool(bench):
 
 
 def linked_queue(bench):
-    """The queue's own place may be a link; people move folders to other disks."""
+    """The queue's own path may be a link, because users move folders to other disks."""
     rig = filled(bench)
     rig.queue.rename(rig.folder / "elsewhere")
     rig.queue.symlink_to("elsewhere")
@@ -173,7 +173,7 @@ def linked_queue(bench):
 
 
 def no_place(bench):
-    """A queue that cannot be made: 73, and words that name it."""
+    """If a queue cannot be made, the exit code is 73 and the message names its path."""
     rig = bench.rig()
     (rig.folder / "file").write_text("mine")
     for place in (rig.folder / "file", rig.folder / "file/below", "/proc/queue", rig.folder / ("n" * 300)):

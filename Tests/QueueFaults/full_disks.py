@@ -11,7 +11,7 @@ SIZES = ("256k", "400k", "512k", "768k", "1m", "1500k", "2m")
 
 
 def medium(bench):
-    """Bundles of about 60 kB; incompressible or not, a bundle has its photo as it is."""
+    """Returns bundles of about 60 kB: their photos would compress well, but a bundle contains its photo unchanged."""
     if not hasattr(bench, "medium"):
         bench.medium = [bench.packed(f"medium{number}", PHOTO[:-2] + bytes([number + 1]) * 60_000 + PHOTO[-2:])
                         for number in range(24)]
@@ -24,7 +24,7 @@ def listed(place, about):
 
 
 def intact(place, held, about):
-    """The rows are those that were acknowledged, their bytes are in the spool, and nothing else is."""
+    """Checks that the rows are those that were acknowledged, and that the spool has exactly their bytes."""
     rows = listed(place, about)
     expect(rows.keys() == {bundle.id for bundle in held}, f"{about}: lists {len(rows)} of {len(held)}")
     for bundle in held:
@@ -43,7 +43,7 @@ def refuses(result, about):
 
 
 def fills_up(bench):
-    """One bundle after another until the disk is full, on disks of several sizes."""
+    """Bundles are pushed one by one until the disk is full, on disks of several sizes."""
     for size in SIZES:
         rig = bench.rig()
         with mounted(rig, rig.queue, small(size)) as place:
@@ -71,7 +71,7 @@ def fills_up(bench):
 
 
 def many_at_once(bench):
-    """A batch that does not fit: what is not acknowledged is not there; what is, is."""
+    """If a batch does not fit, the queue has what it acknowledged, and nothing else."""
     for size in ("512k", "1m", "1500k"):
         rig = bench.rig()
         with mounted(rig, rig.queue, small(size)) as place:
@@ -90,7 +90,7 @@ def full_to_the_last_byte(place):
 
 
 def prune_makes_room(bench):
-    """prune and list work on a disk without a free byte; then there is room for a push."""
+    """prune and list work on a disk without a free byte; afterwards there is room for a push."""
     rig = bench.rig()
     disk = rig.folder / "disk"
     rig.queue = disk / "queue"
@@ -121,7 +121,7 @@ def prune_makes_room(bench):
 
 
 def reading_commands(bench):
-    """What only reads needs no room."""
+    """Commands that only read need no room."""
     rig = bench.rig()
     disk = rig.folder / "disk"
     rig.queue = disk / "queue"
@@ -141,7 +141,7 @@ def reading_commands(bench):
 
 
 def other_commands(bench):
-    """On a disk without a free byte every command ends by its work or by 74, and loses nothing."""
+    """On a disk without a free byte every command does its work or exits with 74, and loses nothing."""
     rig = bench.rig()
     disk = rig.folder / "disk"
     rig.queue = disk / "queue"
@@ -163,7 +163,7 @@ def other_commands(bench):
         for bundle in held:
             path = place.inside / "spool" / bundle.sha256[:2] / f"{bundle.sha256}.bundle"
             there = path.exists() and path.read_bytes() == bundle.data
-            # The third may have been cancelled, and let go.
+            # The third one may have been cancelled and released.
             gone = bundle is held[2] and rows[bundle.id]["holding"] in ("removing", "removed")
             expect(there or gone, f"with room again: {bundle.id} is {rows[bundle.id]['holding']}")
         place.run("check", "--read-data").must(0, about="check with room again")
@@ -172,7 +172,7 @@ def other_commands(bench):
 
 
 def no_inode(bench):
-    """A disk that has room, and no inode left."""
+    """The disk has room but no inode left."""
     for count in (8, 12, 16, 20):
         rig = bench.rig()
         with mounted(rig, rig.queue, small("8m", f",nr_inodes={count}")) as place:

@@ -1,4 +1,4 @@
-"""Push hashes before it takes its turn to write, and a run waits for its turn for as long as it has to."""
+"""Push hashes before it waits for the writers' lock, and a run waits for that lock as long as necessary."""
 import os
 import pathlib
 import signal
@@ -21,7 +21,7 @@ def big(bench):
 
 
 def bytes_read(process):
-    """By all threads of a process so far."""
+    """Returns how many bytes all threads of a process have read so far."""
     try:
         return int(pathlib.Path(f"/proc/{process.pid}/io").read_text().split("rchar:")[1].split()[0])
     except (OSError, IndexError):
@@ -36,7 +36,7 @@ def wait_until(condition, what):
 
 
 def pushed_at_the_lock(rig, bundle, meanwhile):
-    """A push of what is held, which has read everything before it waits for its turn; `meanwhile` happens then."""
+    """Pushes a stored bundle while another process has the lock; calls `meanwhile` once push has read everything."""
     with locked(rig.queue / "queue.lock"):
         tool = subprocess.Popen(rig.argv("push", bundle.path, "--json"), env=rig.env, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
@@ -51,7 +51,7 @@ def pushed_at_the_lock(rig, bundle, meanwhile):
 
 
 def hashed_before(bench):
-    """What is held is hashed while others write; with the turn to write it is only compared by its inode and times."""
+    """Push hashes stored bytes without the lock; under the lock it only compares inode and times."""
     rig, bundle = bench.rig(), big(bench)
     rig.push(bundle)
     said = pushed_at_the_lock(rig, bundle, lambda: None)
@@ -60,7 +60,7 @@ def hashed_before(bench):
 
 
 def changed_meanwhile(bench):
-    """A file that changes between its hash and the turn to write is hashed again: the push heals it."""
+    """If a file changes after push has hashed it and before it gets the lock, push hashes it again and restores it."""
     cases = {"a bit": lambda path, data: overwrite(path, flipped(data)), "gone": lambda path, data: path.unlink(),
              "another inode": lambda path, data: (path.with_suffix(".new").write_bytes(flipped(data)),
                                                   os.replace(path.with_suffix(".new"), path))}
@@ -74,7 +74,7 @@ def changed_meanwhile(bench):
 
 
 def stray_changed_meanwhile(bench):
-    """The same for what a killed push left under this name."""
+    """A stray file of a killed push that changes in the same moment is hashed again, too."""
     rig, bundle = bench.rig(), big(bench)
     rig.push(bench.stock[0])
     rig.stray(bundle)
@@ -85,7 +85,7 @@ def stray_changed_meanwhile(bench):
 
 
 def by_several_threads(bench):
-    """Bundles of one push are read side by side, and told in the order in which they were named."""
+    """Several threads read the bundles of one push, and the results have the order of the arguments."""
     require_strace()
     rig, log = bench.rig(), bench.folder / f"threads{next(bench.numbers)}"
     bundles = bench.stock[:24]
@@ -108,13 +108,13 @@ def to_disk(bench):
 
 
 def busy_lock(bench):
-    """Somebody writes for longer than any other command waits: the run waits on, and sends then."""
+    """If another process writes for longer than other commands would wait, the run keeps waiting and then sends."""
     rig = to_disk(bench)
     with faked(rig, "+0 x200", "-f"):
         with locked(rig.queue / "queue.lock"):
             tool = subprocess.Popen([*rig.before, *rig.argv("run", "--until-empty")], env=rig.env,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            time.sleep(3)  # 600 s of its own
+            time.sleep(3)  # 600 s on the clock of the run
             alive = tool.poll() is None
         _, err = tool.communicate(timeout=PATIENCE)
     expect(alive, f"the run ended while the lock was held: exit {tool.returncode}: {err[-300:]!r}")
@@ -123,7 +123,7 @@ def busy_lock(bench):
 
 
 def busy_database(bench):
-    """A transaction of another program, for longer than SQLite waits."""
+    """Another program keeps a transaction open for longer than SQLite waits, and the run keeps waiting."""
     rig = to_disk(bench)
     with rig.database() as database:
         database.execute("BEGIN IMMEDIATE")
@@ -138,14 +138,14 @@ def busy_database(bench):
 
 
 def stopped_at_a_busy_lock(bench):
-    """A run that is asked to end does not wait for a lock for ever: 10 after a minute."""
+    """A run that got a signal does not wait for a lock for ever: it exits with 10 after a minute."""
     rig = to_disk(bench)
     with faked(rig, "+0 x200", "-f"), locked(rig.queue / "queue.lock"):
         tool = subprocess.Popen([*rig.before, *rig.argv("run", "--watch")], env=rig.env, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
         time.sleep(1.5)
         expect(tool.poll() is None, "the run ended before it was asked to")
-        # faketime waits for the tool and gives its exit code.
+        # faketime waits for the tool and returns its exit code.
         for child in pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split() or [tool.pid]:
             os.kill(int(child), signal.SIGTERM)
         _, err = tool.communicate(timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Names and texts that want to steer a terminal, the command line, SQL or a path."""
+"""Names and texts that try to control a terminal, the command line, SQL or a path."""
 import json
 import os
 
@@ -15,13 +15,13 @@ PATHS = ["../x", "..", ".", "/etc/passwd", "a/../../x", "-", "--", "-rf", "~"]
 def harmless(result, about):
     for name, data in (("standard output", result.out), ("standard error", result.err)):
         expect(not steers(data), f"{about}: {steers(data)} on {name}: {data[:200]!r}")
-    text = result.text.replace("SELECT sha256", "")  # what we said ourselves
+    text = result.text.replace("SELECT sha256", "")  # our own text contains this
     expect(not INNER.search(text), f"{about}: shows the inside: {text[:200]!r}")
     return result
 
 
 def file_names(bench):
-    """Bundles with such names are pushed, told of harmlessly, and stored under their hash."""
+    """Bundles with such names are pushed, their names are printed harmlessly, and they are stored under their hash."""
     def judge(kind, name):
         rig = bench.rig()
         path = rig.out / f"{name}.bundle"
@@ -53,7 +53,8 @@ def file_names(bench):
 
 
 def not_unicode(bench):
-    """Linux names are bytes: one that is no UTF-8 is taken as it is, or refused; never is another file read."""
+    """File names are bytes on Linux: a name that is not UTF-8 is used as it is or refused, never taken for another
+    file."""
     rig = bench.rig()
     name = os.fsencode(rig.out) + b"/x\xff\xfe.bundle"
     with open(name, "wb") as file:
@@ -82,14 +83,14 @@ def _pipe(data):
 
 
 def names_from_a_pipe(bench):
-    """--from0: newlines and dashes are parts of names, a last name without its end is an error, no name is one too."""
+    """--from0: newlines and dashes may be in names; a last name without NUL is an error, and so is an empty list."""
     rig = bench.rig()
     for name, bundle in (("a\nb.bundle", bench.stock[0]), ("-", bench.stock[1]), ("--move", bench.stock[2])):
         (rig.out / name).write_bytes(bundle.data)
     result = rig.run("push", "--from0", stdin=_pipe(b"a\nb.bundle\0-\0--move\0")).must(0, about="--from0")
     expect(ids(result) == [bundle.id for bundle in bench.stock[:3]], f"prints {result.out!r}")
     rig.run("push", "--from0", stdin=_pipe(b"")).must(64, about="--from0 without a name")
-    # A part of a name can be the name of something else.
+    # A part of a name can be the name of another file.
     (rig.out / "x.bun").write_bytes(bench.stock[4].data)
     result = rig.run("push", "--from0", stdin=_pipe(b"a\nb.bundle\0x.bun")).must(64, 66, about="--from0, cut")
     expect(bench.stock[4].id not in rig.rows(), "a name that was cut off is pushed")
@@ -130,7 +131,7 @@ def long_names(bench):
 
 
 def words(bench):
-    """Where a name, an id or a number is expected: 64, 66 or 78, soon, harmlessly, and nothing is made."""
+    """Bad names, ids and numbers are refused with 64, 66 or 78, soon and harmlessly, and nothing is made."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     target = bench.stock[2].path
@@ -165,7 +166,7 @@ def words(bench):
 
 
 def numbers(bench):
-    """Numbers at and over their edges."""
+    """Numbers at their limits and beyond them."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     for line in (["push", "--priority=11", "NEW"], ["push", "--priority=-11", "NEW"],

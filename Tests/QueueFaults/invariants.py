@@ -1,4 +1,4 @@
-"""What has to hold of a queue whatever happened to it (Spec/queue.md section 1)."""
+"""What must be true of a queue whatever happened to it (Spec/queue.md section 1)."""
 import hashlib
 import json
 import re
@@ -6,13 +6,13 @@ import re
 from checks import expect
 from queues import KNOWN, ids
 
-# No message shows what is behind the tool: SQL, SQLite's own words, stacks. (`[a-z]+ ... in` would match prose.)
+# No message shows internals: SQL, SQLite's own messages, stacks. (`[a-z]+ ... in` would match prose.)
 INNER = re.compile(r"\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|PRAGMA|SQLITE_\w+|SQLite error|GRDB|DatabaseError"
                    r"|database is locked|database disk image|Fatal error|Swift/|at 0x)")
 
 
 def words_for_people(result, lines=4, about="a message"):
-    """Standard error: few lines, each with the tool's name, and nothing of its inside."""
+    """Checks that standard error has few lines, each with the tool's name, and shows no internals."""
     text = result.text
     expect(not INNER.search(text), f"{about}: shows the inside: {text[:300]!r}")
     expect(len(text.splitlines()) <= lines, f"{about}: a storm of messages: {text[:300]!r}")
@@ -22,7 +22,7 @@ def words_for_people(result, lines=4, about="a message"):
 
 
 def refused(result, *codes, about=""):
-    """A failure that says why, and prints no id."""
+    """Checks that the command failed with a message, and printed no id."""
     result.must(*codes, about=about)
     expect(result.text.startswith("capqueue: error: "), f"{about}: no error message: {result.text[:200]!r}")
     expect(not result.out, f"{about}: prints {result.out[:100]!r}")
@@ -30,7 +30,7 @@ def refused(result, *codes, about=""):
 
 
 def holds(rig, *bundles, rows=None, about=""):
-    """The queue has these captures, and their very bytes."""
+    """Checks that the queue has these captures with exactly their bytes."""
     rows = rig.rows(about=about) if rows is None else rows
     for bundle in bundles:
         row = rows.get(bundle.id)
@@ -46,14 +46,14 @@ def holds(rig, *bundles, rows=None, about=""):
 
 
 def gives(rig, *bundles, about=""):
-    """`get` gives the very bytes."""
+    """Checks that `get` returns exactly the pushed bytes."""
     for bundle in bundles:
         out = rig.run("get", bundle.id, "-o", "-").must(0, about=f"{about}: get").out
         expect(out == bundle.data, f"{about}: get gives other bytes for {bundle.id}")
 
 
 def rows_have_bytes(rig, about=""):
-    """No row says `spool` without the file that it means, whole, and its sidecar; and no row is there twice."""
+    """Checks that each row with holding `spool` has its whole file and its sidecar, and that no row is there twice."""
     rows = rig.rows(about=about)
     for row in rows.values():
         if row["holding"] == "spool":
@@ -68,7 +68,7 @@ def rows_have_bytes(rig, about=""):
 
 
 def findings(result):
-    """The findings of `check --json`, without its summary."""
+    """Returns the findings of `check --json`, without its summary."""
     lines = [json.loads(line) for line in result.out.splitlines()]
     return [line for line in lines if line["kind"] != "summary"]
 
@@ -80,7 +80,8 @@ def check_says(rig, *codes, options=("--read-data",), about="check"):
 
 
 def only_strays(rig, about="check"):
-    """`check` finds nothing, or files that no row names; those files. What it took out of incoming/ is none."""
+    """Checks that `check` finds at most files without rows; returns those files, except what it removed from
+    incoming/."""
     found = check_says(rig, 0, 15, about=about)
     strays = [finding for finding in found if "stray" in finding["kind"]]
     for finding in found:
@@ -90,9 +91,9 @@ def only_strays(rig, about="check"):
 
 
 def clean(rig, about="at the end"):
-    """`check --read-data` finds nothing, nothing is left over, and the rows are all that the spool holds."""
+    """Checks that `check --read-data` finds nothing, nothing is left over, and rows and spool agree."""
     found = check_says(rig, 0, about=about)
-    # What a killed change of the settings left is taken away by the check that names it.
+    # A killed change of the settings leaves a file that check reports and removes at once.
     open_ones = [finding for finding in found if not (finding["kind"] == "leftover" and finding["repaired"])]
     expect(not open_ones, f"{about}: check finds {found} and answers 0")
     nothing_left_over(rig, about)
@@ -107,13 +108,13 @@ def clean(rig, about="at the end"):
 
 
 def nothing_left_over(rig, about=""):
-    """No temporary name, no file in `incoming`, no sidecar without a bundle or a reference."""
+    """Checks that there is no temporary name, no file in `incoming`, and no sidecar without a bundle or a reference."""
     odd = [name for name in rig.names() if not KNOWN.fullmatch(name)]
     expect(not odd, f"{about}: leaves {odd}")
 
 
 def pushes(rig, *bundles, options=(), about="pushed again"):
-    """A push of these bundles works, whether they are held already or not, and prints their ids."""
+    """Checks that a push of these bundles, stored or not, succeeds and prints their ids."""
     result = rig.run("push", *options, *(bundle.path for bundle in bundles)).must(0, about=about)
     expect(ids(result) == [bundle.id for bundle in bundles], f"{about}: prints {result.out[:200]!r}")
     return result

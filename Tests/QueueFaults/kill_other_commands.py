@@ -1,6 +1,6 @@
 """Commands that change a state, a destination or the spool are killed at each of their system calls.
 
-The state is the old one or the new one, and the same command leads to the new one.
+Afterwards the state is the old one or the new one, and repeating the command leads to the new one.
 """
 import functools
 import json
@@ -12,7 +12,7 @@ from queues import ids
 
 
 class Change(Scene):
-    """A command on one capture of three."""
+    """A command on one of three captures is killed."""
 
     old, new, command = "pending", "held", "hold"
 
@@ -55,7 +55,7 @@ class Uploaded(Change):
 
 
 class Destination(Scene):
-    """`dest add` in a queue that has none: there or not, and then it can be used."""
+    """`dest add` is killed in a queue without destinations: the destination exists and works, or does not exist."""
 
     def make(self, rig):
         rig.push(self.bench.stock[0])
@@ -80,7 +80,7 @@ class Destination(Scene):
 
 
 class Configured(Scene):
-    """`config`: the old value or the new one, and a whole settings.json."""
+    """`config` is killed: the setting has the old value or the new one, and settings.json is whole."""
 
     def make(self, rig):
         rig.push(self.bench.stock[0])
@@ -100,7 +100,7 @@ class Configured(Scene):
 
 
 class Repaired(Scene):
-    """`check --repair` with a stray bundle, a damaged one, a missing one and something in incoming/."""
+    """`check --repair` is killed, with a stray bundle, a damaged one, a missing one and a file in incoming/."""
 
     codes = (74,)
 

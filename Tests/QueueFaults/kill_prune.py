@@ -1,7 +1,7 @@
 """`prune` is killed at each of its system calls.
 
-A file that is gone under a row that says `spool` must be impossible; what was not to be deleted is whole; the next
-prune ends the work.
+No row with holding `spool` may lack its file, captures that prune must keep stay whole, and the next prune finishes the
+work.
 """
 import functools
 

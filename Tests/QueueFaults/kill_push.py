@@ -1,7 +1,7 @@
 """`push` is killed at each of its system calls.
 
-What it acknowledged is held, a row never lacks its bytes, and the same push again leads to one copy of everything. Half
-of the trials push again at once, the other half let `check --repair` adopt what the kill left first.
+Every acknowledged capture is stored, no row lacks its bytes, and the same push again leads to one copy of everything.
+Half of the trials push again at once; in the other half `check --repair` first adopts what the kill left.
 """
 import functools
 import os
@@ -14,7 +14,7 @@ from queues import ids
 
 
 class Push(Scene):
-    """Bundles 2 and on are pushed into a queue that holds 0 and 1."""
+    """Bundles from number 2 on are pushed into a queue that holds 0 and 1."""
 
     before, count, options = 2, 1, ()
 
@@ -37,7 +37,7 @@ class Push(Scene):
         expect(printed == [bundle.id for bundle in self.new][:len(printed)], f"printed {printed}")
         acknowledged = [*self.held, *self.new[:len(printed)]]
         if not self.held and not printed and rig.run("list").code == 66:
-            pass  # the queue is not there yet
+            pass  # the queue does not exist yet
         else:
             rows = rows_have_bytes(rig, "after the kill")
             holds(rig, *acknowledged, rows=rows, about="after the kill")
@@ -53,7 +53,7 @@ class Push(Scene):
         gives(rig, self.new[-1])
 
     def judge_sources(self, rig, rows):
-        """No source is touched."""
+        """Checks that the sources are unchanged; a plain push touches none."""
 
     def again(self, rig):
         pushes(rig, *self.new, options=self.options)
@@ -68,7 +68,7 @@ class Several(Push):
 
 
 class Moved(Push):
-    """With --move a source may only be gone when the queue holds it."""
+    """With --move a source may be gone only if the queue holds its bytes."""
 
     count, options = 2, ("--move",)
 
@@ -101,7 +101,7 @@ class Piped(Push):
 
     def stdin(self, _):
         reader, writer = os.pipe()
-        os.write(writer, self.new[0].data)  # less than a pipe holds
+        os.write(writer, self.new[0].data)  # a pipe has room for this many bytes
         os.close(writer)
         return open(reader, "rb")
 
@@ -116,7 +116,7 @@ class Referenced(Push):
 
 
 class Named(Push):
-    """On a file system without nameless files; what a kill leaves in incoming/ goes with the next check."""
+    """A push on a file system without nameless files; the next check removes what a kill left in incoming/."""
 
     def run(self, rig, before=()):
         return rig.run(*self.words(rig), prefix=[*before, *without_nameless_files()])

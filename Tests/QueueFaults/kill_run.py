@@ -1,4 +1,4 @@
-"""`run` into a folder is killed at each of its system calls: nothing is stranded, nothing is half there."""
+"""`run` to a folder is killed at each of its system calls: no capture is stuck, and no partial file is delivered."""
 import json
 
 from checks import expect
@@ -7,7 +7,7 @@ from kills import Scene, killed_everywhere
 
 
 class Run(Scene):
-    """Two captures on their way to a mounted disk."""
+    """Two captures are sent to a mounted disk."""
 
     count = 2
 
@@ -16,7 +16,7 @@ class Run(Scene):
         (rig.out / "disk").mkdir()
 
     def enter(self, rig):
-        # The destination knows where it is, so it cannot be copied with the rig.
+        # The destination contains its path, so it cannot be copied with the rig.
         rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
 
     def words(self, rig):

@@ -1,11 +1,11 @@
-"""`salvage` is killed at each of its system calls: the next one rebuilds all."""
+"""`salvage` is killed at each of its system calls: the next one rebuilds everything."""
 from checks import expect
 from invariants import clean, gives, holds
 from kills import Scene, killed_everywhere
 
 
 class Salvage(Scene):
-    """Five captures under a database whose first page is not one."""
+    """Five captures, and a database whose first page is overwritten."""
 
     def make(self, rig):
         rig.push(*self.bench.stock[:5])
@@ -26,7 +26,7 @@ class Salvage(Scene):
         listed = rig.run("list", "--json")
         listed.must(0, 66, 74, about="list after the kill")
         expect(listed.code or len(listed.out.splitlines()) in (0, 5), "list works and says half of what there is")
-        # What the killed one finished is sound, and salvage refuses that.
+        # If the killed salvage finished, the database is sound, and salvage refuses to replace that.
         rig.run("salvage").must(64 if listed.code == 0 and listed.out else 0, about="salvage again")
         rows = clean(rig, "after salvage again")
         holds(rig, *held, rows=rows, about="after salvage again")

@@ -1,9 +1,9 @@
-"""Kills at every system call of a command, and errors at every call that can meet one, each in a fresh copy of a rig.
+"""Kills at every system call of a command, and errors at every call that can meet one, each in a new copy of a rig.
 
-strace counts the calls of each thread by itself and acts on the first that is that far, so calls are counted in the
-same way here. A kill at a call that reads or syncs leaves the same disk as one at the next call that changes something,
-and one amid the pages of a transaction leaves a transaction that does not count. So a sweep meets every other call, and
-of these a share that the seed chooses; run.py --every meets all, in many minutes.
+strace counts the calls of each thread separately and acts on the first thread that reaches the number, so calls are
+counted in the same way here. A kill at a call that reads or syncs leaves the same disk as a kill at the next call that
+changes something, and a kill between the pages of a transaction leaves one that does not count. So a sweep tries all
+calls but these, and of these a part that the seed chooses; run.py --every tries all, which takes many minutes.
 """
 import re
 import shutil
@@ -25,21 +25,21 @@ KILLED = (-9, 137)
 
 
 def changes(call):
-    """Whether the disk can be another one after this call; a power cut is not what is tried here."""
+    """Whether the disk can be different after this call; power cuts are not tested here."""
     if call.name.startswith("open"):
         return "O_CREAT" in call.text or "O_TMPFILE" in call.text or "O_TRUNC" in call.text
     return call.name in CHANGING or call.name == "ioctl" and "FICLONE" in call.text
 
 
 class Scene:
-    """A command, what is there before it, and what has to hold when it was killed or failed.
+    """A command, the queue before it, and the checks after it was killed or failed.
 
-    `make(rig)` prepares, `words(rig)` is the command, `judge(rig, result, number)` looks at what is left; `number` lets
-    trials take turns where there are two ways to go on. `stdin(rig)` makes what is given to the command.
-    """
+    `make(rig)` prepares the queue, `words(rig)` returns the command, and `judge(rig, result, number)` checks the
+    result. `number` lets trials alternate between two ways to continue. `stdin(rig)` makes the standard input of the
+    command. """
 
     stdin = None
-    codes = (0,)  # of an undisturbed run
+    codes = (0,)  # exit codes of an undisturbed run
 
     def __init__(self, bench):
         self.bench = bench
@@ -55,17 +55,17 @@ class Scene:
         return rig
 
     def enter(self, rig):
-        """What cannot be copied with a rig, since it depends on where it is."""
+        """Prepares what cannot be copied with a rig because it contains the rig's path."""
 
     def run(self, rig, before=()):
         how = {"stdin": self.stdin(rig)} if self.stdin else {}
         return rig.run(*self.words(rig), prefix=before, **how)
 
     def calls(self):
-        """The calls of an undisturbed run from the first that names the rig, each name and number once.
+        """Returns the calls of an undisturbed run from the first that names the rig, each name and number once.
 
-        `is_before_output` says whether nothing was printed yet; `meets_output` whether a call of that name and number,
-        be it another thread's, writes to standard output or standard error.
+        `is_before_output` says whether nothing was printed before the call. `meets_output` says whether a call with
+        that name and number, in any thread, writes to standard output or standard error.
         """
         require_strace()
         rig = self.rig()
@@ -85,8 +85,8 @@ class Scene:
                 seen.add((name, number))
                 call = Call(name, number, text.replace(str(rig.folder), ""))
                 call.is_before_output = not has_printed
-                # SQLite syncs the folder of a new log by fdatasync, right after opening it, and ignores what comes of that.
-                # The tool has synced it before, by fsync.
+                # SQLite syncs the folder of a new log with fdatasync, right after opening it, and ignores the result.
+                # The tool has synced it before, with fsync.
                 folder = re.search(r'/queue", O_RDONLY\|O_CLOEXEC\) = (\d+)', opened.get(thread, ""))
                 call.is_repeated_by_sqlite = bool(name == "fdatasync" and folder and text.startswith(folder[1] + ")"))
                 if begun:
@@ -98,7 +98,7 @@ class Scene:
 
 
 def thinned(calls, bench, title, needed=changes):
-    """The calls that are needed, the last one, and of the others a share."""
+    """Returns the needed calls, the last call, and a random part of the others."""
     chance = bench.chance(title)
     chosen = []
     for place, call in enumerate(calls):
@@ -111,12 +111,12 @@ def thinned(calls, bench, title, needed=changes):
 
 
 def is_like(call, other):
-    """Whether both are writes into the same file."""
+    """Whether both calls write into the same file."""
     return call.name == other.name and call.text.partition(",")[0] == other.text.partition(",")[0]
 
 
 def sweep(items, trial):
-    """`trial(number, item)` for each item, two at a time; the problems that they return, in order."""
+    """Runs `trial(number, item)` for each item, two at a time; returns their problems in order."""
     return injection.sweep(enumerate(items), lambda item: trial(*item), at_a_time=2)
 
 
@@ -129,7 +129,7 @@ def killed_everywhere(scene):
         try:
             ended = scene.run(rig, prefix(call, "signal=KILL"))
             if ended.code not in KILLED:
-                # With several threads, none may have come that far this time.
+                # With several threads, perhaps none of them reached that number this time.
                 ended.must(*scene.codes, about="neither killed nor done")
                 survived.append(call)
             scene.judge(rig, ended, number)
@@ -145,5 +145,5 @@ def killed_everywhere(scene):
 
 
 def discard(rig):
-    """Hundreds of rigs are made; what one test has judged is not needed again."""
+    """Deletes a rig after its checks, because a sweep makes hundreds."""
     shutil.rmtree(rig.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Many processes at one queue: nobody fails, nobody sees a lock, nothing is lost or doubled."""
+"""Many processes use one queue: no command fails or mentions a lock, and nothing is lost or doubled."""
 import contextlib
 import fcntl
 import os
@@ -13,7 +13,7 @@ from wrong_clocks import faked
 
 
 class Crowd:
-    """Threads that each run the tool again and again; the first problem of each is kept."""
+    """Threads that run the tool again and again; the first problem of each is recorded."""
 
     def __init__(self):
         self.problems, self.threads = [], []
@@ -39,7 +39,7 @@ class Crowd:
 
 
 def quiet(result, about):
-    """Success, and no word of databases and locks."""
+    """Checks that the command succeeded and did not mention databases or locks."""
     result.must(0, about=about)
     words_for_people(result, about=about)
     for word in ("busy", "locked", "database"):
@@ -48,7 +48,7 @@ def quiet(result, about):
 
 
 def same_capture(bench):
-    """Four pushes of one capture at once, ten times: each prints the id, one copy is held."""
+    """Four processes push one capture at once, ten times: each prints the id, and one copy is stored."""
     rig = bench.rig()
     for number, bundle in enumerate(bench.stock[:10]):
         tools = [subprocess.Popen(rig.argv("push", bundle.path), env=rig.env, cwd=rig.out, stdout=subprocess.PIPE,
@@ -65,7 +65,7 @@ def same_capture(bench):
 
 
 def same_capture_moved(bench):
-    """Two --move of two files of the same capture: both are gone, one copy is held."""
+    """Two pushes with --move of two files of the same capture remove both files, and one copy is stored."""
     rig = bench.rig()
     for bundle in bench.stock[:6]:
         paths = [rig.out / "one.bundle", rig.out / "two.bundle"]
@@ -81,7 +81,7 @@ def same_capture_moved(bench):
 
 
 def same_file_moved(bench):
-    """Two --move of the same file: one of them may come too late, and nothing is lost."""
+    """Two pushes with --move of the same file: one of them may be too late, and nothing is lost."""
     rig = bench.rig()
     for bundle in bench.stock[:6]:
         path = rig.out / "x.bundle"
@@ -95,7 +95,7 @@ def same_file_moved(bench):
 
 
 def eight_and_two(bench):
-    """Eight processes push six bundles each, one by one, while one prunes and one lists."""
+    """Eight processes push six bundles each, one by one, while another prunes and another lists."""
     rig = bench.rig()
     old = bench.stock[48:56]
     rig.push(*old)
@@ -139,7 +139,8 @@ def eight_and_two(bench):
 
 
 def storms(bench):
-    """hold, release, cancel and retry of the same captures by four processes: a state, a history, no error."""
+    """Four processes hold, release, cancel and retry the same captures: state and history agree, and no command
+    fails."""
     rig = bench.rig()
     rig.push(*bench.stock[:6])
     crowd = Crowd()
@@ -174,7 +175,7 @@ def locked(path):
 
 
 def waits_for_its_turn(bench):
-    """While somebody holds the writers' lock, writers wait and readers do not."""
+    """While another process has the writers' lock, writers wait and readers do not."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     with locked(rig.queue / "queue.lock"):
@@ -198,7 +199,7 @@ def waits_for_its_turn(bench):
 
 
 def another_writer_in_sqlite(bench):
-    """A tool that does not know the lock and has a transaction open: others wait for that, too."""
+    """If another program has a transaction open without the lock, commands wait for that, too."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     with rig.database() as database:
@@ -215,7 +216,7 @@ def another_writer_in_sqlite(bench):
 
 
 def one_run(bench):
-    """A second run beside a run answers 10, and sends nothing."""
+    """A second run exits with 10 and sends nothing while the first one runs."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     (rig.out / "disk").mkdir()
@@ -232,7 +233,7 @@ def one_run(bench):
 
 
 def turn_that_never_comes(bench):
-    """No turn to write within 60 s: 10, and words; by a clock that runs fast, if there is a tool for that."""
+    """A writer that gets no lock within 60 s exits with 10 and a message; the test uses a fast clock if it can."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     with locked(rig.queue / "queue.lock"):
@@ -245,7 +246,7 @@ def turn_that_never_comes(bench):
 
 
 def kills_in_a_crowd(bench):
-    """Four push one by one, and every second push is killed after a short while: what was printed is held."""
+    """Four processes push one by one, every second push is killed soon, and each printed capture is stored."""
     rig = bench.rig()
     rig.push(bench.stock[40])
     chance = bench.chance("crowd")

@@ -1,4 +1,4 @@
-"""File systems of a test's own, in a mount namespace out of the way of all others."""
+"""File systems that a test mounts in its own mount namespace, invisible to other tests."""
 import contextlib
 import os
 import pathlib
@@ -13,7 +13,7 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
 
 
 class Mounted:
-    """What is mounted on `place`, seen from inside the namespace by `run` and from outside by `inside`."""
+    """A file system mounted on `place`: `run` uses it inside the namespace, `inside` is its path from outside."""
 
     def __init__(self, rig, place, pid):
         self.rig, self.place, self.pid = rig, place, pid
@@ -21,19 +21,19 @@ class Mounted:
         self.inside = pathlib.Path(f"/proc/{pid}/root{place}")
 
     def below(self, name):
-        """The same, for a folder in the place."""
+        """Returns the same file system with a folder in it as the place."""
         return Mounted(self.rig, self.place / name, self.pid)
 
     def run(self, *args, prefix=(), **how):
         return self.rig.run(*args, prefix=[*self.prefix, *prefix], **how)
 
     def shell(self, script, *args):
-        """A shell command in the namespace; `$0` is the place."""
+        """Runs a shell command in the namespace; `$0` is the place."""
         done = subprocess.run([*self.prefix, "sh", "-c", script, self.place, *args], capture_output=True, check=False)
         return Result(done.returncode, done.stdout, done.stderr)
 
     def execute(self, *statements):
-        """Changes rows. SQLite resolves names itself, and would look for `inside` outside."""
+        """Changes rows from inside the namespace, because SQLite resolves names itself and would not find `inside`."""
         script = ("import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as database:\n"
                   "    for statement in sys.argv[2:]: database.execute(statement)\ndatabase.close()")
         done = subprocess.run([*self.prefix, sys.executable, "-I", "-c", script, self.place / "queue.sqlite",
@@ -47,7 +47,7 @@ class Mounted:
 
 @contextlib.contextmanager
 def mounted(rig, place, mount):
-    """`place` with something mounted on it by the shell command `mount`, in which it is `$0`."""
+    """Mounts something on `place` with the shell command `mount`, in which the place is `$0`."""
     require_mounts()
     if not shutil.which("nsenter"):
         raise Skipped("nsenter is not installed")
@@ -66,11 +66,12 @@ def mounted(rig, place, mount):
 
 
 def without_nameless_files():
-    """What stands before a command for which O_TMPFILE is of no use, as on some file systems: no link from /proc."""
+    """Returns the prefix for a command that cannot use O_TMPFILE, as on some file systems, because /proc has no
+    links."""
     require_mounts()
     if not shutil.which("setpriv"):
         raise Skipped("setpriv is not installed")
-    # Closed to root as well, without the capabilities that open everything.
+    # Root cannot use the folder either, without the capabilities that override permissions.
     script = ('mount -t tmpfs -o mode=000 none /proc/$$/fd && '
               'exec setpriv --bounding-set=-dac_override,-dac_read_search "$@"')
     return ["unshare", "-m", "sh", "-c", script, "sh"]

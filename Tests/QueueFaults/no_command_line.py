@@ -1,11 +1,11 @@
-"""A command line that Swift's runtime cannot find, and a missing command: never a success."""
+"""Without a command line that Swift's runtime can find, or without a command, the tool never reports success."""
 from checks import every, expect
 from invariants import clean, gives
 from no_arguments import preloaded
 
 
 def hidden(bench):
-    """push and list do what they are asked to, also with a name that is empty."""
+    """push works although a preloaded library hides the arguments, and refuses an empty name."""
     rig = bench.rig()
     env = preloaded(bench)
     pushed = rig.run("push", bench.stock[0].path, env=env).must(0, about="push").out.decode()

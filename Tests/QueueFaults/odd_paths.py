@@ -1,4 +1,4 @@
-"""Paths: links that nobody follows, slashes at the end, combining marks, bytes that are not UTF-8."""
+"""Unusual paths: links, slashes at the end, combining marks, bytes that are not UTF-8."""
 import os
 import shutil
 
@@ -8,7 +8,7 @@ MARK = "\u0301"
 
 
 def links_are_not_followed(bench):
-    """The last of the files below the folder is a link: only the folder that was named may be one."""
+    """adopt follows no link below the named folder, even if it is the last entry; only that folder may be a link."""
     rig = bench.rig()
     (rig.out / "victim").mkdir()
     shutil.copy(bench.stock[0].path, rig.out / "victim/x.bundle")
@@ -23,7 +23,7 @@ def links_are_not_followed(bench):
 
 
 def slash_is_a_folder(bench):
-    """`--move FILE/` is not FILE."""
+    """`--move FILE/` does not mean FILE."""
     rig = bench.rig()
     file = rig.out / "x.bundle"
     shutil.copy(bench.stock[0].path, file)
@@ -32,7 +32,7 @@ def slash_is_a_folder(bench):
 
 
 def destination_is_kept(bench):
-    """A file in the folder of a destination stays, whatever its name begins with."""
+    """Files in the folder of a destination stay, whatever their names begin with."""
     rig = bench.rig()
     place = rig.out / "dest"
     place.mkdir()
@@ -44,7 +44,7 @@ def destination_is_kept(bench):
 
 
 def odd_bytes(bench):
-    """Where SQLite or a setting could not hold a path as it is, it is refused before anything is made."""
+    """A path that SQLite or a setting cannot hold unchanged is refused before anything is made."""
     rig = bench.rig()
     odd = os.fsencode(rig.out) + b"/odd\xff"
     os.mkdir(odd)

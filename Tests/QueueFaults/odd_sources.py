@@ -1,7 +1,7 @@
-"""What is given to push: links, FIFOs, devices, folders, files that change, what is no bundle.
+"""Unusual sources for push: links, FIFOs, devices, folders, files that change, files that are not bundles.
 
-A source is opened once, and is a plain file or a pipe. Nobody may be made to wait for ever, to fill the disk, or to
-lose a file that somebody just wrote.
+Push opens a source once, and accepts a plain file or a pipe. No source may make it wait for ever, fill the disk, or
+delete a file that another program has just written.
 """
 import functools
 import os
@@ -17,7 +17,7 @@ from tracing import require_strace, strace
 
 
 def odd(bench):
-    """What is neither a plain file nor a pipe is refused soon, and nothing stays."""
+    """A source that is neither a plain file nor a pipe is refused soon, and nothing is left behind."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     place = rig.out / "odd"
@@ -46,7 +46,7 @@ def odd(bench):
 
 
 def odd_standard_inputs(bench):
-    """`push -` takes a pipe and a plain file; what never ends is refused before it fills the disk."""
+    """`push -` accepts a pipe and a plain file; an endless source is refused before it fills the disk."""
     rig = bench.rig()
     bundle = bench.stock[1]
     with open(bundle.path, "rb") as file:
@@ -66,7 +66,7 @@ def odd_standard_inputs(bench):
 
 
 def links(bench):
-    """A link to a bundle is as good as the bundle; --move never unlinks what it was not given."""
+    """A link to a bundle works like the bundle; --move never unlinks a file that was not named."""
     rig = bench.rig()
     target = rig.out / "x.bundle"
     target.write_bytes(bench.stock[0].data)
@@ -90,7 +90,7 @@ def links(bench):
 
 
 def private_copy(bench):
-    """Whatever happens to the source after the push, the queue has its own bytes; after --move, too."""
+    """Whatever happens to the source after the push, the queue has its own bytes, even after --move."""
     rig = bench.rig()
     path = rig.out / "x.bundle"
     for options in ((), ("--move",)):
@@ -106,7 +106,7 @@ def private_copy(bench):
 
 
 def moved_only_if_the_same(bench):
-    """--move: what somebody put under the name meanwhile is not unlinked. strace holds the tool up."""
+    """--move does not unlink a file that another program put under the name meanwhile. strace delays the tool."""
     require_strace()
     rig = bench.rig()
     rig.push(bench.stock[9])
@@ -116,7 +116,7 @@ def moved_only_if_the_same(bench):
     done = threading.Event()
 
     def replace():
-        # While the tool waits before it takes the writers' lock; by then it has read the source.
+        # At this time the tool has read the source and is about to take the writers' lock.
         done.wait(0.2)
         other = rig.out / "new"
         other.write_bytes(bench.stock[1].data)
@@ -135,7 +135,7 @@ def moved_only_if_the_same(bench):
 
 
 def moved_into_itself(bench):
-    """--move of a file in the queue, or of what run delivered: it stays where it is."""
+    """--move leaves a file of the queue, or one that run delivered, where it is."""
     rig = bench.rig()
     (rig.out / "disk").mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
@@ -156,7 +156,7 @@ def moved_into_itself(bench):
 
 
 def no_bundles(bench):
-    """The verdicts are those of capbundle verify; of a batch the good ones are taken in."""
+    """The verdicts are those of capbundle verify; of a batch only the good bundles are stored."""
     rig = bench.rig()
     data = bench.stock[0].data
     spoilt = bytearray(data)
@@ -184,7 +184,7 @@ def no_bundles(bench):
 
 
 def grows(bench):
-    """A bundle that is still written is refused or taken as a whole."""
+    """A bundle that is still being written is refused, or stored completely."""
     rig = bench.rig()
     rig.push(bench.stock[9])
     path, done = rig.out / "x.bundle", threading.Event()

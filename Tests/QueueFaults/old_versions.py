@@ -1,4 +1,4 @@
-"""A queue of an earlier version: when it is changed to this one, and what a run of the earlier one keeps."""
+"""A queue of an earlier version: when the tool migrates it, and what a run of the earlier version prevents."""
 import fcntl
 import pathlib
 import shutil
@@ -23,7 +23,7 @@ def versions(rig):
 
 
 def beside_a_run(bench):
-    """While an older run lives, each command answers 10, and the database stays as it is."""
+    """While an older run is alive, each command exits with 10, and the database is not changed."""
     for saved in SAVED:
         rig = bench.rig()
         old(rig, saved)
@@ -40,7 +40,7 @@ def beside_a_run(bench):
 
 
 def keeps(bench):
-    """Every capture is listed as before, with a destination where there is one; nothing is cancelled by it."""
+    """Every capture is listed as before, with a destination if there is one, and no delivery is cancelled."""
     for saved in SAVED:
         rig = bench.rig()
         old(rig, saved)

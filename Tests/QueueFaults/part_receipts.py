@@ -1,4 +1,5 @@
-"""A receipt counts for what was sent: a photo alone never lets a bundle go, whatever the destination's setting is today."""
+"""A receipt counts for what was sent: a photo alone never releases a bundle, whatever the destination's setting is
+today."""
 import json
 
 from checks import expect
@@ -36,7 +37,7 @@ def photo_stays(bench):
 
 
 def accepted(bench):
-    """--accept-parts lets it go, when it is old enough."""
+    """--accept-parts releases the capture when it is old enough."""
     rig, photo = bench.rig(), bench.stock[0]
     rig.push(photo)
     receipt(rig, photo, "photo")
@@ -48,7 +49,7 @@ def accepted(bench):
 
 
 def beside_a_whole_one(bench):
-    """The photo at one destination and the bundle at another: that is the whole of it."""
+    """A photo at one destination and the bundle at another are enough to release the capture."""
     rig, bundle = bench.rig(), bench.stock[0]
     for name in ("one", "two"):
         (rig.out / name).mkdir()

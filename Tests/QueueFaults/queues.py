@@ -1,6 +1,6 @@
-"""What the families share: both binaries, a stock of bundles, and rigs that each have a queue of their own.
+"""Code that all families share: both binaries, a stock of bundles, and rigs with their own queues.
 
-Bytes are judged in the spool's files and rows in the database, by Python; the tool's own words are asked as well.
+Tests check bytes in the spool's files and rows in the database with Python; they check the output of the tool as well.
 """
 import contextlib
 import dataclasses
@@ -19,7 +19,7 @@ from checks import Failed, expect
 
 DAY = 86_400_000  # milliseconds
 STOCK = 64
-# Section 2 of Spec/queue.md; whatever else is in a queue at rest was left over.
+# The names of Spec/queue.md section 2; any other name in a queue at rest was left over.
 KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|run\.bell|run\.json|settings\.json|reserve"
                    r"|queue\.sqlite\.damaged-\d+|spool/([0-9a-f]{2})/\2[0-9a-f]{62}\.(bundle|json)"
                    r"|quarantine/[0-9a-f]{64}\.\d+\.bundle")
@@ -27,7 +27,7 @@ KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|run\.bell|r
 
 @dataclasses.dataclass(frozen=True)
 class Bundle:
-    """A sound bundle in the stock; its id is read out of its own manifest."""
+    """A sound bundle of the stock; its id is read from its manifest."""
 
     path: pathlib.Path
     data: bytes
@@ -43,7 +43,7 @@ class Bundle:
 
 
 class QueueBench(Bench):
-    """Both binaries, and bundles of a device that the rigs trust. No two of them have the same photo."""
+    """Both binaries, and bundles of a device that the rigs trust. No two bundles have the same photo."""
 
     def __init__(self, capqueue, capbundle, folder, seed, every):
         super().__init__(capbundle, folder)
@@ -62,11 +62,11 @@ class QueueBench(Bench):
         return rig
 
     def chance(self, title):
-        """Random choices for one test, the same for the same seed whichever other tests run."""
+        """Returns random choices for one test, which depend only on the seed and the title."""
         return random.Random(f"{self.seed} {title}")
 
     def packed(self, name, photo=PHOTO, options=(), **members):
-        """One more bundle, of a capture of its own."""
+        """Packs one more bundle, with a new capture."""
         raw = write_raw(self.folder / f"raws/{name}", photo, **members)
         target = self.folder / f"{name}.bundle"
         self.template.pack(target, *options, raw=raw).must(0, about="pack")
@@ -84,7 +84,7 @@ class QueueRig(Rig):
         super().__init__(bench, folder)
         self.queue = self.folder / "queue"
         self.env["CAPQUEUE_DIR"] = str(self.queue)
-        self.before = []  # stands before the tool in every run
+        self.before = []  # a prefix for the tool in every run
 
     def argv(self, *args):
         return [str(self.bench.capqueue), *map(os.fspath, args)]
@@ -96,22 +96,22 @@ class QueueRig(Rig):
             raise Failed(str(reason).replace(" of capbundle", " of capqueue")) from None
 
     def like(self, other):
-        """This rig with a copy of another one's queue and folder `out`; no process may have that queue open."""
+        """Copies another rig's queue and folder `out` into this rig; no process may have that queue open."""
         for one, two in ((other.queue, self.queue), (other.out, self.out)):
             if one.exists():
                 shutil.copytree(one, two, dirs_exist_ok=True, symlinks=True)
         return self
 
-    # What a user does.
+    # Methods for the actions of a user.
 
     def push(self, *bundles, options=(), **how):
-        """Pushes bundles of the stock, and expects their ids."""
+        """Pushes bundles of the stock, and checks that it prints their ids."""
         result = self.run("push", *options, *(bundle.path for bundle in bundles), **how).must(0, about="push")
         expect(ids(result) == [bundle.id for bundle in bundles], f"push prints {result.out[:200]!r}")
         return result
 
     def uploaded(self, *bundles, days=None):
-        """Marks bundles as uploaded, `days` ago."""
+        """Marks bundles as uploaded `days` ago."""
         for bundle in bundles:
             receipt = self.folder / "receipt"
             receipt.write_text(f"stored as {bundle.sha256}\n")
@@ -128,7 +128,7 @@ class QueueRig(Rig):
             shutil.copy2(other.spool_file(bundle, ending), self.spool_file(bundle, ending))
 
     def aged(self, *bundles, days):
-        """Everything that is known of these captures happened `days` before."""
+        """Moves all recorded times of these captures back by `days`."""
         with self.database() as database:
             for bundle in bundles:
                 database.execute("UPDATE captures SET pushed_at = pushed_at - ?1, finished_at = finished_at - ?1, "
@@ -136,11 +136,11 @@ class QueueRig(Rig):
                 database.execute("UPDATE deliveries SET completed_at = completed_at - ?1, due = due - ?1 WHERE capture "
                                  "= (SELECT seq FROM captures WHERE id = ?2)", (int(days * DAY), bundle.id))
 
-    # What is there.
+    # Methods that read the results.
 
     @contextlib.contextmanager
     def database(self):
-        """The database, by Python's sqlite3; what is changed is committed."""
+        """Opens the database with Python's sqlite3, and commits changes."""
         with contextlib.closing(sqlite3.connect(self.queue / "queue.sqlite", timeout=20)) as database:
             with database:
                 yield database
@@ -150,7 +150,7 @@ class QueueRig(Rig):
             return database.execute(statement, values).fetchall()
 
     def rows(self, *options, about="list"):
-        """What `list` says, by id."""
+        """Returns the captures of `list` by id."""
         result = self.run("list", "--json", *options).must(0, about=about)
         lines = [json.loads(line) for line in result.out.splitlines()]
         found = {line["id"]: line for line in lines}
@@ -161,18 +161,18 @@ class QueueRig(Rig):
         return self.queue / "spool" / bundle.sha256[:2] / f"{bundle.sha256}.{ending}"
 
     def names(self):
-        """All that is no folder below the queue, as relative names."""
+        """Returns the relative names of all files below the queue."""
         return sorted(str(path.relative_to(self.queue)) for path in self.queue.rglob("*")
                       if path.is_symlink() or not path.is_dir())
 
     def spool(self):
-        """The bytes of each bundle and sidecar, the quarantine included."""
+        """Returns the bytes of each bundle and sidecar, including the quarantine."""
         return {name: (self.queue / name).read_bytes() for name in self.names()
                 if name.startswith(("spool/", "quarantine/"))}
 
 
 def ids(result):
-    """The whole lines on standard output."""
+    """Returns the whole lines on standard output."""
     lines = result.out.decode("utf-8", "replace").split("\n")
     expect(not lines[-1] or result.code, f"a last line without its end: {result.out[-80:]!r}")
     return lines[:-1]

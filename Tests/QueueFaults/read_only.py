@@ -1,4 +1,4 @@
-"""A queue on a read-only disk still lists and gives; what would write says so."""
+"""On a read-only disk a queue can be listed and read, and commands that write report an error."""
 import os
 import shutil
 import sqlite3
@@ -16,7 +16,7 @@ WRITING = (["push", "NEW"], ["prune"], ["hold", "ID"], ["cancel", "ID"], ["confi
 
 
 def left_over(rig, names):
-    """A queue as a crash leaves it, with rows in its write-ahead log and only there; `names` are taken away then."""
+    """Leaves a queue as a crash does, with rows only in its write-ahead log; then removes the files `names`."""
     reader = sqlite3.connect(rig.queue / "queue.sqlite")
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM captures").fetchall()
@@ -32,7 +32,7 @@ def left_over(rig, names):
 
 
 def tried(rig, run, held, about):
-    """Every command that reads works; every one that writes says that it cannot."""
+    """Every command that reads works, and every command that writes reports that it cannot."""
     new = rig.bench.stock[9]
     (rig.out / "receipt").write_text(held[0].sha256)
     names = {"ID": held[-1].id, "NEW": new.path, "RECEIPT": rig.out / "receipt"}
@@ -64,7 +64,7 @@ def mount_of(leave, bench):
 
 
 def of_another_user_who_may_not_write(bench):
-    """The queue belongs to somebody else, and that is what is said."""
+    """If the queue belongs to another user, the message says so."""
     if os.geteuid() != 0:
         raise Skipped("needs another user")
     rig = bench.rig()
@@ -81,7 +81,7 @@ def of_another_user_who_may_not_write(bench):
 
 
 def becomes_read_only(bench):
-    """A disk that turns read-only under a queue, and back."""
+    """A disk becomes read-only under a queue, and then writable again."""
     rig = bench.rig()
     with mounted(rig, rig.queue, 'mount -t tmpfs -o size=8m,mode=700 none "$0"') as place:
         place.run("push", bench.stock[0].path).must(0, about="push")

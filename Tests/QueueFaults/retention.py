@@ -1,4 +1,4 @@
-"""What prune, retry, a kill or a busy queue must not take away: the only copy of a capture, a receipt, a push."""
+"""What prune, retry, a kill or a busy queue must not remove: the only copy of a capture, a receipt, a push."""
 import subprocess
 
 from bench import PHOTO
@@ -10,11 +10,12 @@ from tracing import require_strace, separate, strace
 
 STATES = ("pending", "uploading", "processing", "failed", "permanently_failed", "held", "cancelled", "conflict",
           "quarantined")
-YEARS = 4000  # days
+YEARS = 4000  # in days
 
 
 def put(rig, bundle, state):
-    """A state that only a server can bring about, by the row alone; both its columns, as the machine writes them."""
+    """Sets a state that only a server can cause, directly in the row; both columns, as the state machine writes
+    them."""
     with rig.database() as database:
         database.execute("UPDATE deliveries SET state = ? WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
                          (state, bundle.id))
@@ -22,7 +23,7 @@ def put(rig, bundle, state):
 
 
 def spread(bench):
-    """A capture in each state that is not `completed`, and one that is; all of them years old."""
+    """Makes one capture in each state, all of them years old; only one is `completed`."""
     rig = bench.rig()
     chosen = dict(zip((*STATES, "completed"), bench.stock))
     rig.push(*chosen.values())
@@ -56,7 +57,7 @@ def cancelled_only_when_asked(bench):
 
 
 def not_at_once(bench):
-    """A capture that was uploaded just now is kept for its seven days, by every command."""
+    """A capture that was uploaded just now is kept for its seven days, whatever the command."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     rig.uploaded(bench.stock[0])
@@ -69,7 +70,7 @@ def not_at_once(bench):
 
 
 def one_of_two(bench):
-    """What one destination has and another has not is not let go, nor what has no receipt."""
+    """A capture is not released if one of its destinations lacks it, or if it has no receipt."""
     rig = bench.rig()
     for name in ("one", "two"):
         (rig.out / name).mkdir()
@@ -95,7 +96,7 @@ def one_of_two(bench):
 
 
 def receipts(bench):
-    """A receipt that does not name the bundle is none: the capture stays as it is."""
+    """A receipt that does not name the bundle does not count: the capture stays as it is."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     sha256 = bench.stock[0].sha256
@@ -133,7 +134,7 @@ def retry_all(bench):
 
 
 def beside_slow_commands(bench):
-    """Pushes while another command takes its time, at each of its syncs and writes, are all there afterwards."""
+    """Pushes that run while another command is delayed at each of its syncs and writes are all stored afterwards."""
     require_strace()
     slow = strace("-e", "trace=fsync,fdatasync,flock,unlink,unlinkat",
                   "-e", "inject=fsync,fdatasync,flock,unlink,unlinkat:delay_enter=30000")
@@ -162,13 +163,13 @@ def beside_slow_commands(bench):
 
 
 def not_stranded(bench):
-    """A run that is killed while it sends leaves nothing that the next run does not take up."""
+    """After a run is killed while it sends, the next run continues with everything."""
     require_strace()
     rig = bench.rig()
     (rig.out / "disk").mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
     rig.push(*bench.stock[:3])
-    # A copy gets its name by a link in this folder; elsewhere a run links what it tells of itself.
+    # A copy gets its name by a link in this folder; a run links its own status file elsewhere.
     kill = strace("-P", str(rig.out / "disk"), "-e", "trace=linkat", "-e", "inject=linkat:signal=KILL:when=1")
     expect(rig.run("run", prefix=kill).code in KILLED, "the run was not killed")
     states = [row["state"] for row in rig.rows().values()]
@@ -181,7 +182,7 @@ def not_stranded(bench):
 
 
 def alike_is_not_the_same(bench):
-    """One byte of the photo, one letter of the metadata, another depth map: each is a capture of its own."""
+    """One byte of the photo, one letter of the metadata, or another depth map makes a separate capture."""
     photo = PHOTO[:-2] + b"\x55" * 5000 + PHOTO[-2:]
     other = photo[:3000] + b"\x54" + photo[3001:]
     bundles = [bench.packed("alike 1", photo), bench.packed("alike 2", other),

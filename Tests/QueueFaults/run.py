@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the store of a built capqueue meet crashes, full disks, damage, crowds and odd files.
+"""Tests the storage of a built capqueue with crashes, full disks, damage, many processes and odd files.
 
 usage: run.py CAPQUEUE CAPBUNDLE [--only WORD] [--seed N]
 
-As Tests/Faults does for capbundle, and with its tools: the real binary runs, and the kernel does the harm. Prints a
-line for each test and a closing line; exit 0 only if none failed. What is left to chance (which page is damaged, which
-of several like calls is met) follows the seed, which is printed. As root some more faults can be made than as a user.
-Each file that has a list TESTS is a family.
+The tests work like Tests/Faults for capbundle, and use its tools: the real binary runs, and the kernel causes the
+faults. The program prints a line for each test and a closing line, and exits with 0 only if no test failed. Random
+choices (which page is damaged, which of several similar calls fails) depend on the seed, which is printed. Some faults
+need root. Each file that has a list TESTS is a family.
 """
 import pathlib
 import sys
@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "Faults"), str(TESTS / "Outcomes")]
 import suite  # noqa: E402
-from outcomes import Failed, Outcomes, families  # noqa: E402  (after the lines above, so that they hold for it)
+from outcomes import Failed, Outcomes, families  # noqa: E402  (the lines above make these modules importable)
 from queues import QueueBench  # noqa: E402
 
 

@@ -1,4 +1,4 @@
-"""Signals, readers that go away, streams that are full or closed."""
+"""Signals, readers that go away, and output streams that are full or closed."""
 import array
 import fcntl
 import functools
@@ -24,7 +24,7 @@ def filled(bench, count=3):
 
 
 def stopped(tool, number, about):
-    """Ends the tool by a signal; it may not linger."""
+    """Ends the tool with a signal, and checks that it does not linger; returns its output."""
     tool.send_signal(number)
     try:
         out, err = tool.communicate(timeout=PATIENCE)
@@ -43,7 +43,7 @@ def start(rig, *words):
 
 
 def in_a_pipe(number, bench):
-    """Half of a bundle came through a pipe, then the signal."""
+    """The signal arrives when half of a bundle has come through a pipe."""
     rig = filled(bench)
     bundle = bench.stock[5]
     tool = start(rig, "push", "-")
@@ -59,7 +59,7 @@ def in_a_pipe(number, bench):
 
 
 def wait_for_pipe(tool):
-    """Until the tool has taken from the pipe what was written, so that the signal meets it at work."""
+    """Waits until the tool has read from the pipe what was written, so that the signal meets it at work."""
     for _ in range(500):
         left = array.array("i", [0])
         fcntl.ioctl(tool.stdin.fileno(), termios.FIONREAD, left)
@@ -70,7 +70,7 @@ def wait_for_pipe(tool):
 
 
 def waiting_for_the_lock(number, bench):
-    """A batch that waits for its turn: the signal ends the waiting, and nothing of the batch is there but strays."""
+    """A signal ends the wait of a batch for the lock; the batch leaves nothing but stray files."""
     rig = filled(bench)
     new = bench.stock[3:9]
     with locked(rig.queue / "queue.lock"):
@@ -87,7 +87,7 @@ def waiting_for_the_lock(number, bench):
 
 
 def wait_for_lock(tool):
-    """Until the process has opened the lock's file and all that it has to do before is likely done."""
+    """Waits until the process has opened the lock's file, and a moment longer for its other preparations."""
     for _ in range(500):
         if tool.poll() is not None:
             return False
@@ -103,7 +103,7 @@ def wait_for_lock(tool):
 
 
 def in_a_batch(number, bench):
-    """At whatever moment the signal comes: what was printed is held, the rest is not there or whole."""
+    """Whenever the signal arrives, every printed capture is stored, and every other one is missing or whole."""
     chance = bench.chance(f"batch {number}")
     rig = filled(bench)
     known = {bundle.id: bundle for bundle in bench.stock}
@@ -125,7 +125,7 @@ def in_a_batch(number, bench):
 
 
 def reader_goes_away(bench):
-    """`list | head -1`: ends by SIGPIPE, or with 74 and one message where that signal is ignored; no trace."""
+    """`list | head -1` ends by SIGPIPE, or with 74 and one message if that signal is ignored, and leaves no trace."""
     rig = filled(bench, 60)
     name = bench.stock[0].id
     for words in (["list"], ["list", "--json"], ["show", name], ["get", name, "-o", "-"], ["history", name],
@@ -145,7 +145,7 @@ def reader_goes_away(bench):
 
 
 def push_without_a_reader(bench):
-    """Nobody reads the id: the push is not successful, and the same push again prints it."""
+    """If the id cannot be printed, the push fails, and the same push again prints it."""
     rig = filled(bench)
     for ignored, bundle in ((False, bench.stock[4]), (True, bench.stock[5])):
         reader, writer = os.pipe()
@@ -165,7 +165,7 @@ def again(rig, *bundles):
 
 
 def full(bench):
-    """A full disk behind standard output is no success."""
+    """A push fails if the disk behind its standard output is full."""
     rig = filled(bench)
     name = bench.stock[0].id
     for words in (["list"], ["list", "--json"], ["show", name], ["show", name, "--json"], ["get", name, "-o", "-"],
@@ -179,7 +179,7 @@ def full(bench):
 
 
 def full_and_moved(bench):
-    """With --move and nobody told, the bundle is in one of the two places at least."""
+    """If --move cannot print the id, the bundle is still in at least one of the two places."""
     rig = filled(bench)
     bundle = bench.stock[6]
     path = rig.out / "x.bundle"
@@ -194,7 +194,7 @@ def full_and_moved(bench):
 
 
 def closed_stream(number, bench):
-    """The first file that is opened gets the number of the closed stream; what is printed must not end up in it."""
+    """The first opened file gets the number of the closed stream; output must not be written into it."""
     rig = filled(bench)
     name, new = bench.stock[0].id, bench.stock[6]
     for words in (["list"], ["show", name], ["status"], ["check"], ["get", name, "-o", "-"], ["hold", name],
@@ -208,7 +208,7 @@ def closed_stream(number, bench):
 
 
 def full_standard_error(bench):
-    """Notes and warnings that cannot be told do not stop the work."""
+    """Notes and warnings that cannot be printed do not stop the work."""
     rig = filled(bench)
     with open("/dev/full", "wb") as sink:
         rig.run("push", bench.stock[0].path, stderr=sink).must(0, about="push of what is held")

@@ -1,6 +1,6 @@
-"""Files of the spool are gone, cut, changed or swapped, and so are those that a reference names.
+"""Files of the spool, or files that a reference names, are missing, cut, changed or swapped.
 
-What is sent or given under a hash is what was pushed under it; damage is set aside and reported, and a push heals it.
+Under a hash the tool sends and returns only the pushed bytes; damage is set aside and reported, and a push repairs it.
 """
 import json
 import os
@@ -21,7 +21,7 @@ def flipped(data):
 
 
 def overwrite(path, data):
-    """Other bytes in the same file, with the same times."""
+    """Changes bytes in the same file and restores its times."""
     there = path.stat()
     path.write_bytes(data)
     os.utime(path, ns=(there.st_atime_ns, there.st_mtime_ns))
@@ -35,7 +35,7 @@ CHANGES = {"a bit is changed, same size and time": lambda path, data: overwrite(
 
 
 def changed(bench):
-    """get refuses, check sets aside, a push heals; the damaged bytes are kept."""
+    """get refuses a damaged file, check sets it aside, and a push replaces it; the damaged bytes are kept."""
     def judge(name, change):
         rig, bundle = filled(bench)
         change(rig.spool_file(bundle), bundle.data)
@@ -67,7 +67,7 @@ def changed(bench):
 
 
 def twice(bench):
-    """Damage, healing, other damage: each damaged file is kept under a name of its own."""
+    """After damage, repair and other damage each damaged file is kept under its own name."""
     rig, bundle = filled(bench)
     for data in (flipped(bundle.data), bytes(len(bundle.data))):
         overwrite(rig.spool_file(bundle), data)
@@ -79,7 +79,7 @@ def twice(bench):
 
 
 def never_sent(bench):
-    """Damaged bytes do not arrive, and the others do."""
+    """A damaged bundle does not arrive, and the others do."""
     rig, bundle = filled(bench)
     (rig.out / "disk").mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", rig.out / "disk").must(0, about="dest add")
@@ -109,7 +109,7 @@ def file_gone(bench):
 
 
 def gone_before_a_push(bench):
-    """A push of what the rows say is held looks whether it is; no check is needed before it."""
+    """A push of a stored capture checks that its file is sound; no check is needed before."""
     def judge(name, spoil):
         rig, bundle = filled(bench)
         spoil(rig.spool_file(bundle))
@@ -137,7 +137,7 @@ def whole_folder_gone(bench):
 
 
 def sidecar_gone(bench):
-    """The bundle is whole without its sidecar; check says so or makes it again."""
+    """A bundle is whole without its sidecar; check reports the loss or makes the sidecar again."""
     rig, bundle = filled(bench)
     rig.spool_file(bundle, "json").unlink()
     gives(rig, bundle)
@@ -148,7 +148,7 @@ def sidecar_gone(bench):
 
 
 def swapped(bench):
-    """Two files with each other's names: neither is given, neither is lost."""
+    """If two files have each other's names, neither is returned, and neither is lost."""
     rig, _ = filled(bench)
     one, two = bench.stock[0], bench.stock[1]
     rig.spool_file(one).write_bytes(two.data)
@@ -164,7 +164,7 @@ def swapped(bench):
 
 
 def reference(change, holding, bench):
-    """The user's own file is theirs to change; under the old hash other bytes are never given."""
+    """Users may change their own files; the queue never returns other bytes under the old hash."""
     rig = bench.rig()
     bundle = bench.stock[0]
     mine = rig.out / "mine.bundle"

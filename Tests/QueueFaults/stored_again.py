@@ -1,4 +1,4 @@
-"""Acknowledged means held: what was released and is pushed again is stored again, and kept for its retention."""
+"""Push acknowledges only stored captures: a released one that is pushed again is stored again for its retention."""
 import json
 import shutil
 
@@ -9,7 +9,7 @@ from queues import DAY, ids
 
 
 def released(bench, rig, bundle, days=8):
-    """A queue that had the bundle, has a receipt for it, and has let it go."""
+    """Pushes a bundle, marks it as uploaded, and prunes it, so that the queue has only its receipt."""
     rig.push(bundle)
     rig.uploaded(bundle, days=days)
     expect(ids(rig.run("prune").must(0, about="prune")) == [bundle.id], "it is not let go")
@@ -17,7 +17,7 @@ def released(bench, rig, bundle, days=8):
 
 
 def is_held(bench):
-    """It has its old id and receipt, and its bytes; it is not sent again."""
+    """A capture that is pushed again has its old id and receipt, and its bytes; it is not sent again."""
     rig, bundle = bench.rig(), bench.stock[0]
     disk = rig.out / "disk"
     disk.mkdir()
@@ -42,7 +42,7 @@ def holds_delivered(rig, bundle):
 
 
 def for_its_retention(bench):
-    """The retention counts from when the bytes came, where that is later than the delivery."""
+    """The retention counts from the time of storing, if that is later than the delivery."""
     rig, bundle = bench.rig(), bench.stock[0]
     released(bench, rig, bundle, days=100)
     rig.push(bundle)
@@ -55,7 +55,7 @@ def for_its_retention(bench):
 
 
 def with_an_accepted_clock(bench):
-    """A stamp of a clock that was ahead does not keep it for ever."""
+    """After --accept-clock, a time of storing from a fast clock does not keep the capture for ever."""
     rig, bundle = bench.rig(), bench.stock[0]
     released(bench, rig, bundle)
     rig.push(bundle)
@@ -66,7 +66,7 @@ def with_an_accepted_clock(bench):
 
 
 def moved(bench):
-    """push --move takes the file away only with the bytes in the spool."""
+    """push --move removes the file only after its bytes are in the spool."""
     rig, bundle = bench.rig(), bench.stock[0]
     released(bench, rig, bundle)
     own = rig.out / "own.bundle"
@@ -77,7 +77,7 @@ def moved(bench):
 
 
 def swept(bench):
-    """adopt skips it: each sweep would fill the disk again."""
+    """adopt skips a released capture, because each run of adopt would otherwise fill the disk again."""
     rig, bundle = bench.rig(), bench.stock[0]
     released(bench, rig, bundle)
     folder = rig.out / "card"
@@ -88,7 +88,7 @@ def swept(bench):
 
 
 def sent_again(bench):
-    """--resend sends it again, to what is named or to all; the rest keeps its receipt."""
+    """--resend sends a capture again to the named destinations or to all; the others keep their receipts."""
     rig, bundle = bench.rig(), bench.stock[0]
     for name in ("one", "two"):
         (rig.out / name).mkdir()
@@ -110,7 +110,7 @@ def sent_again(bench):
 
 
 def two_packings(bench, mark):
-    """One capture, packed twice: each has an assertion of its own, so the hashes differ."""
+    """Packs one capture twice: each bundle has its own assertion, so the hashes differ."""
     photo = PHOTO[:-2] + mark.encode() * 400 + PHOTO[-2:]
     first, second = bench.packed(f"{mark} 1", photo), bench.packed(f"{mark} 2", photo)
     expect(first.id == second.id and first.sha256 != second.sha256, "the two are not copies of one capture")
@@ -118,7 +118,7 @@ def two_packings(bench, mark):
 
 
 def with_disk(rig):
-    """The folder of a destination that the queue now has."""
+    """Makes the folder of a new destination."""
     disk = rig.out / "disk"
     disk.mkdir()
     rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
@@ -126,7 +126,7 @@ def with_disk(rig):
 
 
 def refused_the_second_time(bench):
-    """Sent again as another copy it meets the first one in the folder: a conflict, and the first receipt stays."""
+    """If --resend sends another copy, it conflicts with the first copy in the folder, whose receipt stays."""
     first, second = two_packings(bench, "twice")
     rig = bench.rig()
     disk = with_disk(rig)
@@ -144,7 +144,8 @@ def refused_the_second_time(bench):
 
 
 def amid_a_deletion(bench):
-    """A prune was killed before it deleted the first copy: the copy that is pushed then leaves nothing of it behind."""
+    """If prune was killed before it deleted the first copy, a push of another copy leaves nothing of the first
+    behind."""
     first, second = two_packings(bench, "amid")
     rig = bench.rig()
     rig.push(first)
@@ -158,7 +159,7 @@ def amid_a_deletion(bench):
 
 
 def of_another_hash(bench):
-    """Packed again it has another assertion: the copy is held under its own hash, the destination is asked for the first."""
+    """Another copy is stored under its own hash, and the queue asks the destination for the copy that was delivered."""
     first, second = two_packings(bench, "again")
     rig = bench.rig()
     disk = with_disk(rig)
@@ -178,7 +179,7 @@ def of_another_hash(bench):
 
 
 def of_a_text(bench):
-    """A receipt that is text means the hash that it names, whichever copy is held since."""
+    """A text as receipt stands for the hash that it names, whichever copy is stored later."""
     first, second = two_packings(bench, "texts")
     rig = bench.rig()
     disk = with_disk(rig)

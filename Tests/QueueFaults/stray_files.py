@@ -1,4 +1,4 @@
-"""Files in the queue that no row names: reported, never lost, taken in by `check --repair`."""
+"""Files in the queue that no row names are reported, never lost, and adopted by `check --repair`."""
 import os
 import subprocess
 import threading
@@ -10,7 +10,7 @@ from signals_and_streams import wait_for_pipe
 
 
 def bundles(bench):
-    """A whole stray, with and without its sidecar."""
+    """A whole stray file is adopted, with or without its sidecar."""
     for sidecar in (True, False):
         rig = bench.rig()
         rig.push(bench.stock[0])
@@ -27,7 +27,7 @@ def bundles(bench):
 
 
 def used_by_a_push(bench):
-    """The next push of the same bundle uses the stray, also where it is not whole."""
+    """The next push of the same bundle uses the stray file or replaces it if it is not whole."""
     def judge(name, spoil):
         rig = bench.rig()
         rig.push(bench.stock[0])
@@ -44,7 +44,7 @@ def used_by_a_push(bench):
 
 
 def no_bundles(bench):
-    """What is no bundle is reported, again and again, and never deleted."""
+    """A file that is not a bundle is reported each time, and never deleted."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     shard = rig.queue / "spool/ab"
@@ -69,7 +69,7 @@ def no_bundles(bench):
 
 
 def left_in_incoming(bench):
-    """What a kill left in incoming/ goes with the next check."""
+    """The next check removes what a kill left in incoming/."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     (rig.queue / "incoming/left-over.tmp").write_bytes(bench.stock[1].data[:700])
@@ -78,7 +78,7 @@ def left_in_incoming(bench):
 
 
 def check_beside_a_push(bench):
-    """What a push that goes on has in incoming/ is not taken away, also where it has a name."""
+    """Files in incoming/ of a push that still runs are not removed, even if they have names."""
     bundle = bench.stock[1]
     for named in (False, True):
         rig = bench.rig()
@@ -103,7 +103,7 @@ def check_beside_a_push(bench):
 
 
 def adopted(bench):
-    """adopt takes in what lies in a folder, once each; links are not followed, and what is no bundle is passed over."""
+    """adopt stores each bundle of a folder once; it does not follow links, and skips files that are not bundles."""
     rig = bench.rig()
     place = rig.out / "old"
     (place / "deep/er").mkdir(parents=True)
@@ -124,7 +124,7 @@ def adopted(bench):
 
 
 def adopted_at_once(bench):
-    """Two adopts of the same folder: each bundle once."""
+    """Two adopts of the same folder store each bundle once."""
     rig = bench.rig()
     for bundle in bench.stock[:10]:
         (rig.out / bundle.path.name).write_bytes(bundle.data)
@@ -140,7 +140,7 @@ def adopted_at_once(bench):
 
 
 def nothing_adopted(bench):
-    """Only where all that is there is held is there nothing new."""
+    """adopt reports that nothing is new only if every bundle in the folder is stored."""
     rig, bundle = bench.rig(), bench.stock[0]
     place = rig.out / "old"
     place.mkdir()

@@ -1,7 +1,7 @@
-"""What a power cut may find, read off the order of the calls (Spec/queue.md section 7).
+"""Checks the order of system calls, which decides what a power cut may leave (Spec/queue.md section 7).
 
-No test can cut the power, so this looks at what was synced before what: bytes before names, names before rows, rows
-before the id; and the decision to delete before the deletion, the deletion before its end is told.
+A test cannot cut the power, so this compares syncs: bytes before names, names before rows, rows before the printed id;
+and the decision to delete before the deletion, and the deletion before its end is recorded.
 """
 import re
 
@@ -14,7 +14,7 @@ TRACED = "trace=fsync,fdatasync,linkat,link,renameat,renameat2,rename,unlink,unl
 
 
 def traced(scene):
-    """The calls as lines, with the paths of descriptors in them."""
+    """Runs the scene under strace; returns the rig and the calls as lines that contain the paths of descriptors."""
     require_strace()
     rig = scene.rig()
     log = rig.folder / "trace"
@@ -24,7 +24,7 @@ def traced(scene):
 
 
 def first(lines, pattern, start, what):
-    """The place behind the first line from `start` on that matches."""
+    """Returns the index after the first line from `start` on that matches."""
     for place in range(start, len(lines)):
         if re.match(pattern, lines[place]):
             return place + 1

@@ -1,7 +1,7 @@
-"""The write-ahead log cut, changed, or gone: what a power cut or a copy of a live queue leaves.
+"""The write-ahead log is cut, changed, or missing, as after a power cut or in a copy of a live queue.
 
-A reader that keeps the first state open holds SQLite back from moving pages into the main file, so that the log grows
-with each push and what it holds at each length is known.
+A reader keeps the first state open, so SQLite cannot move pages into the main file. The log grows with each push, and
+the test knows which captures it contains at each length.
 """
 import contextlib
 import shutil
@@ -17,7 +17,7 @@ FRAME, HEADER = 24 + 4096, 32
 
 @contextlib.contextmanager
 def held_back(rig):
-    """No checkpoint inside."""
+    """Prevents checkpoints inside the `with` block."""
     with contextlib.closing(sqlite3.connect(rig.queue / "queue.sqlite", isolation_level=None)) as reader:
         reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         reader.execute("BEGIN")
@@ -26,7 +26,7 @@ def held_back(rig):
 
 
 class Log:
-    """A queue in the middle of its life, and how long the log was when each push was acknowledged."""
+    """A queue in use, and the length of its log when each push was acknowledged."""
 
     def __init__(self, bench):
         self.rig = rig = bench.rig()
@@ -45,7 +45,7 @@ class Log:
         expect(self.lengths == sorted(self.lengths) and self.lengths[0] > HEADER, f"the log grows to {self.lengths}")
 
     def with_log(self, bench, data):
-        """A copy of the queue with this log, and no shared memory."""
+        """Returns a copy of the queue with this log and without shared memory."""
         rig = bench.rig().like(self.copy)
         (rig.queue / "queue.sqlite-wal").write_bytes(data)
         (rig.queue / "queue.sqlite-shm").unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def log_of(bench):
 
 
 def judged(rig, log, length, about):
-    """What was acknowledged within `length` is there; of the rest at least the bytes, which repair takes in."""
+    """Checks that captures acknowledged within `length` are there, and that repair adopts the bytes of the others."""
     there = [log.first, *log.acknowledged(length)]
     holds(rig, *there, about=about)
     strays = only_strays(rig, about)
@@ -94,7 +94,7 @@ def cut(bench):
 
 
 def torn(bench):
-    """A byte changed in a frame: that frame and all behind it do not count, all before it does."""
+    """If one byte of a frame changes, that frame and all later ones do not count, and all earlier ones do."""
     log = log_of(bench)
     chance = bench.chance("torn")
 
@@ -109,7 +109,7 @@ def torn(bench):
 
 
 def rubbish_behind(bench):
-    """Old frames behind the last whole one, as in every log that was begun anew."""
+    """Old frames follow the last valid frame, as in every log that SQLite has restarted."""
     log = log_of(bench)
     data = bench.chance("rubbish").randbytes(3 * FRAME)
     judged(log.with_log(bench, log.wal + data), log, len(log.wal), "random bytes behind the log")
@@ -118,7 +118,7 @@ def rubbish_behind(bench):
 
 
 def copied_while_pushing(bench):
-    """Copies that are taken while others push: each opens, and what was acknowledged before a copy began is in it."""
+    """Each copy that is made during pushes opens, and has all captures that were acknowledged before the copy began."""
     rig = bench.rig()
     rig.push(bench.stock[0])
     acknowledged, copies, problems = [bench.stock[0]], [], []
@@ -129,13 +129,13 @@ def copied_while_pushing(bench):
             for bundle in bench.stock[1:13]:
                 rig.push(bundle)
                 acknowledged.append(bundle)
-        except Exception as error:  # told by the thread that waits
+        except Exception as error:  # reported by the waiting thread
             problems.append(str(error))
         finally:
             done.set()
 
     with held_back(rig):
-        rig.push(bench.stock[13])  # from here on there is a log
+        rig.push(bench.stock[13])  # from now on there is a log
         acknowledged.append(bench.stock[13])
         pusher = threading.Thread(target=push)
         pusher.start()
@@ -144,7 +144,8 @@ def copied_while_pushing(bench):
             copy = bench.rig()
             copy.queue.mkdir(mode=0o700)
             for name in ("queue.sqlite", "queue.sqlite-wal"):
-                # Not by this process: to close a file gives up all locks that it has on it, the reader's too.
+                # Another process copies, because closing a file drops all locks that this process has on it, even the
+                # reader's.
                 subprocess.run(["cp", "-p", rig.queue / name, copy.queue / name], check=True)
             copies.append((copy, before))
             done.wait(0.03)
@@ -152,14 +153,14 @@ def copied_while_pushing(bench):
     expect(not problems, f"a push beside a reader: {problems[:1]}")
     expect(len(acknowledged) == 14, f"{len(acknowledged)} pushes of 14 were acknowledged")
     for copy, before in copies[:: max(1, len(copies) // 8)]:
-        # The files are linked before the rows are committed, so at the end the spool has what any copy names.
+        # Files get their names before the rows are committed, so the spool at the end has all files that a copy names.
         shutil.copytree(rig.queue / "spool", copy.queue / "spool")
         holds(copy, *before, about=f"a copy after {len(before)} pushes")
         only_strays(copy, f"a copy after {len(before)} pushes")
 
 
 def gone(bench):
-    """Without its log a queue has fewer rows, and says what it does not know; without shared memory it has all."""
+    """Without its log a queue has fewer rows and reports the unknown files; without shared memory it has all rows."""
     log = log_of(bench)
     rig = bench.rig().like(log.copy)
     (rig.queue / "queue.sqlite-shm").unlink()

@@ -1,7 +1,7 @@
-"""Wrong clocks. They delay deletion and never hasten it.
+"""Wrong clocks delay deletion and never hasten it.
 
-libfaketime sets the wall clock of one process and leaves the boot clock as it is, as `date -s` does. Where it is not
-installed, the rows of the table `clock` are changed instead, which shows less.
+libfaketime sets the wall clock of one process and does not change the boot clock, as with `date -s`. Without it the
+tests change the rows of the table `clock` instead, which shows less.
 """
 import contextlib
 import json
@@ -17,10 +17,10 @@ YEAR = 365 * DAY
 
 @contextlib.contextmanager
 def faked(rig, offset, *options):
-    """Runs inside have a wall clock that is off by `offset`, as faketime writes it; the boot clock is right."""
+    """Shifts the wall clock of the rig's runs by `offset`, in the form of faketime; the boot clock stays right."""
     if not shutil.which("faketime"):
         raise Skipped("faketime is not installed (Debian's package of that name)")
-    # By its program, not by LD_PRELOAD alone: the library would change the environment in the tool, which moves it.
+    # Use the program and not only LD_PRELOAD: that library would change the environment inside the tool and move it.
     rig.before = ["faketime", *(options or ["--exclude-monotonic"]), "-f", offset]
     try:
         yield
@@ -40,7 +40,7 @@ def goes(rig, *bundles, options=(), about):
 
 
 def faketime_works(bench):
-    """The test's own tool: otherwise the tests below would show nothing."""
+    """Checks faketime itself, because without it the tests below would show nothing."""
     rig = bench.rig()
     with faked(rig, "+400d"):
         rig.push(bench.stock[0])
@@ -49,7 +49,7 @@ def faketime_works(bench):
 
 
 def right(bench):
-    """What a right clock allows: eight days are enough, six are not."""
+    """With a right clock a capture is released after eight days, and not after six."""
     rig = bench.rig()
     rig.push(*bench.stock[:3])
     rig.uploaded(bench.stock[0], days=8)
@@ -60,7 +60,7 @@ def right(bench):
 
 
 def set_forward(bench):
-    """A year ahead on the same boot: nothing that was uploaded before is old, however often prune runs."""
+    """A clock a year ahead on the same boot makes no earlier upload old, however often prune runs."""
     rig = bench.rig()
     rig.push(*bench.stock[:3])
     rig.uploaded(*bench.stock[:2])
@@ -77,7 +77,8 @@ def set_forward(bench):
 
 
 def uploaded_in_the_future(bench):
-    """A stamp a year ahead delays; prune says so, and --accept-clock ends the wait."""
+    """A time from a clock that was a year ahead delays deletion; prune reports it, and --accept-clock ends the
+    delay."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     with faked(rig, "+365d"):
@@ -95,7 +96,7 @@ def uploaded_in_the_future(bench):
 
 
 def set_back(bench):
-    """A year behind: what is old by the right clock waits, new stamps do not go back, and all is well afterwards."""
+    """With a clock a year behind, old captures wait and recorded times do not go back; afterwards everything works."""
     rig = bench.rig()
     rig.push(*bench.stock[:3])
     rig.uploaded(bench.stock[0], days=8)
@@ -112,7 +113,7 @@ def set_back(bench):
 
 
 def queue_of_a_wrong_boot(bench):
-    """A clock that was at 1970 when the queue was made, and is right now: no stamp of then hastens anything."""
+    """If the clock was at 1970 when the queue was made and is right now, no early time hastens deletion."""
     rig = bench.rig()
     with faked(rig, "@1970-01-02 00:00:00"):
         rig.push(*bench.stock[:2])
@@ -123,7 +124,7 @@ def queue_of_a_wrong_boot(bench):
 
 
 def forward_in_the_table(bench):
-    """As `set_forward`, for machines without libfaketime: the rows say that all was a year before."""
+    """The same as `set_forward`, for machines without libfaketime: the rows move back by a year."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     rig.uploaded(bench.stock[0])
@@ -136,7 +137,7 @@ def forward_in_the_table(bench):
 
 
 def newer_last_seen(bench):
-    """The clock was once 30 days later than now: stamps go on from there, deletion waits, --accept-clock helps."""
+    """If the clock was once 30 days ahead, times continue from there and deletion waits; --accept-clock helps."""
     rig = bench.rig()
     rig.push(*bench.stock[:3])
     with rig.database() as database:
@@ -156,7 +157,7 @@ def newer_last_seen(bench):
 
 
 def another_boot(bench):
-    """On another boot the clock is believed again from its first sound reading on; then too nothing goes early."""
+    """On another boot the clock is trusted from its first plausible reading; even then nothing is deleted early."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     rig.uploaded(bench.stock[0])

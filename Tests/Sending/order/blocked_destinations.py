@@ -101,7 +101,8 @@ def wrong_url(bench):
 
 
 def refused_run_by_run(bench):
-    """Five refusals in five short runs block as well; then one new capture is tried every five minutes until one lands."""
+    """Five refusals in five short runs block as well; then one new capture is tried every five minutes until one
+    lands."""
     bundles, answer = bench.stock[:8], [400]
     with Scripted(lambda request: Reply(answer[0]) if request.method == "PUT" else Reply(405)) as server:
         rig = put_to(bench, server)

@@ -1,7 +1,8 @@
-"""What the families share: a binary of our own, rigs (a key, a trust file, a raw folder) and what is left in them.
+"""Code that all families share: a copy of the binary, rigs (a key, a trust file, a raw folder), and checks of
+leftovers.
 
-Nothing here calls the code under test to judge it where Python can judge: counters are read out of the bytes and the
-key's state is checked against its own checksum.
+These checks do not use the code under test where Python can check: they read counters from the bytes, and compare the
+key's state with its own checksum.
 """
 import itertools
 import json
@@ -23,7 +24,7 @@ NOBODY = 65534
 
 
 def write_raw(folder, photo=PHOTO, **members):
-    """A raw folder of a few hundred bytes; `members` go into metadata.json."""
+    """Writes a raw folder of a few hundred bytes; `members` go into metadata.json."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     (folder / "photo.jpg").write_bytes(photo)
@@ -45,13 +46,13 @@ class Bench:
         shutil.copy(binary, self.binary)
         self.binary.chmod(0o755)
         self.raw = write_raw(folder / "raw")
-        self.numbers = itertools.count(1)  # threads ask for rigs
+        self.numbers = itertools.count(1)  # thread-safe, because threads make rigs
         self.template = Rig(self, folder / "template")
         self.template.run("key", "new").must(0, about="key new")
         self.template.run("trust", "add", "rig", self.template.key + ".pub").must(0, about="trust add")
 
     def rig(self, empty=False):
-        """A rig of its own: with a key that has signed nothing and is trusted, or without anything."""
+        """Returns a new rig: with a trusted key that has signed nothing, or empty."""
         rig = Rig(self, self.folder / f"rig{next(self.numbers)}")
         if not empty:
             shutil.copytree(self.template.home, rig.home, dirs_exist_ok=True)
@@ -59,7 +60,7 @@ class Bench:
 
 
 class Rig:
-    """A home folder, so that no test sees the key of another or of the user, and a folder for bundles."""
+    """A home folder, so that no test sees the key of another test or of the user, and a folder for bundles."""
 
     def __init__(self, bench, folder):
         self.bench, self.folder = bench, pathlib.Path(folder)
@@ -84,7 +85,7 @@ class Rig:
         return [str(self.bench.binary), *map(os.fspath, args)]
 
     def run(self, *args, prefix=(), env=None, seconds=PATIENCE, **options):
-        """Runs the tool; `prefix` stands before it on the command line (strace, sh)."""
+        """Runs the tool; `prefix` comes before it on the command line (strace, sh)."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
@@ -94,7 +95,7 @@ class Rig:
             try:
                 out, err = tool.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
-                # The group: behind strace or a shell the tool itself would live on.
+                # Kill the group, because the tool behind strace or a shell would otherwise survive.
                 os.killpg(tool.pid, signal.SIGKILL)
                 tool.communicate()
                 words = " ".join(map(str, args))[:100]
@@ -107,7 +108,7 @@ class Rig:
         return self.run("pack", self.raw if raw is None else raw, "-o", target, *options, **how)
 
     def bundle(self, name="x.bundle", **how):
-        """A sound bundle."""
+        """Packs a sound bundle."""
         self.pack(self.out / name, **how).must(0, about="pack")
         return self.out / name
 
@@ -115,11 +116,11 @@ class Rig:
         return self.run("verify", *files).must(code, about=about)
 
     def state(self, about=""):
-        """The counter in the key's state, after the checksum of Spec section 9.1 was found right."""
+        """Returns the counter of the key's state, after a check of the checksum of Spec section 9.1."""
         return counter_of_state((self.keys / "device.key.state").read_bytes(), about)
 
     def strays(self):
-        """Files that nobody asked for, hidden ones too."""
+        """Returns unexpected files, including hidden ones."""
         known = {self.keys: KEY_FILES, self.trust.parent: {"trusted_devices", "trusted_devices.lock"}}
         found = [str(path.relative_to(self.home)) for folder, names in known.items() if folder.is_dir()
                  for path in folder.iterdir() if path.name not in names]

@@ -1,7 +1,7 @@
 """The work for each byte of a hostile bundle is bounded.
 
-The bundles are made and signed by the second implementation. Each is judged beside a plain one of its size, and with a depth
-map of as many samples where it is about that, in CPU time of the process, the best of several runs of both.
+The second implementation makes and signs the bundles. Each is compared with a plain bundle of its size (and with a
+depth map of as many samples, if it is about depth) by the CPU time of the process, the best of several runs of both.
 """
 import pathlib
 import random
@@ -14,7 +14,7 @@ import zlib
 from checks import every, expect
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Spec/Generator"))
-from bundle import canonical, depth, writer  # noqa: E402  (found by the line above)
+from bundle import canonical, depth, writer  # noqa: E402  (the line above makes these modules importable)
 from bundle.canonical import Number  # noqa: E402
 from cases.base import Draft, PHOTO, TRUST, metadata  # noqa: E402
 from cases.deflate import Stream, codes  # noqa: E402
@@ -67,7 +67,7 @@ def nested_arrays():
 
 
 def spoilt_entries():
-    """Each of them has another hash than the manifest says."""
+    """Every entry has another hash than the manifest says."""
     draft = Draft()
     draft.payload |= {f"source/{number:04d}": b"a" for number in range(4092)}
     draft.sealed_assertion()
@@ -82,7 +82,7 @@ def many_entries():
 
 
 def depth_map(deflated):
-    """A depth map of zeros whose stream has this in front of it."""
+    """Makes a depth map of zeros whose stream begins with these bytes."""
     zeros = zlib.compressobj(9, zlib.DEFLATED, -15)
     raw = bytes(FLOATS)
     body = deflated + zeros.compress(raw) + zeros.flush()
@@ -100,7 +100,7 @@ def filled(pattern):
 
 
 def blocks(literals, distances, count):
-    """Empty blocks with tables; eight of them end at the end of a byte, whatever their length."""
+    """Makes empty blocks with tables; eight of them end at a byte boundary, whatever their length."""
     stream = Stream()
     for _ in range(8):
         stream.dynamic(literals, distances, final=False).code(codes(literals)[256])
@@ -115,7 +115,7 @@ def empty_stored_blocks():
 
 
 def empty_fixed_blocks():
-    # Ten bits each: four of them are five bytes.
+    # Ten bits each, so four of them are five bytes.
     stream = Stream()
     for _ in range(4):
         stream.empty()
@@ -137,7 +137,8 @@ HOSTILE = {function.__name__.replace("_", " "): function for function in (
 
 
 def plain(size, side):
-    """A depth map of a scene with noise, which compresses to nine tenths, and a photo for the rest of the bytes."""
+    """Makes a bundle of `size` bytes with a noisy depth map, which compresses to nine tenths, and a photo for the
+    rest."""
     noise = random.Random(1)
     raw = struct.pack(f"<{side * side}f", *(1 + index / side / side + noise.random() for index in range(side * side)))
     zipper = zlib.compressobj(6, zlib.DEFLATED, -15)
@@ -153,7 +154,7 @@ def plain(size, side):
 
 
 def seconds(rig, words, codes_expected):
-    """CPU time of the process, the best of five runs; and what it wrote."""
+    """Returns the CPU time of the process, the best of five runs, and the length of its output."""
     best, output = None, b""
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -184,10 +185,10 @@ def bounded(bench):
             for file in ("hostile", "forged"):
                 sound = file == "hostile" and not name.startswith(("empty", "spoilt"))
                 spent, said = seconds(rig, command(file), (0,) if sound else (1, 2))
-                # Below this the start of the process is most of it, and differs from run to run.
+                # Below this, the start of the process takes most of the time, and differs between runs.
                 ratio = spent / max(usual, 0.010)
-                # multipart reads metadata.json twice: the body begins with what is in it. Half a million arrays in each other
-                # take 8 to 9 times a plain bundle: each is a piece of memory.
+                # multipart reads metadata.json twice, because the body begins with its contents. Half a million nested
+                # arrays take 8 to 9 times as long as a plain bundle, because each array is a memory allocation.
                 limit = TIMES * (2 if words[0] == "multipart" or "nest" in name else 1)
                 expect(ratio <= limit, f"{' '.join(words)} of {file}: {ratio:.1f} times a plain bundle ({spent:.3f} s)")
                 if words[0] != "multipart":
@@ -197,7 +198,7 @@ def bounded(bench):
 
 
 def _forged(bundle):
-    """The same with one bit of the signature changed."""
+    """Returns the bundle with one bit of the signature changed."""
     at = bundle.index(b"assertion.cbor") + 512 + 40
     return bundle[:at] + bytes([bundle[at] ^ 1]) + bundle[at + 1:]
 

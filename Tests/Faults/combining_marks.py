@@ -1,4 +1,4 @@
-"""Names with combining marks, which make one Character of a slash or a quote and what stands before it."""
+"""Names with combining marks, which join a slash or a quote and the character before it into one Character."""
 import json
 import subprocess
 
@@ -6,11 +6,11 @@ from bench import write_raw
 from checks import expect
 
 MARK = "\u0301"
-KELVIN = "\u212a"  # equal to the letter K for Swift's strings
+KELVIN = "\u212a"  # equal to the letter K in Swift's string comparison
 
 
 def hints_can_be_pasted(bench):
-    """What a hint proposes works on the file that it is about, and runs nothing else."""
+    """The command in a hint works on the right file, and runs nothing else."""
     rig = bench.rig()
     name = f"x'{MARK};touch PWNED;: '{MARK}.bundle"
     bundle = rig.bundle(name)
@@ -46,7 +46,7 @@ def replaces_in_the_folder(bench):
 
 
 def tells_names_apart(bench):
-    """Two names that look alike are two captures; U+212A is not taken for K."""
+    """Two names that look alike are two captures; U+212A does not count as K."""
     rig = bench.rig()
     for name in ("\u00e9", "e\u0301", "K", KELVIN):
         write_raw(rig.folder / "all" / name)
@@ -65,7 +65,7 @@ def warns_of_a_member_with_a_dot(bench):
 
 
 def slash_is_a_folder(bench):
-    """`x.bundle/` is not the file `x.bundle`, and a trust file or key of that name is not made."""
+    """`x.bundle/` is not the file `x.bundle`, and no trust file or key with such a name is made."""
     rig = bench.rig()
     bundle = rig.bundle()
     rig.run("verify", f"{bundle}/").must(66)
@@ -77,7 +77,7 @@ def slash_is_a_folder(bench):
 
 
 def hyphens(bench):
-    """A hint with a name that begins with a hyphen works; a name that cannot be shown gets none."""
+    """A hint works for a name that begins with a hyphen; a name that cannot be shown gets no hint."""
     rig = bench.rig()
     for name, count in (("-x.bundle", 1), ("e\x1b[31m.bundle", 0)):
         bundle = rig.bundle(name)

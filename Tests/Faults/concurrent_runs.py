@@ -1,4 +1,4 @@
-"""Many runs at once. A counter is given out once, a name is won once, a trust file loses no line."""
+"""Many runs at once: no counter is used twice, one run gets a name, and a trust file loses no line."""
 import fcntl
 import os
 import subprocess
@@ -8,7 +8,7 @@ from records import counter_in
 
 
 def together(rig, runs):
-    """Starts all commands at once; how each ended, as (exit code, stderr)."""
+    """Starts all commands at once; returns (exit code, stderr) of each."""
     started = [subprocess.Popen(rig.argv(*words), env=rig.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE) for words in runs]
     try:
@@ -37,7 +37,7 @@ def distinct_counters(bench):
 
 
 def counters_go_up_in_time(bench):
-    """One run after the other, through other names of the key and with failures between."""
+    """Runs follow each other, through other names of the key and with failures between them."""
     rig = bench.rig()
     link = rig.folder / "other"
     link.symlink_to(rig.keys)
@@ -68,7 +68,7 @@ def one_winner(bench):
 
 
 def one_key(bench):
-    """Several `key new` at once: one key, and its own state and public half."""
+    """Several `key new` at once make one key, with its own state and public half."""
     rig = bench.rig(empty=True)
     codes = sorted(code for code, _ in together(rig, [["key", "new"]] * 4))
     expect(codes == [0, 73, 73, 73], f"exit codes {codes}")
@@ -93,7 +93,7 @@ def all_lines(bench):
 
 
 def same_name(bench):
-    """One key under one name, added four times at once: one line."""
+    """One key is added four times at once under one name, and the file has one line."""
     rig = bench.rig(empty=True)
     rig.run("key", "new").must(0)
     codes = sorted(code for code, _ in together(rig, [["trust", "add", "rig", rig.key + ".pub"]] * 4))
@@ -102,7 +102,7 @@ def same_name(bench):
 
 
 def readers_beside_writers(bench):
-    """`verify` beside `trust revoke` and `trust add` sees the old or the new file, never a part."""
+    """`verify` beside `trust revoke` and `trust add` sees the old file or the new one, never a part."""
     rig = bench.rig()
     bundle = rig.bundle()
     other = rig.folder / "key"
@@ -116,7 +116,7 @@ def readers_beside_writers(bench):
 
 
 def waits_for_the_lock(bench):
-    """A lock that another program holds delays and does not fail; its file is never replaced."""
+    """A lock that another program has delays a command but does not make it fail; the lock's file is never replaced."""
     rig = bench.rig()
     rig.bundle()
     lock = rig.keys / "device.key.lock"

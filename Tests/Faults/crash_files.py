@@ -1,7 +1,7 @@
 """`key new`, `key recover`, `trust add` and `trust revoke` are killed at each of their system calls.
 
-A key without its state would sign with counters that were used before, so that one must never exist; a trust file is
-the old or the new one.
+A key without its state would sign with counters that were used before, so it must never exist; a trust file is the old
+one or the new one.
 """
 import functools
 import shutil
@@ -11,7 +11,7 @@ from injection import prefix, report, since, sweep, trace, without_unnamed_files
 
 
 def sweep_over(bench, make, arguments, look, start, named):
-    """Kills `arguments(rig)` at each call from the first that names `start`; `look(rig)` judges what is left."""
+    """Kills `arguments(rig)` at each call from the first that names `start`; `look(rig)` checks the result."""
     rig = make()
     calls = trace(rig, *arguments(rig))
     extra = ()
@@ -34,7 +34,7 @@ def sweep_over(bench, make, arguments, look, start, named):
 
 
 def interrupted(bench):
-    """What a `key new` leaves that was killed before the key itself had its name."""
+    """Makes the files that a `key new` leaves if it is killed before the key itself has its name."""
     rig = bench.rig(empty=True)
     rig.keys.mkdir(parents=True)
     for end in (".pub", ".state", ".lock"):
@@ -70,7 +70,7 @@ def key_recover(named, bench):
 
 
 def trust_file(arguments, named, bench):
-    """The old or the new trust file, whole; and then the same command leads to the new one."""
+    """The trust file is the old or the new one, complete; then the same command leads to the new one."""
     other = bench.rig(empty=True)
     other.run("key", "new").must(0, about="key new")
 

@@ -1,9 +1,9 @@
 """`pack` is killed at each of its system calls from the key on.
 
-The promises: a bundle is there whole or not at all, no counter is used twice, the key stays usable, nothing lies about.
-Linux can only replace a file by giving the new one a name first, so a kill just before `rename` leaves that name: a
-hidden one beside a bundle is allowed then. Beside the key it holds a secret, so the next run has to take it away.
-"""
+It promises that a bundle is complete or missing, no counter is used twice, the key stays usable, and no file is left
+behind. Linux can replace a file only if the new one gets another name first, so a kill just before `rename` leaves that
+name: a hidden file beside a bundle is then allowed. Beside the key it contains a secret, so the next run must remove
+it. """
 import functools
 import re
 
@@ -54,7 +54,7 @@ class Scene:
 
 
 def trial(scene, call):
-    """(kind, text) of each broken promise after a kill at `call`."""
+    """Kills at `call`; returns (kind, text) of each broken promise."""
     rig = scene.rig()
     seen = {rig.out / name: (rig.out / name).read_bytes() for name in ("before.bundle", "x.bundle")
             if (rig.out / name).exists()}
@@ -89,7 +89,7 @@ def trial(scene, call):
 
 @functools.cache
 def crashes(bench, words):
-    """All broken promises of one way to pack; two tests read them."""
+    """Returns all broken promises of one way to pack; two tests use them."""
     scene = Scene(bench, words)
     return sweep(scene.calls(), functools.partial(trial, scene))
 
@@ -103,7 +103,7 @@ def leaves_nothing(words, bench):
 
 
 def syncs_in_order(bench):
-    """What a power cut may find: the counter is on disk before the bundle has a byte, the bytes before the name."""
+    """After a power cut the counter is on disk before any byte of the bundle, and the bytes before the name."""
     rig = bench.rig()
     calls = since(trace(rig, "pack", rig.raw, "-o", rig.out / "x.bundle", extra=("-y",)), "device.key")
 

@@ -1,7 +1,7 @@
 """`multipart`, `from-body`, `extract` and `pack --out-dir` are killed at each system call, or a call fails.
 
-The promises: under a final name there is a whole file or what was there before, the same command works again, nothing
-lies about. What a run made before a disk failed may stay, whole.
+They promise that each final name has a complete file or its earlier contents, that the same command works again, and
+that no other file is left behind. Complete files of a run may stay if a disk fails later.
 """
 import functools
 import re
@@ -15,7 +15,7 @@ from records import counter_in
 from tracing import calls_in, require_strace, strace
 
 MANY = "abcdef"
-# What is run, in the rig's `out`, beside x.bundle and its body; and the names that it makes there.
+# The commands, which run in the rig's `out` beside x.bundle and its body, and the names that each makes there.
 COMMANDS = {
     "multipart": (["multipart", "../x.bundle", "-o", "body", "--headers", "headers"], ("body", "headers")),
     "from-body": (["from-body", "../x.body", "-o", "y.bundle", "--quiet"], ("y.bundle",)),
@@ -45,7 +45,7 @@ class Scene:
 
     @functools.cached_property
     def source(self):
-        """A rig with the bundle, its body and the raw captures, to be copied."""
+        """A rig with the bundle, its body and the raw captures, which trials copy."""
         rig = self.bench.rig()
         rig.run("pack", rig.raw, "-o", rig.folder / "x.bundle").must(0, about="pack")
         rig.run("multipart", rig.folder / "x.bundle", "-o", rig.folder / "x.body").must(0, about="multipart")
@@ -67,16 +67,17 @@ class Scene:
 
     @functools.cached_property
     def wanted(self):
-        """The bytes of each file after an undisturbed run; None where another run makes others."""
+        """The bytes of each file after an undisturbed run; None if another run makes other bytes."""
         rig = self.rig()
         rig.run(*self.words).must(0, about="the undisturbed run")
         return {name: None if self.packs else (rig.out / name).read_bytes() for name in self.names}
 
     def calls(self):
-        """The calls of an undisturbed run from the first that names the bundle, the body or the raw capture.
+        """Returns the calls of an undisturbed run from the first that names the bundle, the body or the raw capture.
 
-        strace counts for each thread by itself and injects where one of them is that far. So what a thread does can
-        only be met where no other was that far before it, as when it was being loaded; a later capture's calls can.
+        strace counts for each thread separately, and acts on the first thread that reaches the number. So a call can
+        only be tested if no other thread made as many such calls earlier, for example while it was loaded. Calls for
+        later captures can be tested.
         """
         require_strace()
         calls = self._trace()
@@ -102,7 +103,7 @@ class Scene:
         calls, counts, foreign = [], {}, {}
         for thread, name, text in calls_in(log):
             counts[thread, name] = counts.get((thread, name), 0) + 1
-            if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
+            if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own file; it continues without
                 foreign[thread] = text.rpartition("= ")[2]
             if thread not in foreign:
                 calls.append(Call(name, counts[thread, name], text))
@@ -111,7 +112,7 @@ class Scene:
         return calls
 
     def judge(self, rig, is_killed):
-        """What is left is whole, and the command works again."""
+        """Checks that all files are complete, and that the command works again."""
         made = {name: (rig.out / name).read_bytes() for name in self.names if (rig.out / name).exists()}
         expect(len(made) == len(self.names) or "--force" not in self.way, "something that was there is gone")
         whole = {name: data for name, data in made.items() if data != OLD}
@@ -123,7 +124,7 @@ class Scene:
         self._judge_bodies(rig, whole)
         found = {str(path.relative_to(rig.out)) for path in rig.out.rglob("*") if not path.is_dir()}
         left = [name for name in found - made.keys() if not (is_killed and re.fullmatch(self.hidden, name))]
-        # Between its making and its unlinking a spool file has a name, and no byte yet.
+        # A spool file has a name between its creation and its unlinking, but no bytes yet.
         left += [path.name for path in (rig.folder / "tmp").iterdir() if not is_killed or path.stat().st_size]
         expect(not left, f"leaves {left}")
         rig.run(*self.words, *([] if "--force" in self.words or not made else ["--force"])).must(0, about="once more")
@@ -133,7 +134,7 @@ class Scene:
             self._judge_counters(rig, whole)
 
     def _judge_bodies(self, rig, whole):
-        """What pack made beside a bundle is of that bundle."""
+        """Checks that a body that pack made beside a bundle belongs to that bundle."""
         if self.packs and "body" in whole:
             expect("y.bundle" in whole, "a body is there without its bundle")
             rig.run("multipart", "y.bundle", "-o", "../again").must(0, about="multipart")
@@ -152,7 +153,7 @@ class Scene:
 @functools.cache
 def scene_of(bench, command, way):
     scene = Scene(bench, command, way)
-    # Made before threads ask for them.
+    # Compute these before threads ask for them.
     return scene if scene.source and scene.wanted else None
 
 
@@ -173,7 +174,7 @@ def killed(command, way, bench):
 
 
 def fails(command, error, bench):
-    """An error at any call that can meet it: the right exit code, words that name a file, nothing half done."""
+    """After an error at any call the exit code is right, the message names a file, and no partial file stays."""
     scene = scene_of(bench, command, ())
     met, codes = ERRORS[error]
 
@@ -195,7 +196,8 @@ def fails(command, error, bench):
 
 
 def synced_before_named(bench):
-    """A power cut finds no name before its bytes: each file is synced, then named, then its folder is synced."""
+    """After a power cut no name comes before its bytes: each file is synced and named, and then its folder is
+    synced."""
     require_strace()
 
     def judge(command, _):
@@ -223,7 +225,7 @@ def synced_before_named(bench):
 TESTS = [("a power cut finds bytes before names", synced_before_named)]
 TESTS += [(f"{command}{how}: a kill at any system call leaves whole files", functools.partial(killed, command, way))
          for command in COMMANDS for how, way in WAYS.items()
-          # strace would have to count the calls of several threads as one; crash_pack sees to files with names there.
+          # strace cannot count the calls of several threads together; crash_pack tests files with names in a folder.
           if not ("named" in way and "--out-dir" in COMMANDS[command][0])]
 TESTS += [(f"{command}: {error} at any call", functools.partial(fails, command, error))
           for command in COMMANDS for error in ERRORS]

@@ -1,7 +1,7 @@
 """A system call fails at each place in turn: broken disk, full disk, quota, no permission, a signal.
 
-Expected of each: the documented exit code, a message that names a file, nothing half done, no counter twice. A call
-that a signal interrupts is simply made again.
+The command must give the documented exit code and a message that names a file, leave no partial file, and use no
+counter twice. It repeats a call that a signal interrupted.
 """
 import functools
 
@@ -12,8 +12,8 @@ from records import counter_in
 
 MAKING = ("linkat", "link", "rename", "renameat", "renameat2")
 WRITING = ("write", "writev", "pwrite64", "fsync", "fdatasync")
-# The error, the calls that it can meet, and the exit codes that are right. Opening a key that a broken disk does not
-# give is "input unreadable" or "I/O": Spec/command-line.md allows both readings.
+# Each error, the calls that it can meet, and the right exit codes. If a broken disk prevents opening a key, this is
+# "input unreadable" or "I/O": Spec/command-line.md allows both readings.
 ERRORS = {
     "EIO": (("read", "openat", "flock", *MAKING, *WRITING), (66, 74)),
     "ENOSPC": ((*MAKING, *WRITING), (74,)),
@@ -25,7 +25,8 @@ ERRORS = {
 
 
 def is_message(call):
-    """A line for people on standard error: if that fails, nobody can be told, and the work is still done."""
+    """Whether the call writes a message to standard error; if it fails, nobody gets the message, but the work is
+    done."""
     return call.name == "write" and call.text.startswith("2,")
 
 
@@ -40,7 +41,7 @@ def judge_message(result, rig, error):
 
 
 def pack_trial(scene, error, is_named_from, call):
-    """What is broken after `error` at `call` of a pack, as texts."""
+    """Makes `call` of a pack fail with `error`; returns the broken promises as texts."""
     rig = scene.rig()
     target = rig.out / "x.bundle"
     old = target.read_bytes() if target.exists() else None
@@ -53,7 +54,7 @@ def pack_trial(scene, error, is_named_from, call):
         if scene.piped:
             counters += [counter_in(data) or 0]
         elif data != old:
-            # Once it has its name, only the sync of the folder can fail; the bundle that stays has to be whole.
+            # Once the bundle has its name, only the sync of the folder can fail; the bundle that stays must be whole.
             expect(result.code == 0 or call.order > is_named_from, "a failed pack changes what is under the final name")
             rig.verify(target, about="what is under the final name")
             counters.append(counter_in(data))
@@ -77,7 +78,7 @@ def pack_meets(error, words, bench):
 
 
 def files_meet(error, named, bench):
-    """The commands that write key and trust files: what was there stays as it was, or the new is whole."""
+    """If a command that writes key or trust files fails, the old files stay unchanged, or the new ones are whole."""
     other = bench.rig(empty=True)
     other.run("key", "new").must(0, about="key new")
     for words, empty, start in ((["key", "new"], True, "device.key"),

@@ -1,4 +1,4 @@
-"""Names and texts that want to steer a terminal or the command line."""
+"""Names and texts that try to control a terminal or the command line."""
 import json
 import os
 import unicodedata
@@ -13,7 +13,7 @@ STEERING = {"Cc", "Cf", "Zl", "Zp"}
 
 
 def steers(data):
-    """The first character in the output that steers a terminal; LF ends lines and is none."""
+    """Returns the first character in the output that controls a terminal; LF is allowed because it ends lines."""
     text = data.decode("utf-8", "surrogateescape")
     found = (letter for letter in text if letter != "\n" and unicodedata.category(letter) in STEERING)
     return next((f"U+{ord(letter):04X}" for letter in found), None)
@@ -27,7 +27,7 @@ def clean(result, about):
 
 
 def file_names(bench):
-    """Every command that says a name says it harmlessly, in one line."""
+    """Every command that prints a name prints it harmlessly, in one line."""
     def judge(kind, name):
         rig = bench.rig()
         bundle = rig.bundle(f"{name}.bundle")
@@ -58,7 +58,7 @@ def file_names(bench):
 
 
 def device_models(bench):
-    """A bundle's own texts, with and without --json's escapes of control characters."""
+    """A bundle's own texts are printed harmlessly, with and without --json, which escapes control characters."""
     def judge(kind, text):
         rig = bench.rig()
         raw = write_raw(rig.folder / "raw", device_model=f"Rig {text}", **{f"latitude{text}": 1, text: text})
@@ -76,7 +76,7 @@ def device_models(bench):
 
 
 def spoilt_bundles(bench):
-    """Header names and manifests that nobody signed are shown too, in a bundle that is refused."""
+    """Entry names and manifests without a signature are printed harmlessly too, for a bundle that is refused."""
     rig = bench.rig()
     data = rig.bundle().read_bytes()
     for old in (b"photo.jpg", b"image/jpeg", b'"role":"photo"', b"manifest.json", b"assertion.cbor", b"version=1"):
@@ -106,7 +106,8 @@ def leading_dashes(bench):
 
 
 def not_unicode(bench):
-    """Linux names are bytes. One that is no UTF-8 is taken as it is, or refused; never is another file made or read."""
+    """File names are bytes on Linux: one that is not UTF-8 is used as it is or refused, never taken for another
+    file."""
     rig = bench.rig()
     name = os.fsencode(rig.out) + b"/x\xff\xfe.bundle"
     result = rig.run("pack", rig.raw, "-o", os.fsdecode(name))
@@ -126,14 +127,14 @@ def not_unicode(bench):
 
 
 def odd_environments(bench):
-    """Variables that are empty count as not set; HOME may be missing; a relative place is in the working folder."""
+    """Empty variables count as not set; HOME may be missing; a relative path is in the working folder."""
     rig = bench.rig()
     empty = {name: "" for name in ("CAPBUNDLE_KEY", "CAPBUNDLE_TRUST", "CAPBUNDLE_PASSPHRASE_FILE", "XDG_DATA_HOME",
                                    "XDG_CONFIG_HOME")}
     rig.verify(rig.bundle(env=empty))
     rig.run("verify", rig.out / "x.bundle", env=empty).must(0)
     rig.run("verify", rig.out / "x.bundle", env={"XDG_CONFIG_HOME": str(rig.folder / "nowhere")}).must(3)
-    # The XDG Base Directory Specification has relative values ignored.
+    # The XDG Base Directory Specification says that relative values are ignored.
     for relative in ("nowhere", "./nowhere", "../out", "~/x"):
         env = {"XDG_CONFIG_HOME": relative, "XDG_DATA_HOME": relative}
         rig.run("verify", rig.out / "x.bundle", env=env).must(0, about=f"XDG_CONFIG_HOME={relative}")

@@ -1,7 +1,7 @@
-"""Faults at chosen system calls, by strace: kill the tool there, or make the call fail.
+"""Faults at chosen system calls, made by strace: it kills the tool there, or makes the call fail.
 
-strace kills at the entry of the Nth call of a name, before the kernel acts on it. So the sweep over all calls that
-touch a file leaves the disk in every state that a crash of the process can leave.
+strace kills at the entry of the Nth call of a name, before the kernel acts on it. So a sweep over all calls that touch
+a file leaves the disk in every state that a crash of the process can leave.
 """
 import functools
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from tracing import again_if_not_injected, calls_in, require_strace, strace
 CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_range linkat link rename renameat "
          "renameat2 unlink unlinkat flock fcntl close read pread64 mkdir mkdirat ftruncate fallocate chmod fchmod "
          "fchmodat access faccessat faccessat2 exit_group").split()
-# A question mark: no error where the processor's Linux has no such call.
+# With the question mark strace ignores a call that this processor's Linux does not have.
 FILTER = "trace=" + ",".join("?" + name for name in CALLS)
 
 
@@ -27,7 +27,7 @@ class Call:
 
 
 def trace(rig, *args, extra=(), **how):
-    """The calls of an undisturbed run, in order."""
+    """Returns the calls of an undisturbed run, in order."""
     require_strace()
     log = rig.folder / "trace"
     result = rig.run(*args, prefix=strace("--seccomp-bpf", "-s", "256", "-e", FILTER, *extra, log=log), **how)
@@ -36,7 +36,7 @@ def trace(rig, *args, extra=(), **how):
     calls, counts, foreign = [], {}, None
     for _, name, text in calls_in(log):
         counts[name] = counts.get(name, 0) + 1
-        if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own; it goes on without
+        if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own file; it continues without
             foreign = text.rpartition("= ")[2]
         if foreign is None:
             calls.append(Call(name, counts[name], text))
@@ -46,7 +46,7 @@ def trace(rig, *args, extra=(), **how):
 
 
 def since(calls, word):
-    """The calls from the first one on that names `word`."""
+    """Returns the calls from the first one that names `word`."""
     first = next((index for index, call in enumerate(calls) if word in call.text), None)
     if first is None:
         raise Failed(f"no call names {word}, so there is nothing to inject into")
@@ -54,15 +54,15 @@ def since(calls, word):
 
 
 def prefix(call, effect, extra=()):
-    """What stands before the tool's command line to have `effect` at `call`."""
-    # No --seccomp-bpf here: its stops cannot deliver a signal, and the tool would live on.
+    """Returns the prefix for the command line that causes `effect` at `call`."""
+    # --seccomp-bpf is left out, because strace cannot deliver a signal at its stops, and the tool would survive.
     names = {call.name} | {word.split("=")[1].split(":")[0] for word in extra if word.startswith("inject=")}
     return strace("-e", "trace=" + ",".join(sorted(names)), *extra,
                   "-e", f"inject={call.name}:{effect}:when={call.number}")
 
 
 def without_unnamed_files(calls):
-    """strace options that make `O_TMPFILE` look unusable, as on a file system without it."""
+    """Returns strace options that make `O_TMPFILE` look unusable, as on a file system without it."""
     probes = [call for call in calls if call.name.startswith(("access", "faccessat")) and "/proc/self/fd" in call.text]
     probe = next(iter(probes), None)
     if probe is None:
@@ -71,7 +71,8 @@ def without_unnamed_files(calls):
 
 
 def sweep(items, trial, at_a_time=4):
-    """`trial(item)` for each item; the problems that they return, in order. A trial without its fault is made again."""
+    """Runs `trial(item)` for each item; returns their problems in order. A trial whose fault did not happen is
+    repeated."""
     with ThreadPoolExecutor(at_a_time) as pool:
         done = list(pool.map(functools.partial(again_if_not_injected, trial), items))
     problems = [problem for found, _ in done for problem in found or ()]

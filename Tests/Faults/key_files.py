@@ -1,4 +1,4 @@
-"""A key that others can read is refused, is never overwritten, and has one state wherever it is named."""
+"""A key that others can read is refused, never overwritten, and has one state under all its names."""
 import json
 import os
 import pathlib
@@ -10,7 +10,7 @@ from checks import Skipped, every, expect
 
 
 def everything(rig):
-    """The bytes of all key files but the lock."""
+    """Returns the bytes of all key files except the lock."""
     return {path.name: path.read_bytes() for path in rig.keys.iterdir() if not path.name.endswith(".lock")}
 
 
@@ -64,7 +64,7 @@ def never_overwritten(bench):
 
 
 def odd_keys(bench):
-    """Whatever else stands in the key's place ends in words, 77 or 78, soon and without a bundle."""
+    """Anything else in the key's place gives a message and 77 or 78, soon and without a bundle."""
     cases = {"nothing": (lambda path: path.unlink(), (78,)), "empty": (lambda path: path.write_text(""), (78,)),
              "text": (lambda path: path.write_text("hello"), (78,)),
              "the public half": (lambda path: shutil.copy(f"{path}.pub", path), (78,)),
@@ -88,7 +88,7 @@ def odd_keys(bench):
 
 
 def leaves_no_lock(bench):
-    """Asking for a key that is not there makes nothing."""
+    """A command that needs a missing key makes no file."""
     rig = bench.rig(empty=True)
     for words in (["key", "show"], ["key", "public"], ["key", "recover", "--counter", "3"]):
         rig.run(*words, "--key", "nowhere").must(78, about=" ".join(words))
@@ -98,7 +98,7 @@ def leaves_no_lock(bench):
 
 
 def foreign_names(bench):
-    """key new replaces no file, and goes on after an interrupted key new."""
+    """key new replaces no file, and continues after an interrupted key new."""
     rig = bench.rig()
     used = (rig.keys / "device.key.state").read_bytes().replace(b"counter 0", b"counter 1")
     public = pathlib.Path(rig.key + ".pub").read_bytes()
@@ -124,7 +124,7 @@ def foreign_names(bench):
 
 
 def interrupted(bench):
-    """An unused state with its public half, and a state without one."""
+    """key new continues with an unused state and its public half, and with a state alone."""
     rig = bench.rig()
     for left in ({".state", ".pub", ".lock"}, {".state", ".lock"}, {".state"}):
         folder = rig.folder / "".join(sorted(left))
@@ -146,7 +146,7 @@ def counters(rig):
 
 
 def linked(bench):
-    """A key that is reached by symbolic links: state and lock are those of the real file."""
+    """A key that is reached by symbolic links has the state and the lock of the real file."""
     rig = bench.rig()
     vault = rig.folder / "vault"
     vault.mkdir()
@@ -154,7 +154,7 @@ def linked(bench):
         os.rename(f"{rig.key}{end}", vault / f"real{end}")
     os.symlink(vault / "real", rig.key)
     os.symlink(rig.key, rig.folder / "second")
-    # The attack: a state for each path.
+    # The attack is to have a separate state for each path.
     for path in (rig.key, rig.folder / "second"):
         shutil.copy(vault / "real.state", f"{path}.state")
     folder = rig.folder / "link"
@@ -172,7 +172,7 @@ def linked(bench):
 
 
 def hard_linked(bench):
-    """A second name of the very file would have a state of its own: refused under both."""
+    """A second name of the same file would have its own state, so both names are refused."""
     rig = bench.rig()
     other = rig.folder / "other"
     os.link(rig.key, other)

@@ -1,4 +1,4 @@
-"""A lost counter stops everything (78) until `key recover`, which never goes back."""
+"""A lost counter stops all signing (78) until `key recover`, which never goes back."""
 import os
 
 from checks import every, expect
@@ -8,7 +8,7 @@ TOP = 2 ** 32 - 1
 
 
 def lost(bench):
-    """Every way to lose the state: 78 and a way out that works."""
+    """Each way to lose the state gives 78 and a hint that works."""
     cases = {
         "missing": lambda path, data: path.unlink(),
         "empty": lambda path, data: path.write_bytes(b""),
@@ -63,7 +63,7 @@ def not_back(bench):
 
 
 def not_back_when_open(bench):
-    """A state that others could read is whole: its counter still counts, and its salt is still the salt."""
+    """A state with an open mode is still whole: its counter and its salt still count."""
     rig = bench.rig()
     rig.bundle()
     path = rig.keys / "device.key.state"
@@ -84,7 +84,7 @@ def wrong_numbers(bench):
 
 
 def used_up(bench):
-    """The last counter is given out once; then 78, for good."""
+    """The last counter is used once; then the key gives 78 for ever."""
     rig = bench.rig()
     path = rig.keys / "device.key.state"
     path.write_bytes(state_with(path.read_bytes(), TOP - 1))
@@ -104,7 +104,7 @@ def recovering_to_the_top(bench):
 
 
 def odd_state_files(bench):
-    """A folder, FIFO or link in the state's place: words, soon."""
+    """A folder, FIFO or link in the state's place gives a message soon."""
     cases = {"a folder": os.mkdir, "a FIFO": lambda path: os.mkfifo(path, 0o600),
              "a device": lambda path: os.symlink("/dev/zero", path),
              "a dangling link": lambda path: os.symlink("nowhere", path)}
@@ -121,7 +121,7 @@ def odd_state_files(bench):
 
 
 def odd_locks(bench):
-    """A lock that is a link is not followed: it could point to a file of somebody else."""
+    """A link in the lock's place is not followed, because it could point to a file of another user."""
     rig = bench.rig()
     lock = rig.keys / "device.key.lock"
     lock.unlink(missing_ok=True)
@@ -137,7 +137,7 @@ def odd_locks(bench):
 
 
 def swapped_public_half(bench):
-    """The public half decides nothing for a signer: with another's, nothing is signed under a wrong name."""
+    """With another key's public half nothing is signed under a wrong name."""
     rig, other = bench.rig(), bench.rig(empty=True)
     other.run("key", "new").must(0)
     (rig.keys / "device.key.pub").write_bytes((other.keys / "device.key.pub").read_bytes())
@@ -146,7 +146,8 @@ def swapped_public_half(bench):
 
 
 def foreign_state(bench):
-    """A sound state of another key is somebody's counter: it is refused, and key recover does not overwrite it."""
+    """A sound state of another key contains that key's counter: it is refused, and key recover does not overwrite
+    it."""
     other = bench.rig(empty=True)
     other.run("key", "new").must(0)
     rig = bench.rig()

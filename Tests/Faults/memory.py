@@ -1,4 +1,4 @@
-"""Memory does not grow with the bundle, and nothing makes the tool read what it does not need."""
+"""Memory does not grow with the bundle, and the tool never reads what it does not need."""
 import os
 import random
 import subprocess
@@ -9,12 +9,12 @@ from bench import PHOTO, write_raw
 from checks import Failed, expect
 
 PHOTO_SIZE = 300 << 20
-# The promise of section 11 of the Spec is "nothing that grows with the bundle"; these limits are generous.
+# Section 11 of the Spec promises memory that does not grow with the bundle; these limits are generous.
 VERIFY_LIMIT, PACK_LIMIT = 60 << 20, 160 << 20
-SHOW_LIMIT = 80 << 20  # up to 4 194 304 samples are held for the median
+SHOW_LIMIT = 80 << 20  # the median needs up to 4 194 304 samples in memory
 
 
-# Linux counts the memory of the program that forked as the child's own peak, so a small one stands between.
+# Linux counts the memory of the program that forked as the child's own peak, so a small program forks.
 LAUNCHER = """
 import os, sys
 pid = os.fork()
@@ -27,7 +27,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss << 10)
 
 
 def measured(rig, *words, stdin=subprocess.DEVNULL):
-    """Exit code, peak memory in bytes and seconds of a run."""
+    """Returns exit code, peak memory in bytes and seconds of a run."""
     start = time.monotonic()
     done = rig.run(*words, prefix=[sys.executable, "-I", "-S", "-c", LAUNCHER], stdin=stdin)
     code, memory = map(int, done.out.split())
@@ -40,7 +40,7 @@ def frugal(run, code, limit, about):
 
 
 def large_photo(bench):
-    """300 MB through pack, verify from a file, from a pipe, show."""
+    """pack, verify from a file, verify from a pipe, and show handle 300 MB."""
     rig = bench.rig()
     raw = write_raw(rig.folder / "raw")
     with open(raw / "photo.jpg", "wb") as photo:
@@ -72,7 +72,7 @@ def large_photo(bench):
 
 
 def large_depth(bench):
-    """A depth map of the wrong size is refused by its size, before it is read."""
+    """A depth map of the wrong size is refused before it is read."""
     rig = bench.rig()
     for size in ((1 << 30) - 4, 1 << 33):
         raw = write_raw(rig.folder / f"raw{size}")
@@ -109,7 +109,7 @@ def large_metadata(bench):
 
 
 def endless_input(bench):
-    """Endless pipes end by a verdict."""
+    """An endless pipe leads to a verdict."""
     rig = bench.rig()
     data = rig.bundle().read_bytes()
     for head in (b"", data[:1024], data[:2048], data):
@@ -126,7 +126,7 @@ def endless_input(bench):
 
 
 def large_trust_file(bench):
-    """100,000 devices: seconds, not minutes."""
+    """A trust file of 100,000 devices takes seconds, not minutes."""
     rig = bench.rig()
     bundle = rig.bundle()
     line = rig.trust.read_text()

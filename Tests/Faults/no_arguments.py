@@ -1,4 +1,4 @@
-"""No command, and a command line that Swift's runtime cannot find, are never a success."""
+"""Without a command, or without a command line that Swift's runtime can find, the tool never reports success."""
 import os
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ GROUPS = [[], ["key"], ["trust"]]
 
 
 def preloaded(bench):
-    """A library whose constructor calls setenv, which moves the environment away from the arguments."""
+    """Makes a library whose constructor calls setenv, which moves the environment away from the arguments."""
     compiler = shutil.which("cc") or shutil.which("clang")
     if not compiler:
         raise Skipped("there is no C compiler")
@@ -29,7 +29,7 @@ def spoilt(rig):
 
 
 def judge_words(rig, **how):
-    """What the tool does with arguments of all kinds."""
+    """Returns what the tool prints for arguments of all kinds."""
     bad = spoilt(rig)
     rig.run("verify", bad, **how).must(1, about="verify of an altered bundle")
     rig.run("verify", rig.out / "x.bundle", **how).must(0, about="verify of a sound bundle")
@@ -53,7 +53,7 @@ def under_faketime(bench):
 
 
 def without_proc(bench):
-    """The runtime finds no arguments then, nor does anybody else, and that is said."""
+    """If neither the runtime nor the tool can find the arguments, a message says so."""
     rig = bench.rig()
     hide = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
     if os.geteuid() != 0 or subprocess.run([*hide, "true"], capture_output=True, check=False).returncode != 0:
@@ -77,7 +77,7 @@ def no_command(bench):
 
 
 def no_name(bench):
-    """A process that was started without even a name; Linux gives it an empty one since 5.18."""
+    """A process can be started even without a name for itself; Linux gives it an empty one since 5.18."""
     for env in ({}, preloaded(bench)):
         tool = subprocess.run([""], executable=bench.binary, env=bench.rig().env | env, capture_output=True,
                               timeout=20, check=False)

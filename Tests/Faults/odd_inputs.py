@@ -1,6 +1,6 @@
-"""Raw folders and bundles that are no plain files: FIFOs, devices, folders, links, holes.
+"""Raw folders and bundles that are not plain files: FIFOs, devices, folders, links, holes.
 
-Nobody may be made to wait for ever, to read 8 GiB for one wrong byte, or to lose a counter for a folder that cannot be
+No input may make the tool wait for ever, read 8 GiB for one wrong byte, or use a counter for a folder that cannot be
 packed.
 """
 import functools
@@ -39,7 +39,7 @@ def odd_members(member, bench):
         rig = bench.rig()
         raw = write_raw(rig.folder / "raw")
         replace(raw / member, make)
-        # 2 GiB: what a program may want for any of this; /dev/zero would give more.
+        # No input here justifies more than 2 GiB of memory; /dev/zero could fill more.
         limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (2 << 30, 2 << 30))
         result = rig.pack(rig.out / "x.bundle", raw=raw, preexec_fn=limit).must(65, 66)
         result.naming(raw / member, name)
@@ -62,7 +62,7 @@ def device_node(bench):
 
 
 def odd_folders(bench):
-    """What is given as raw folder is a file, a FIFO, a device, nothing."""
+    """The raw folder is a file, a FIFO, a device, or missing."""
     rig = bench.rig()
     os.mkfifo(rig.folder / "fifo")
     cases = {"a file": rig.raw / "photo.jpg", "a FIFO": rig.folder / "fifo", "a device": "/dev/zero",
@@ -78,7 +78,7 @@ def odd_folders(bench):
 
 
 def links_to_members(bench):
-    """A raw folder of symbolic links is as good as its files."""
+    """A raw folder of symbolic links works like one with plain files."""
     rig = bench.rig()
     raw = rig.folder / "raw"
     raw.mkdir()
@@ -107,7 +107,7 @@ def unreadable(bench):
 
 
 def photo_that_grows(bench):
-    """A photo that another program still writes is packed as it was at one moment, or refused."""
+    """A photo that another program still writes is refused, or packed as it was at one moment."""
     rig = bench.rig()
     raw = write_raw(rig.folder / "raw")
     data = (raw / "photo.jpg").read_bytes()
@@ -132,7 +132,7 @@ def photo_that_grows(bench):
 
 
 def odd_bundles(bench):
-    """What is given to verify and show: soon 2 or 66, whatever it is."""
+    """verify and show soon answer 2 or 66 to any odd input."""
     rig = bench.rig()
     data = rig.bundle().read_bytes()
     place = rig.folder / "odd"
@@ -144,7 +144,7 @@ def odd_bundles(bench):
         sparse.truncate(8 << 30)
     with open(place / "hole", "wb") as sparse:
         sparse.truncate(8 << 30)
-    with open(place / "huge manifest", "wb") as sparse:  # its header says 8 GiB - 1
+    with open(place / "huge manifest", "wb") as sparse:  # its header gives a size of 8 GiB - 1
         sparse.write(data[:1024] + header("manifest.json", (8 << 30) - 1))
         sparse.truncate(8 << 30)
     with open(place / "huge assertion", "wb") as sparse:
@@ -168,7 +168,7 @@ def odd_bundles(bench):
 
 
 def header(name, size):
-    """A ustar header as section 3.1 of the Spec has it."""
+    """Makes a ustar header as in section 3.1 of the Spec."""
     block = bytearray(struct.pack("100s8s8s8s12s12s8s1s", name.encode(), b"000644 ", b"000000 ", b"000000 ",
                                   b"%011o " % size, b"00000000000 ", b" " * 8, b"0").ljust(512, b"\0"))
     block[257:265] = b"ustar\x0000"

@@ -1,6 +1,6 @@
-"""Targets that cannot take a bundle: folders, links, FIFOs, devices, names that are too long.
+"""Targets that cannot become a bundle: folders, links, FIFOs, devices, names that are too long.
 
-A target that is refused costs no counter, and nothing that is there is written through or into.
+A refused target uses no counter, and the tool writes into or through no existing file.
 """
 import functools
 import os
@@ -14,7 +14,7 @@ def link(target):
     return functools.partial(os.symlink, target)
 
 
-# What is there under the name, and the exit codes without and with --force.
+# What exists under the name, and the exit codes without and with --force.
 THERE = {
     "a file": (lambda path: path.write_text("mine"), 73, 0),
     "a folder": (os.mkdir, 73, 73),
@@ -53,7 +53,7 @@ def occupied(forced, bench):
 
 
 def impossible(bench):
-    """Names under which nothing can be made."""
+    """The target has a name under which no file can be made."""
     rig = bench.rig()
     (rig.out / "plain.bundle").write_text("x")
     names = {"in a missing folder": "missing/x.bundle", "a folder by its slash": "new/", "the folder itself": ".",
@@ -73,7 +73,7 @@ def impossible(bench):
 
 
 def longest_names(bench):
-    """A name that the file system takes, the tool takes too, with --force as well."""
+    """The tool accepts every name that the file system accepts, even with --force."""
     rig = bench.rig()
     for name in ("n" * 248 + ".bundle", "€" * 80 + ".bundle", "\U0001f4f7" * 60 + ".bundle", "é" * 124 + ".bundle"):
         target = rig.out / name
@@ -106,7 +106,7 @@ def by_permissions(bench):
 
 
 def raw_folder_as_target(bench):
-    """A bundle beside its own sources, twice: the first one is ignored by the second."""
+    """A bundle is packed twice beside its own sources, and the second run ignores the first bundle."""
     rig = bench.rig()
     raw = rig.folder / "raw"
     shutil.copytree(rig.raw, raw)
@@ -119,7 +119,7 @@ def raw_folder_as_target(bench):
 
 
 def key_as_target(bench):
-    """A slip of the hand: the key's own files are no place for a bundle, and without --force they are safe."""
+    """By mistake the user names the key's own files as the target: they are safe without --force."""
     rig = bench.rig()
     before = {path.name: path.read_bytes() for path in rig.keys.iterdir() if path.suffix != ".lock"}
     for name in before:
@@ -129,7 +129,7 @@ def key_as_target(bench):
 
 
 def trust_files(bench):
-    """Odd places for a trust file."""
+    """The trust file has an odd place."""
     def judge(name, case):
         make, codes = case
         rig = bench.rig()
@@ -141,7 +141,7 @@ def trust_files(bench):
             rig.run(*words, "--trust", path).must(*codes, about=" ".join(map(str, words[:2])))
         expect(os.lstat(path), "what was there is gone")
 
-    # No FIFO: to wait for the writer is right where a shell's `--trust <(command)` makes one.
+    # A FIFO is not tested here: with a shell's `--trust <(command)` it is right to wait for the writer.
     every({"a folder": (os.mkdir, (66, 73, 74)),
            "a link to itself": (link("trusted"), (66, 73, 74)),
            "/dev/zero": (link("/dev/zero"), (66, 73, 74, 78))}, judge)

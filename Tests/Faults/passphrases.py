@@ -1,4 +1,4 @@
-"""A passphrase is asked for, is never too much work, and its file is for nobody else."""
+"""The tool asks for a passphrase, limits the work for it, and warns if others can read its file."""
 import base64
 import subprocess
 import time
@@ -63,7 +63,7 @@ def der(tag, *parts):
 
 
 def endless(tag, *parts):
-    """The same in BER, its end marked instead of its length said: OpenSSL reads that too."""
+    """Encodes the value in BER with an end mark instead of a length; OpenSSL reads that too."""
     return bytes([tag, 0x80]) + b"".join(parts) + b"\0\0"
 
 
@@ -72,7 +72,7 @@ def number(value):
 
 
 def sealed(path, oid, *parameters, wrap=der):
-    """An EncryptedPrivateKeyInfo (RFC 5958) that no passphrase opens."""
+    """Makes an EncryptedPrivateKeyInfo (RFC 5958) that no passphrase opens."""
     algorithm = wrap(0x30, der(6, bytes.fromhex(oid)), wrap(0x30, *parameters))
     data = wrap(0x30, algorithm, der(4, bytes(range(144))))
     text = base64.encodebytes(data).decode()
@@ -82,14 +82,14 @@ def sealed(path, oid, *parameters, wrap=der):
 
 
 def scheme2(path, oid, *parameters, wrap=der):
-    """PBES2 with AES-256-CBC (RFC 8018)."""
+    """Makes PBES2 parameters with AES-256-CBC (RFC 8018)."""
     derivation = wrap(0x30, der(6, bytes.fromhex(oid)), wrap(0x30, der(4, b"saltsalt"), *parameters))
     cipher = der(0x30, der(6, bytes.fromhex("60864801650304012a")), der(4, bytes(16)))
     return sealed(path, "2a864886f70d01050d", derivation, cipher, wrap=wrap)
 
 
 def iterations(bench):
-    """What a passphrase costs is known before it is tried, or asked for."""
+    """The tool knows the work for a passphrase before it tries it or asks for it."""
     rig = bench.rig(empty=True)
     path, secret = rig.folder / "device.key", rig.folder / "pass"
     secret.write_text(SECRET)
@@ -129,7 +129,7 @@ def iterations(bench):
 
 
 def secrets_of_the_user(bench):
-    """A passphrase file that others can read is warned of once, with what to do; a pipe is not."""
+    """A passphrase file that others can read causes one warning with a hint; a pipe causes none."""
     rig = bench.rig()
     secret = rig.folder / "it's secret"
     secret.write_text(SECRET)

@@ -1,4 +1,4 @@
-"""Real full, read-only and limited places, where a few calls in a row fail and not only one."""
+"""Places that are really full, read-only or limited, where several calls in a row fail."""
 import functools
 import resource
 import shutil
@@ -8,12 +8,12 @@ import subprocess
 from bench import PHOTO, write_raw
 from checks import Skipped, expect
 
-LARGE = 600_000  # bytes of a photo that does not fit the small disks below
+LARGE = 600_000  # bytes of a photo that does not fit on the small disks below
 
 
 @functools.cache
 def require_mounts():
-    """Skips where no file system can be mounted in a mount namespace of our own, out of the way of all others."""
+    """Skips the test if no file system can be mounted in a separate mount namespace."""
     if not shutil.which("unshare"):
         raise Skipped("unshare is not installed")
     done = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"], capture_output=True, check=False)
@@ -22,7 +22,8 @@ def require_mounts():
 
 
 def mounted(rig, place, mount, *args):
-    """A run with `place` mounted by the shell command `mount`, and the names that are in `place` afterwards."""
+    """Runs with `place` mounted by the shell command `mount`; returns the result and the names in `place`
+    afterwards."""
     require_mounts()
     place.mkdir(exist_ok=True)
     script = (f'place=$0; {mount} || exit 99; "$@"; code=$?; '
@@ -44,7 +45,7 @@ def large(rig):
 
 
 def full_disk(bench):
-    """The bundle does not fit: nothing stays, and the place is free again."""
+    """If the bundle does not fit, no file stays, and the room is free again."""
     rig = bench.rig()
     place = rig.folder / "small"
     for options in ("size=64k", "size=512k"):
@@ -66,7 +67,7 @@ def no_inode(bench):
 
 
 def full_key_disk(bench):
-    """The counter cannot be written down: then nothing is signed."""
+    """If the counter cannot be written, nothing is signed."""
     rig = bench.rig()
     place = rig.folder / "small"
     keys = f'cp -p "{rig.keys}"/* "$place"; head -c 9999999 /dev/zero > "$place/filler" 2> /dev/null; true'
@@ -99,14 +100,14 @@ def read_only(bench):
 
 
 def read_only_key_show(bench):
-    """A reader of the counter needs no right to write; a key can be kept on a disk that is read-only now."""
+    """Reading the counter needs no permission to write, so a key may be on a disk that is read-only now."""
     rig = bench.rig()
     bind = 'mount --bind "$place" "$place" && mount -o remount,bind,ro "$place"'
     mounted(rig, rig.keys, bind, "key", "show")[0].must(0)
 
 
 def file_size_limit(bench):
-    """`ulimit -f`: killed by SIGXFSZ, or 74 where that is ignored; nothing stays either way."""
+    """`ulimit -f` kills with SIGXFSZ, or gives 74 if that signal is ignored; no file stays either way."""
     rig = bench.rig()
     raw = large(rig)
 
@@ -122,7 +123,7 @@ def file_size_limit(bench):
 
 
 def few_descriptors(bench):
-    """From no room at all up to enough: an error with words or a whole bundle."""
+    """With any amount of room the result is an error with a message or a complete bundle."""
     rig = bench.rig()
     worked = 0
     for count in range(3, 16):

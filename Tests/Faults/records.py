@@ -1,4 +1,4 @@
-"""Reads counters out of bundles and key states, byte by byte, so that no code under test judges itself."""
+"""Reads counters from bundles and key states byte by byte, so that the code under test does not check itself."""
 import hashlib
 import pathlib
 import re
@@ -16,7 +16,7 @@ def counter_of_state(data, about=""):
 
 
 def state_with(data, counter):
-    """The same state at another counter, with its checksum."""
+    """Returns the same state with another counter and its checksum."""
     lines = data.split(b"\n")
     lines[2] = b"counter %d" % counter
     body = b"\n".join(lines[:5]) + b"\n"
@@ -24,13 +24,13 @@ def state_with(data, counter):
 
 
 def counter_in(data):
-    """The counter in a bundle's bytes, also of one that breaks off behind its assertion; None if it ends before."""
+    """Returns the counter in a bundle, even if that is cut after its assertion; None if it is cut before."""
     found = re.search(rb"authenticatorDataX\x25(.{33})(.{4})", data, re.DOTALL)
     return int.from_bytes(found[2], "big") if found else None
 
 
 def without_assertion(path):
-    """All bytes of a bundle but assertion.cbor and its header."""
+    """Returns all bytes of a bundle except assertion.cbor and its header."""
     data = pathlib.Path(path).read_bytes()
     with tarfile.open(path, "r:") as archive:
         member = archive.getmember("assertion.cbor")

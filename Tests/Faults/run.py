@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a built capbundle meet crashes, full disks, crowds, odd files and odd users: run.py BINARY [--only WORD]
+"""Tests a built capbundle with crashes, full disks, many processes and odd files: run.py BINARY [--only WORD]
 
-What unit tests cannot: these run the real binary and let the kernel do the harm. Prints a line for each test and a
-closing line; exit 0 only if none failed. As root some more faults can be made than as a user.
+These tests do what unit tests cannot: they run the real binary and let the kernel cause the faults. The program prints
+a line for each test and a closing line, and exits with 0 only if no test failed. Some faults need root.
 Each file that has a list TESTS is a family.
 """
 import argparse
@@ -13,7 +13,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes"))
-from bench import Bench  # noqa: E402  (after the lines above, so that they hold for bench)
+from bench import Bench  # noqa: E402  (the lines above make these modules importable)
 from outcomes import Failed, Outcomes, families  # noqa: E402
 
 

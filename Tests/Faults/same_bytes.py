@@ -1,4 +1,4 @@
-"""The same folder gives the same bytes but for the assertion, wherever, however and by whomever packed."""
+"""The same folder gives the same bytes, except the assertion, in any place, by any means and for any user."""
 import json
 import os
 import shutil
@@ -34,7 +34,7 @@ def environments(bench):
 
 
 def places(bench):
-    """Other working folders, spellings of the raw folder, file times and sinks."""
+    """Other working folders, spellings of the raw folder, file times and outputs do not change the bytes."""
     rig = bench.rig()
     first = rig.bundle()
     shutil.copytree(rig.raw, rig.out / "moved")
@@ -58,7 +58,7 @@ def places(bench):
 
 
 def sources(bench):
-    """metadata.json with other spaces and another order of members says the same."""
+    """Other spaces and another order of members in metadata.json do not change the bytes."""
     rig = bench.rig()
     first = rig.bundle()
     other = write_raw(rig.folder / "other")
@@ -68,7 +68,7 @@ def sources(bench):
 
 
 def umasks(bench):
-    """A bundle is an ordinary file; a key is private whatever the umask."""
+    """A bundle is an ordinary file; a key is private with any umask."""
     for umask in (0o000, 0o022, 0o027, 0o077):
         rig = bench.rig(empty=True)
         about = f"umask {umask:03o}"
@@ -103,7 +103,7 @@ def other_user(bench):
 
 
 def chunks(bench):
-    """Photos around the sizes of buffers give whole bundles; the last one is read in pieces."""
+    """Photos with sizes near those of buffers give complete bundles; the largest one is read in pieces."""
     rig = bench.rig()
     for index, length in enumerate((len(PHOTO), 131072 - 512, 131072, 262144 + 1, 3_000_000, (32 << 20) + 7)):
         photo = PHOTO[:-2] + b"\x11" * (length - len(PHOTO)) + PHOTO[-2:]

@@ -1,4 +1,4 @@
-"""Standard streams that are full, closed, or read by someone who goes away."""
+"""Standard streams that are full or closed, or whose reader goes away."""
 import functools
 import os
 import signal
@@ -42,7 +42,7 @@ def quiet_needs_no_output(bench):
 
 
 def reader_goes_away(bench):
-    """`pack -o - | head -c 100`: ends by SIGPIPE, or with 74 and one message where that signal is ignored."""
+    """`pack -o - | head -c 100` ends by SIGPIPE, or with 74 and one message if that signal is ignored."""
     rig = bench.rig()
     seen = []
     for words in (["pack", rig.raw, "-o", "-"], ["show", rig.bundle()], ["verify", rig.out / "x.bundle"], ["--help"]):
@@ -62,7 +62,7 @@ def reader_goes_away(bench):
 
 
 def closed(rig, number, *words):
-    """A run with one standard stream closed, as `>&-` closes it."""
+    """Runs with one standard stream closed, as `>&-` closes it."""
     how = {"close_fds": False, "preexec_fn": functools.partial(os.close, number), "stdin": None, "stdout": None,
            "stderr": None}
     with open(os.devnull, "r+b") as null:
@@ -72,7 +72,7 @@ def closed(rig, number, *words):
 
 
 def closed_stream(number, bench):
-    """The first file that is opened gets the number of the closed stream; what is printed must not end up in it."""
+    """The first opened file gets the number of the closed stream; output must not be written into it."""
     rig = bench.rig()
     bundle = rig.bundle()
     data = bundle.read_bytes()
@@ -96,7 +96,7 @@ def closed_stream(number, bench):
 
 
 def interrupted_writer(bench):
-    """A pipe that gives its bytes one by one, and one that ends inside."""
+    """One pipe delivers its bytes one by one, and another ends in the middle."""
     rig = bench.rig()
     data = rig.bundle().read_bytes()
     for cut, code in ((None, 0), (len(data) - 1, 2), (1500, 2), (0, 2)):

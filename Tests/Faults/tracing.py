@@ -6,22 +6,22 @@ import subprocess
 
 from outcomes import Skipped
 
-TRIES = 5  # of a fault that strace fails to make
+TRIES = 5  # for a fault that strace fails to make
 REMARK = re.compile(rb"^(?:[^\n:]*/)?strace: .*\n?", re.MULTILINE)
 
 
 class NotInjected(Skipped):
-    """strace let a call pass in which it was to make a fault, so what the tool did then shows nothing."""
+    """strace did not make a fault that it was told to make, so the result of the run proves nothing."""
 
 
 def strace(*options, log="/dev/null"):
-    """What stands before a command line to trace it, and the processes that it starts."""
+    """Returns the prefix for a command line that traces it and its child processes."""
     return ["strace", "-f", "-o", log, *options]
 
 
 @functools.cache
 def require_strace():
-    """Skips where strace is missing or may not trace."""
+    """Skips the test if strace is missing or may not trace."""
     if not shutil.which("strace"):
         raise Skipped("strace is not installed")
     probe = [*strace("--seccomp-bpf", "-e", "trace=exit_group"), "true"]
@@ -31,9 +31,9 @@ def require_strace():
 
 
 def calls_in(log):
-    """(thread, name, arguments and result) of each call in a trace, where it began.
+    """Returns (thread, name, arguments and result) of each call in a trace, in the order in which calls began.
 
-    Where other threads made calls meanwhile, strace writes a call as two lines; here it is whole.
+    If other threads make calls meanwhile, strace splits a call into two lines; here it is joined again.
     """
     found, begun = [], {}
     for line in log.read_text(errors="replace").splitlines():
@@ -50,19 +50,19 @@ def calls_in(log):
 
 
 def separate(err):
-    """(the tool's own words, strace's remarks) of what both wrote to standard error; each is in whole lines."""
+    """Splits standard error into (the tool's output, strace's remarks); each is in whole lines."""
     return REMARK.sub(b"", err), b"".join(REMARK.findall(err))
 
 
 def require_injected(remarks):
-    """Raises NotInjected where strace remarks that it made no fault."""
+    """Raises NotInjected if strace remarks that it made no fault."""
     failed = re.search(rb"Failed to tamper.*", remarks)
     if failed:
         raise NotInjected(f"strace made no fault: {failed[0].decode('utf-8', 'replace')}")
 
 
 def again_if_not_injected(trial, *arguments):
-    """(what `trial` gives, None), once strace has made its fault; (None, why not) if it never does."""
+    """Returns (the result of `trial`, None) once strace has made its fault, or (None, the reason) if it never does."""
     for _ in range(TRIES):
         try:
             return trial(*arguments), None

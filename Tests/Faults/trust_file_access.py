@@ -1,4 +1,4 @@
-"""A trust file that others could change: the usual one is refused (77), one that was named is warned of."""
+"""A trust file that others could change: the usual one is refused (77), a named one causes a warning."""
 import os
 import shutil
 
@@ -10,7 +10,7 @@ OPEN_FOLDERS = (0o775, 0o757, 0o777)
 
 
 def uses(rig):
-    """What asks whom we trust, the first with the code that it has where nothing is wrong."""
+    """Returns the commands that read the trust file, each with its normal exit code."""
     bundle = rig.out / "x.bundle"
     body = rig.out / "body.bundle"
     return {"verify": (["verify", bundle], 0), "trust list": (["trust", "list"], 0),
@@ -28,7 +28,7 @@ def prepared(bench):
 
 
 def refused(bench, spoil, place):
-    """Each use of the usual trust file, after `spoil(rig)`; `place(rig)` is what the message is about."""
+    """Checks each use of the usual trust file after `spoil(rig)`; the message must name `place(rig)`."""
     for name, (words, code) in uses(prepared(bench)).items():
         rig = prepared(bench)
         words = uses(rig)[name][0]
@@ -52,7 +52,7 @@ def open_folders(bench):
 
 
 def no_file_yet(bench):
-    """Where others can write the folder they can also make the file."""
+    """If others can write to the folder, they can also replace the file."""
     rig = prepared(bench)
     rig.trust.unlink()
     rig.trust.parent.chmod(0o777)
@@ -62,7 +62,7 @@ def no_file_yet(bench):
 
 
 def linked(bench):
-    """A link to a file that others can write, or in a folder that they can write."""
+    """The trust file is a link to a file, or into a folder, that others can write."""
     def link(rig, mode, folder_mode):
         folder = rig.folder / "elsewhere"
         folder.mkdir(exist_ok=True)
@@ -90,7 +90,7 @@ def of_another_user(bench):
 
 
 def harmless(bench):
-    """Others may read it."""
+    """Others may read the trust file."""
     rig = prepared(bench)
     for mode in (0o600, 0o644, 0o640, 0o444, 0o755):
         rig.trust.chmod(mode)
@@ -100,7 +100,7 @@ def harmless(bench):
 
 
 def named(bench):
-    """One warning with what to do, and the verdict is as it was; none for a pipe."""
+    """A named file causes one warning with a hint, and the verdict does not change; a pipe causes none."""
     for name, (words, code) in uses(prepared(bench)).items():
         rig = prepared(bench)
         words = uses(rig)[name][0]
@@ -111,7 +111,7 @@ def named(bench):
             result = rig.run(*words, *([] if how else ["--trust", mine, *again(name)]), **how).must(code, about=name)
             expect(result.text.count("warning") == 1 and "mode 666" in result.text, f"{name}: {result.text!r}")
             expect(f"chmod go-w '{mine}'" in result.text, f"{name}: no hint in {result.text!r}")
-            # What changes the file writes it anew, without what the umask takes away.
+            # A command that changes the file writes a new one, whose mode the umask limits, so restore the mode.
             shutil.copy(rig.trust, mine)
             mine.chmod(0o666)
     rig = prepared(bench)
@@ -121,12 +121,12 @@ def named(bench):
 
 
 def again(name):
-    """The second run of a command has its output there already."""
+    """Returns the options for the second run of a command, whose output file already exists."""
     return ["--force"] if name == "from-body" else []
 
 
 def chained(bench):
-    """A link in a folder of everybody's, between two that are ours."""
+    """A link lies in a folder that everybody can write, between two folders of ours."""
     rig = prepared(bench)
     shared = rig.folder / "shared"
     shared.mkdir()

@@ -1,4 +1,4 @@
-"""The commands of an upload meet full disks and pipes, no place for temporary files, bundles of 300 MB."""
+"""The upload commands with full disks, broken pipes, no place for temporary files, and bundles of 300 MB."""
 import functools
 import os
 import signal
@@ -18,7 +18,7 @@ UUID = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 
 
 def no_temporary_place(bench):
-    """TMPDIR is no folder that can be written: said in words where it is needed, and no matter where it is not."""
+    """If TMPDIR is not a writable folder, commands that need it say so, and the others do not care."""
     scene = Scene(bench, "multipart", ())
     needing = {"multipart -": ["multipart", "-", "-o", "body"],
                "multipart -o -": ["multipart", "../x.bundle", "-o", "-"],
@@ -58,7 +58,7 @@ def full_temporary_place(bench):
 
 
 def full_target(bench):
-    """The files do not fit where they go: 74, and no name of them is there."""
+    """If the files do not fit at their target, the exit code is 74, and none of their names exists."""
     def judge(command, case):
         words, names = case
         scene = Scene(bench, command, ())
@@ -99,7 +99,7 @@ def full_standard_output(bench):
 
 
 def reader_goes_away(bench):
-    """A pipe that nobody reads: a quiet end by SIGPIPE, or 74 where that signal is ignored."""
+    """If nobody reads a pipe, the command ends by SIGPIPE without a message, or with 74 if that signal is ignored."""
     scene = Scene(bench, "multipart", ())
     cases = {"multipart": ["multipart", "../x.bundle", "-o", "-"], "extract": ["extract", "../x.bundle", "photo.jpg"],
              "from-body": ["from-body", "../x.body", "-o", "-"],
@@ -120,7 +120,7 @@ def reader_goes_away(bench):
 
 
 def closed_streams(bench):
-    """The first file that is opened gets the number of a closed stream; what is printed must not end up in it."""
+    """The first opened file gets the number of a closed stream; output must not be written into it."""
     def judge(command, case):
         words, names = case
         scene = Scene(bench, command, ())
@@ -140,7 +140,7 @@ def closed_streams(bench):
 
 
 def crowd(bench):
-    """Several runs at once: one wins a name, and no counter is used twice."""
+    """With several runs at once, one run gets each name, and no counter is used twice."""
     rig = Scene(bench, "pack --out-dir", ()).rig()
 
     def race(words):
@@ -164,7 +164,7 @@ def crowd(bench):
 
 
 def many_names(bench):
-    """Memory does not grow with the number of files, nor with a name that never ends."""
+    """Memory does not grow with the number of files, nor with an endless name."""
     rig = bench.rig()
     bundle = rig.bundle()
     names = rig.folder / "names"
@@ -182,7 +182,7 @@ def many_names(bench):
 
 
 def large(bench):
-    """300 MB through each command in constant memory, from a file and from a pipe."""
+    """Each command handles 300 MB in constant memory, from a file and from a pipe."""
     rig = bench.rig()
     raw = write_raw(rig.folder / "raw")
     with open(raw / "photo.jpg", "wb") as photo:

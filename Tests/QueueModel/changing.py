@@ -1,4 +1,4 @@
-"""Commands by which the user changes what is to be sent: hold, release, cancel, retry, mark-uploaded."""
+"""Commands with which the user changes deliveries: hold, release, cancel, retry, mark-uploaded, prune."""
 import copy
 
 from model import HELD
@@ -11,7 +11,7 @@ EVENTS = ("hold", "release", "cancel", "retry")
 
 
 def some_id(dice, model):
-    """A capture as a user names it: whole, shortened, by its hash, or not quite right."""
+    """Names a capture as a user may: by its id, the beginning of it, its hash, or with a mistake."""
     if not model.captures or dice.random() < 0.05:
         return dice.choice(("00000000-0000-8000-8000-000000000000", "abc", "ffffffff", "not an id"))
     capture = dice.choice(list(model.captures.values()))
@@ -24,7 +24,7 @@ def some_id(dice, model):
 
 
 def meant(model, text):
-    """The capture that an id means, and the exit code if it means none or several."""
+    """Returns the capture that an id means, or the exit code if it means none or several."""
     if len(text) < 4 or " " in text:
         return None, 64
     found = model.find(text)
@@ -32,7 +32,7 @@ def meant(model, text):
 
 
 def change(world, dice):
-    """One of the four, by ids or by a filter."""
+    """Runs one of the four commands, with ids or with a filter."""
     event = dice.choice(EVENTS)
     dry = dice.random() < 0.15
     words = ["--dry-run"] if dry else []
@@ -60,7 +60,7 @@ def _change_ids(world, dice, event, dry, words):
 
 
 def _different(model, texts):
-    """No two of them mean the same: what a second one comes to with --dry-run the Spec does not say."""
+    """Drops ids of the same capture, because the Spec does not say what --dry-run prints for the second one."""
     meanings = {meant(model, text)[0].id if meant(model, text)[0] else text: text for text in texts}
     return list(meanings.values())
 
@@ -75,7 +75,7 @@ def _change_filtered(world, dice, event, dry, words):
     chosen = after.chosen(**{kind: value}) if kind != "all" else after.chosen()
     filters = ["--all"] if kind == "all" else [f"--{kind.replace('destination', 'dest')}={value}"]
     code = 66 if kind == "session" and value not in after.sessions else 0
-    # By a filter that does not name it, nothing that was cancelled is sent after all.
+    # A filter that does not name cancelled captures retries none of them.
     passing = ("cancelled",) if event == "retry" and value != "cancelled" else ()
     changed = [capture.id for capture in chosen
                if _apply(after, capture, event, value if kind == "destination" else None, passing) == 0]
@@ -84,9 +84,9 @@ def _change_filtered(world, dice, event, dry, words):
 
 
 def _apply(model, capture, event, destination=None, passing=()):
-    """The event to a capture of the model; the exit code."""
+    """Applies the event to a capture of the model; returns the exit code."""
     if event in ("release", "retry") and capture.holding not in HELD:
-        # What cannot be sent is not made to wait for it; of what was sent that is not the reason.
+        # A capture without bytes cannot wait to be sent (66). For a completed one the state is the reason (64).
         return 64 if capture.state == "completed" else 66
     changed = capture.apply(event, destination, passing)
     for delivery in changed:
@@ -108,7 +108,7 @@ def _judge(world, ended, after, changed, code, dry, ordered=True):
 
 
 def mark_uploaded(world, dice):
-    """Somebody else has sent it, and has a receipt that names the bundle's hash, or another's."""
+    """Records that another program has sent it; the receipt names the bundle's hash, or a wrong one."""
     after = world.model.copy()
     text = some_id(dice, after)
     capture, code = meant(after, text)
@@ -143,7 +143,7 @@ def _record(capture, named, receipt, right):
 
 
 def prune(world, dice):
-    """Deletes what the Spec lets go, and nothing else."""
+    """Prunes everything that the Spec allows, and nothing else."""
     if dice.random() < 0.2:
         _prune_ids(world, dice)
         return
@@ -165,7 +165,7 @@ def prune(world, dice):
 
 
 def _prune_ids(world, dice):
-    """Of those that are named the cancelled ones go, and nothing else does."""
+    """Prunes the named captures that are cancelled, and nothing else."""
     after = world.model.copy()
     texts = _different(after, [some_id(dice, after) for _ in range(dice.choice((1, 2, 3)))])
     gone, codes = [], []
@@ -185,7 +185,7 @@ def _prune_ids(world, dice):
 
 
 def _removing(record, old, new):
-    """Deletion that was decided and not ended: the next prune takes it up."""
+    """Returns the capture of an unfinished deletion, which the next prune continues."""
     if not old or not new or new.holding != "removed":
         return None
     step = copy.copy(old)

@@ -1,4 +1,4 @@
-"""What all sequences share: the tool, the bundles, and what a command usually does when it is not killed."""
+"""Code that all sequences share: the tool, the bundles, and what a command usually does if it is not killed."""
 import os
 import subprocess
 import time
@@ -12,13 +12,13 @@ LEARN = ("--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for 
 
 
 class Habits:
-    """Of each command its system calls, in order, and how long it takes; learned once from a plain sequence of them."""
+    """The system calls and the duration of each command, learned once from plain runs."""
 
     def __init__(self):
         self.calls, self.seconds = {}, {}
 
     def where(self, crash, command):
-        """What stands before the command line, and after how many seconds it is killed, if it is."""
+        """Returns the prefix of the command line, and the seconds until a kill, if there is one."""
         if crash.traced and self.calls.get(command):
             name, number = self.calls[command][int(crash.fraction * len(self.calls[command]))]
             return strace("-e", f"trace={name}", "-e", f"inject={name}:signal=KILL:when={number}"), None
@@ -50,7 +50,7 @@ class Bench:
                 self.habits.seconds[words[0]] = longest
 
     def _usual(self):
-        """Commands as the sequences use them, and their standard input."""
+        """Returns commands as the sequences use them, with their standard input."""
         c0, twin, redacted, c1, _, _, c2, *_, c4, c5 = self.pool.sound
         receipt = f"stored {c1.sha256}\n".encode()
         return [
@@ -66,7 +66,7 @@ class Bench:
 
 
 def _calls(log):
-    """(name, number) of each call from the first on that names the queue; strace counts each thread for itself."""
+    """Returns (name, number) of each call from the first that names the queue; strace counts each thread separately."""
     counts, found, seen = {}, [], False
     for thread, name, text in calls_in(log):
         counts[thread, name] = counts.get((thread, name), 0) + 1

@@ -1,4 +1,4 @@
-"""Damage done by hand to files of the spool, and the commands that find it: check, check --repair, salvage."""
+"""Damages files of the spool, and runs the commands that find the damage: check, check --repair, salvage."""
 import json
 import os
 
@@ -7,11 +7,12 @@ from outcomes import expect
 from seen import listing, settle
 from spec import EXIT_CODES
 
-SAID = {"missing": 74, "quarantined": 1}  # again and again, until the bytes are back or nobody needs them
+# exit codes that each check repeats until the bytes are back or no longer needed
+SAID = {"missing": 74, "quarantined": 1}
 
 
 def damage(world, dice):
-    """Deletes, cuts or flips a byte of the file that holds a capture, or deletes its sidecar."""
+    """Deletes or cuts the file of a capture, flips one of its bytes, or deletes its sidecar."""
     captures = [each for each in world.model.captures.values() if each.holding in HELD and each.file == "whole"]
     if not captures:
         return
@@ -48,7 +49,7 @@ def check(world, dice):
 
 
 def run_check(world, read_data, repair=False):
-    """Damage is set aside and reported; a clean queue is called clean."""
+    """Runs check, which must set damage aside, report it, and find nothing in a clean queue."""
     words = (["--read-data"] if read_data else []) + (["--repair"] if repair else [])
     after = world.model.copy()
     found = _check(after, read_data)
@@ -70,7 +71,8 @@ def run_check(world, read_data, repair=False):
 
 
 def _check(model, read_data):
-    """Looks at all files, or only whether they are there and have their length; the ids of those that are not well."""
+    """Applies a check to the model, of all bytes or only of existence and length; returns the ids of damaged
+    captures."""
     found = set()
     for capture in model.captures.values():
         if capture.holding in HELD and capture.file in ("gone", "aside", "cut", "flipped" if read_data else ""):
@@ -80,7 +82,7 @@ def _check(model, read_data):
 
 
 def _repair(world, model):
-    """Strays are adopted, as their sidecars have it; sidecars are made again."""
+    """Applies --repair to the model: it adopts strays as their sidecars say, and makes missing sidecars again."""
     for bundle in list(model.strays.values()):
         sidecar, known = world.spool(bundle, ".json"), {}
         if sidecar.exists():
@@ -88,20 +90,21 @@ def _repair(world, model):
         held, sessions = model.by_identity(bundle), dict(model.sessions)
         if held and (held.holding != "spool" or held.file != "whole"):
             stale = known.get("id") != held.id or known.get("reference")
-            held.regain_bytes(bundle, None)  # the bytes alone: nobody has pushed it again
+            held.regain_bytes(bundle, None)  # only the bytes return, because no push has named destinations
             held.pushed_to = held.bound if stale else held.pushed_to
         elif not held:
             model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
                        "not_before" in known)
-        model.sessions |= sessions  # one that has ended is not opened by that
+        model.sessions |= sessions  # adopting does not open an ended session
     model.strays = {}
     for capture in model.captures.values():
-        if capture.holding in HELD and not capture.sidecar:  # made of the row, which knows what it is bound to by now
+        # The sidecar is made from the row, which knows today's destinations.
+        if capture.holding in HELD and not capture.sidecar:
             capture.sidecar, capture.pushed_to = True, capture.bound
 
 
 def _in_their_order(world, model):
-    """Several strays are taken in in an order that nobody promised; those of one bundle share its ids."""
+    """Takes the ids from the queue, because the order in which strays are adopted is not promised."""
     there = {record["sha256"]: record["id"] for record in reversed(listing(world))}
     expect(set(there) == {each.bundle.sha256 for each in model.captures.values()}, f"after --repair: {there}")
     by_sha256 = {each.bundle.sha256: each for each in model.captures.values()}
@@ -112,7 +115,7 @@ def _in_their_order(world, model):
 
 
 def _untidy(world, model):
-    """Are there sidecars that no row names, or held bundles without one?"""
+    """Whether there are sidecars without rows, or stored bundles without sidecars."""
     held = [each for each in model.captures.values() if each.holding in HELD]
     return bool(_unnamed_sidecars(world, model)) or not all(world.spool(each.bundle, ".json").exists() for each in held)
 
@@ -123,7 +126,7 @@ def _unnamed_sidecars(world, model):
 
 
 def mend(world, dice):
-    """A file that was missing comes back, from a backup: nobody names it until check --repair takes it in."""
+    """Brings a missing file back, as from a backup; no row names it until check --repair adopts it."""
     captures = [each for each in world.model.captures.values() if each.holding == "missing"]
     if captures:
         bundle = dice.choice(captures).bundle
@@ -139,11 +142,11 @@ def _private(path, data):
 
 
 def salvage(world, dice):
-    """The database is lost; what the spool has comes back, held, since what happened to it is not known."""
+    """Loses the database: salvage finds the captures of the spool, and holds them because their states are unknown."""
     model = world.model
     before = {each.bundle.identity: each for each in model.captures.values() if _known_to_spool(world, each)}
     if not world.exists or model.strays or not before or _strange(world, model):
-        return  # what no row names would come with it
+        return  # salvage would also find files without rows
     damaged = any(each.holding == "spool" and each.file in ("cut", "flipped") for each in model.captures.values())
     release = ["--release"] if dice.random() < 0.3 else []
     release += _lose(world, dice.choice(("gone", "damaged", "sound")))
@@ -160,29 +163,29 @@ def salvage(world, dice):
         _salvaged(world, record, old, "pending" if "--release" in release else "held")
     expect(sorted(ended.lines) == sorted(model.captures), f"{ended.words}: prints {ended.lines}")
     holdings = {record["holding"] for record in records}
-    # Of bytes that were set aside before, it may say that they are gone or that they are damaged. What has no sidecar is
-    # set aside without a row, and a second salvage knows nothing of it.
+    # Bytes that were set aside before may be reported as missing or as damaged. Bytes without a sidecar are set aside
+    # without a row, so a second salvage does not know about them.
     codes = {74} if "missing" in holdings else {1, 74} if "quarantined" in holdings else {1} if damaged else {0}
     ended.must(*codes | ({0} if again and codes == {1} else set()))
 
 
 def _known_to_spool(world, capture):
-    """Is there a file that tells of a capture: its bundle, or its sidecar?"""
+    """Whether the spool has a file from which salvage learns about the capture: its bundle or its sidecar."""
     whole = capture.holding == "spool" and capture.file == "whole"
     return whole or (capture.holding not in ("removed", "removing") and world.spool(capture.bundle, ".json").exists())
 
 
 def _strange(world, model):
-    """Are there sidecars of what was never acknowledged, or is let go?"""
+    """Whether there are sidecars of captures that were never acknowledged, or are released."""
     known = {each.bundle.identity for each in model.captures.values() if each.holding not in ("removed", "removing")}
     there = [world.pool.by_sha256[name].identity for name in _unnamed_sidecars(world, model)]
     return any(each.holding == "removing" for each in model.captures.values()) or not set(there) <= known
 
 
 def _lose(world, how):
-    """What happens to the database; of one that is damaged every command says so, and leaves it as it is.
+    """Loses, damages or keeps the database; a damaged one must make every command fail and stay unchanged.
 
-    The options that `salvage` then needs: a sound database is refused without one.
+    Returns the options that `salvage` then needs, because it refuses a sound database without --force.
     """
     path = world.queue / "queue.sqlite"
     if how == "damaged":
@@ -205,7 +208,7 @@ def _overwrite(path):
 
 
 def _salvaged(world, record, old, state):
-    """A capture as its sidecar has it, or without one as its bundle does."""
+    """Adds a capture to the model as its sidecar describes it, or without one as its bundle does."""
     model, sidecar = world.model, world.spool(old.bundle, ".json").exists()
     name = old.id if sidecar else record["id"]
     expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is no id of {old.bundle.id}")

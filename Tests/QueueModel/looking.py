@@ -1,4 +1,4 @@
-"""Commands that only look: get, list, show, history, export, status. What they say must be what the model has."""
+"""Commands that only read: get, list, show, history, export, status. Their output must agree with the model."""
 import json
 
 from model import HELD
@@ -19,7 +19,7 @@ def get(world, dice):
 
 
 def get_one(world, capture, text=None):
-    """The bytes that were pushed, or none at all."""
+    """Checks that get returns the pushed bytes, or no bytes at all."""
     ended = world.read("get", text or capture.id, "-o", "-")
     if capture.holding not in HELD or capture.file in ("gone", "aside"):
         ended.must(66)
@@ -33,7 +33,7 @@ def get_one(world, capture, text=None):
 
 
 def list_some(world, dice):
-    """With filters and in pages: the pages together are the whole list."""
+    """Lists with filters and in pages; the pages together must be the whole list."""
     if not world.exists:
         world.read("list", "--json").must(66)
         return
@@ -65,7 +65,7 @@ def show(world, dice):
 
 
 def history(world, dice):
-    """Every change of a state is one that the table has, and they follow each other."""
+    """Checks that every recorded change of a state is in the table and follows the one before."""
     if not world.model.captures:
         return
     follow(world, dice.choice(list(world.model.captures.values())))
@@ -83,13 +83,13 @@ def follow(world, capture):
 
 
 def export(world, dice):
-    """What waits, for those who send by other means."""
+    """Exports the waiting captures, which other programs may send."""
     if not world.exists:
         world.read("export", "--manifest", "-").must(66)
         return
     form = dice.choice(("json", "paths", "sha256sum"))
     lines = world.read("export", "--manifest", "-", "--format", form).must(0).lines
-    # Paths below the spool are what two of the forms are made of, so that a reference has no place in them.
+    # Two of the formats are lists of paths below the spool, so they omit references.
     places = HELD if form == "json" else ("spool",)
     waiting = [capture for capture in world.model.captures.values() if capture.holding in places and capture.unsent]
     there = [json.loads(line)["id"] for line in lines] if form == "json" else lines
@@ -108,7 +108,7 @@ def status(world):
 
 
 def status_of(world, dice=None):
-    """Counts and bytes are those of the model."""
+    """Compares counts and bytes with the model."""
     del dice
     model = world.model
     if not world.exists:
@@ -123,7 +123,7 @@ def status_of(world, dice=None):
 
 
 def _used(world, there):
-    """All that the spool holds, as it was pushed, and what is in the quarantine, as it is."""
+    """Checks `used_bytes`: all bundles of the spool as they were pushed, and the quarantine as it is."""
     holding = [capture for capture in world.model.captures.values()
                if capture.holding in ("spool", "removing") and not capture.reference]
     used = sum(capture.bundle.bytes for capture in holding)

@@ -1,30 +1,30 @@
-"""What a queue has to be after each command: captures, their deliveries, where their bytes are. No files, no clock.
+"""The expected contents of a queue after each command: captures, deliveries, places of bytes. No files, no clock.
 
-The states come from the table of Spec/queue.md. What stands here is the rest of that page, as short as it can be said.
+The states come from the table of Spec/queue.md. This file expresses the rest of that page, as briefly as possible.
 """
 import copy
 import dataclasses
 
 from spec import MACHINE
 
-HELD = ("spool", "reference")  # where bytes can be sent from
-OVER = ("completed", "cancelled")  # states of a delivery that lets its capture go
+HELD = ("spool", "reference")  # holdings whose bytes can be sent
+OVER = ("completed", "cancelled")  # states of a delivery in which its capture may be released
 FAILED = ("permanently_failed", "conflict", "quarantined")
 
 
 @dataclasses.dataclass
 class Delivery:
-    destination: str | None = None  # none only where the queue had none when it was pushed
+    destination: str | None = None  # None only if the queue had no destination at the push
     state: str = "pending"
-    receipt: str | None = None  # as text; None of a run's own, which is looked at where it is made
-    later: bool = False  # due at a time that no sequence lives to see
+    receipt: str | None = None  # text of mark-uploaded; None for a receipt of a run, which is checked when it is made
+    later: bool = False  # due at a time after the end of the sequence
     priority: int = 0
     due: int = 0  # the step since which it is due
-    number: int = 0  # of those that were made by the same step the older one comes first
-    again: bool = False  # due anew: within a step it is up to the clock which of such come first
+    number: int = 0  # among deliveries of the same step, the older one comes first
+    again: bool = False  # due again; among such deliveries of one step the clock decides the order
 
     def apply(self, event):
-        """True if the event has a cell in the table; then the delivery is in the state that it names."""
+        """Applies the event if the table has a cell for it; returns whether it has."""
         state = MACHINE.after(self.state, event)
         if state is None:
             return False
@@ -37,15 +37,15 @@ class Delivery:
 @dataclasses.dataclass
 class Capture:
     id: str
-    bundle: object  # whose bytes the queue holds, or held
+    bundle: object  # the bundle whose bytes the queue has, or had
     session: str | None
     priority: int
     deliveries: list
     holding: str = "spool"
-    file: str = "whole"  # what the disk has of it: whole, flipped (same length), cut, gone, or set aside by a kill
-    reference: str | None = None  # the user's own file
+    file: str = "whole"  # the bytes on the disk: whole, flipped (same length), cut, gone, or set aside by a kill
+    reference: str | None = None  # the path of the user's own file
     sidecar: bool = True
-    pushed_to: tuple = ()  # what the sidecar says of destinations: those of the first push
+    pushed_to: tuple = ()  # the destinations in the sidecar: those of the first push
 
     @property
     def state(self):
@@ -53,21 +53,21 @@ class Capture:
 
     @property
     def bound(self):
-        """The names of the destinations that it goes to."""
+        """The names of its destinations."""
         return tuple(each.destination for each in self.deliveries if each.destination)
 
     @property
     def unsent(self):
-        """Does it wait for somebody, who may be somebody else? What a run has claimed does not."""
+        """Whether it waits to be sent, by a run or otherwise. A delivery that a run has claimed does not wait."""
         return any(each.state in ("pending", "failed", "held") for each in self.deliveries)
 
     def apply(self, event, destination=None, passing=()):
-        """The event to each delivery (of the destination, if one is named) that has a cell for it; those, changed."""
+        """Applies the event to each delivery (of one destination, if named) that has a cell for it; returns those."""
         chosen = [each for each in self.deliveries if destination is None or each.destination == destination]
         return [each for each in chosen if each.state not in passing and each.apply(event)]
 
     def lose_bytes(self):
-        """What is found when the bytes are looked at: a file of the user's own is never set aside."""
+        """Applies the discovery of damage; a referenced file of the user is never set aside."""
         apart = self.holding == "spool" and self.file != "gone"
         self.holding, self.reference = "quarantined" if apart else "missing", None
         self.apply("damage")
@@ -84,18 +84,18 @@ class Capture:
 class Model:
     def __init__(self):
         self.captures = {}  # by id, in the order of arrival
-        self.sessions = {}  # name: "open", "ended" or "incomplete"
-        self.destinations = {}  # name: number of the folder
+        self.sessions = {}  # phase by name: "open", "ended" or "incomplete"
+        self.destinations = {}  # number of the folder by name
         self.default = None
-        self.strays = {}  # files in the spool that no row names: bundle by SHA-256
-        self.step = 0  # the number of the command: what one command makes due is due since the same moment
+        self.strays = {}  # files in the spool without rows: bundle by SHA-256
+        self.step = 0  # the number of the command; everything that one command makes due has the same due time
         self._number = 0
 
     def copy(self):
         return copy.deepcopy(self)
 
     def find(self, text):
-        """The captures that an id, or a beginning of one or of a hash, can mean."""
+        """Returns the captures that an id, or the beginning of an id or a hash, can mean."""
         if text in self.captures:
             return [self.captures[text]]
         return [capture for capture in self.captures.values() if capture.id.startswith(text)
@@ -113,7 +113,7 @@ class Model:
         self._number += 1
         return Delivery(name, state, None, later, priority, self.step, self._number)
 
-    # Taking in
+    # Push
 
     def free_id(self, bundle):
         number, name = 1, bundle.id
@@ -123,7 +123,8 @@ class Model:
         return name
 
     def add_destination(self, name, number):
-        """The first is the default, and gets what was pushed before; a receipt without a destination stays one."""
+        """Adds a destination. The first one is the default and gets earlier captures; a receipt without a destination
+        stays."""
         self.destinations[name] = number
         if self.default:
             return
@@ -139,9 +140,9 @@ class Model:
             self.default = next(iter(self.destinations), None)
 
     def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False):
-        """The id that push prints, and its outcome."""
+        """Returns the id that push prints, and its outcome."""
         held = self.by_identity(bundle)
-        if session and not held:  # a session begins, and begins again, with a capture that it has not
+        if session and not held:  # a new capture opens its session, even one that has ended
             self.sessions[session] = "open"
         if held:
             named = held.bound + tuple(name for name in destinations if name not in held.bound)
@@ -149,7 +150,7 @@ class Model:
                 self._resend(held, destinations, later)
             outcome = self._push_again(held, bundle, destinations, priority, later, reference)
             if outcome != "held-already":
-                held.pushed_to = named  # its sidecar is written anew
+                held.pushed_to = named  # push writes the sidecar again
             return held.id, outcome
         names = tuple(destinations) or (self.default,)
         deliveries = [self.delivery(name, priority, later) for name in names]
@@ -180,7 +181,8 @@ class Model:
         return outcome
 
     def _outcome(self, held, reference):
-        """What a bundle that is known already comes to: its bytes are taken if the queue has none of its own."""
+        """Returns the outcome of a push of a known bundle: its bytes are stored if the queue lacks a copy of its
+        own."""
         if held.holding == "reference" and not reference:
             return "stored"
         if held.holding in ("removing", "removed"):
@@ -188,7 +190,8 @@ class Model:
         return "restored" if held.holding not in HELD or held.file != "whole" else "held-already"
 
     def _resend(self, held, destinations, later):
-        """What was delivered is sent again: to those that are named, else to all; without a destination to the default."""
+        """Makes delivered captures due again: at the named destinations, or at all; without a destination at the
+        default."""
         for each in held.deliveries:
             if each.state != "completed":
                 continue
@@ -200,10 +203,11 @@ class Model:
                 each.apply("resend")
                 each.due, each.again, each.later = self.step, True, later
 
-    # Letting go
+    # Release
 
     def may_go(self, capture, aged, cancelled):
-        """Spec section 8: `aged` says whether completed ones are old enough, `cancelled` that the user asked."""
+        """Applies Spec section 8: `aged` says whether completed captures are old enough, `cancelled` what the user
+        allows."""
         states = {each.state for each in capture.deliveries}
         if capture.holding == "removing":
             return True
@@ -214,7 +218,7 @@ class Model:
     def let_go(self, capture):
         capture.holding, capture.reference, capture.sidecar = "removed", None, False
 
-    # Counting
+    # Counts
 
     def totals(self):
         counts = {}
@@ -225,7 +229,7 @@ class Model:
         return counts
 
     def session_counts(self):
-        """How many sessions are open, ended, and due: ended, and all that they wait for has landed."""
+        """Returns how many sessions are open, ended and due: ended, and everything that they wait for has landed."""
         counts = {"due": 0, "ended": 0, "open": 0}
         for name, phase in self.sessions.items():
             landed = {"completed"} if phase == "ended" else {"completed", "cancelled", *FAILED}

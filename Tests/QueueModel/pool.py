@@ -1,7 +1,7 @@
-"""The bundles that the sequences push: a few captures, and what can be made of a capture without its key.
+"""The bundles that the sequences push: a few captures, and variants that can be made without a capture's key.
 
 There are few of them, so that a sequence often meets one again: a twin (the same manifest, signed again), a redacted
-copy (location.json withheld), an altered and a cut one.
+copy (without location.json), an altered and a cut one.
 """
 import hashlib
 import os
@@ -12,11 +12,11 @@ from bench import PHOTO, write_raw
 from outcomes import Failed
 
 CAPTURES = 6
-DOUBLES = 4  # captures that have a twin and a redacted copy, too
+DOUBLES = 4  # how many captures also have a twin and a redacted copy
 
 
 class Bundle:
-    """A bundle file, and what the Spec makes of its bytes."""
+    """A bundle file, and the values that the Spec derives from its bytes."""
 
     def __init__(self, path, code=0):
         self.path, self.name, self.code = path, path.name, code
@@ -33,11 +33,11 @@ class Bundle:
         self.manifest_sha256 = hashlib.sha256(manifest).hexdigest()
         payload = "".join(f"{name}\n" for name in names[3:])
         self.identity = hashlib.sha256(bytes.fromhex(self.manifest_sha256) + payload.encode()).hexdigest()
-        # The manifest is canonical JSON, and "id" is one of its last members: no other can be mistaken for it.
+        # The manifest is canonical JSON and "id" is one of its last members, so the last match is the right one.
         self.id = manifest.rpartition(b'"id":"')[2][:36].decode()
 
     def __deepcopy__(self, memo):
-        return self  # a model is copied often, a bundle never changes
+        return self  # models are copied often, and bundles never change
 
     def __repr__(self):
         return self.name
@@ -65,7 +65,7 @@ class Pool:
             raise Failed(f"capbundle {words[0]} ends with {done.returncode}: {done.stderr[:300]!r}")
 
     def _capture(self, number):
-        # Lengths on both sides of a buffer and of what SQLite and a pipe take at once.
+        # These lengths are on both sides of the buffer size and of what SQLite and a pipe take at once.
         length = (0, 3000, 40_000, 70_000, 200_000, 1_100_000)[number]
         photo = PHOTO[:-2] + bytes([0x20 + number]) * length + PHOTO[-2:]
         raw = write_raw(self.folder / f"raw{number}", photo, captured_at=f"2026-03-14T09:26:{10 + number}Z")
@@ -87,7 +87,7 @@ class Pool:
 
 
 def without(path, name):
-    """The bytes of a bundle without one entry."""
+    """Returns the bytes of a bundle without one entry."""
     data = path.read_bytes()
     with tarfile.open(path, "r:") as archive:
         member = archive.getmember(name)

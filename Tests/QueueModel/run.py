@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plays random commands and random kills on a real capqueue, against a model of what it has to hold.
+"""Plays random commands and random kills on a real capqueue, and compares it with a model of its contents.
 
 run.py CAPQUEUE CAPBUNDLE [--sequences N] [--seed N] [--length N] [--repeatable]
 
-Each sequence has a number of its own, which is the seed of all that is random in it: a sequence that failed is played
-again by `--seed NUMBER --sequences 1`. When a kill after a while strikes is up to the machine; kills at a system call
-strike where they did, and with --repeatable, as CI has it, there are no others. Exit 0 only if no sequence failed.
+Each sequence has its own number, which is the seed of all its random choices: `--seed NUMBER --sequences 1` plays a
+failed sequence again. The machine decides when a kill after some time strikes; a kill at a system call strikes at the
+same call again, and with --repeatable, as in CI, there are no others. Exit code 0 means that no sequence failed.
 """
 import argparse
 import concurrent.futures
@@ -20,12 +20,12 @@ import time
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path += [str(TESTS / "Outcomes"), str(TESTS / "Faults")]
-from habits import Bench  # noqa: E402  (after the lines above, which say where its imports are)
+from habits import Bench  # noqa: E402  (the lines above make these modules importable)
 from outcomes import Failed  # noqa: E402
 from sequence import play, shrink, steps  # noqa: E402
 
 SEQUENCES, LENGTH = 1000, 12
-TOLD = 3  # failures that are made shorter and told in full
+TOLD = 3  # how many failures are shortened and reported in full
 
 
 def options():
@@ -45,7 +45,8 @@ def options():
 
 
 def share(bench):
-    """In each process. What came with the fork fills no pipe: with a full one, Python hangs when a process is killed."""
+    """Prepares a worker process. `bench` comes with the fork: as an argument it could fill the pipe of the pool, and with
+    a full pipe Python hangs if a worker is killed."""
     one.bench = bench
 
 
@@ -54,7 +55,7 @@ def one(seed, length):
 
 
 def tell(played, bench, length, short):
-    """A failed sequence: what was wrong, and the commands, as few as still fail."""
+    """Reports a failed sequence: the problem, and the shortest list of commands that still fails."""
     if short:
         played, left = shrink(played, steps(played.seed, length), bench, bench.folder / f"sequence-{played.seed}")
         more = f", {len(left)} steps of it are enough"
@@ -65,9 +66,9 @@ def tell(played, bench, length, short):
 
 
 def play_all(wanted, first, bench):
-    """Plays the sequences, a few at a time; how many failed, and what was done in all."""
+    """Plays the sequences, a few at a time; returns how many failed, and the counts of all commands."""
     counts, failed = {}, []
-    # It raises an error when one of its processes is killed; multiprocessing.Pool would wait for ever.
+    # This pool raises an error if one of its processes is killed; multiprocessing.Pool would wait for ever.
     with concurrent.futures.ProcessPoolExecutor(wanted.jobs, initializer=share, initargs=(bench,)) as workers:
         todo = functools.partial(one, length=wanted.length)
         for played in workers.map(todo, range(first, first + wanted.sequences), chunksize=4):

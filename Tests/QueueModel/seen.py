@@ -1,4 +1,4 @@
-"""What the queue says of itself, to be compared with the model; and what may be there after a kill."""
+"""Reads the queue's output to compare it with the model, and decides which states are allowed after a kill."""
 import hashlib
 import json
 
@@ -10,7 +10,7 @@ MEMBERS = set("bundle_id bytes captured_at deliveries device finished_at holding
 
 
 def listing(world, *filters):
-    """The records of `list --json`, newest first."""
+    """Returns the records of `list --json`, newest first."""
     ended = world.read("list", "--json", *filters).must(0)
     records = [json.loads(line) for line in ended.lines]
     for record in records:
@@ -31,7 +31,7 @@ def of_capture(capture):
 
 
 def same_captures(world, records, captures, about):
-    """The records are those of the captures, newest first."""
+    """Checks that the records are those of the captures, newest first."""
     there, wanted = [record["id"] for record in records], [capture.id for capture in captures]
     expect(there == wanted[::-1], f"{about}: ids {there}, expected {wanted[::-1]}")
     for record, capture in zip(records, reversed(captures)):
@@ -55,10 +55,10 @@ def _text(receipt):
     return receipt if isinstance(receipt, str) else json.dumps(receipt)
 
 
-# After a kill
+# After a kill:
 
 def after_kill(world):
-    """The records; none where nothing was ever acknowledged and the queue was not made."""
+    """Returns the records, or none if the queue acknowledged nothing and does not exist."""
     world.unmade = False
     if not world.exists:
         return []
@@ -70,10 +70,10 @@ def after_kill(world):
 
 
 def settle(world, after, whole=False, between=None):
-    """After a command was killed: each capture is as it was before or as the command would have left it.
+    """Checks that after a kill each capture is as before or as the command would have left it.
 
-    `whole`: all of them are the one or the other, since one transaction writes them. `between(record, before, after)`
-    gives the capture as a step in the middle leaves it, or None. The model becomes what is there.
+    With `whole` all of them must be the same of the two, since one transaction writes them. `between(record, before,
+    after)` returns the capture in a state between the two, or None. The model takes over what is found.
     """
     before = world.model
     records = after_kill(world)
@@ -98,7 +98,7 @@ def settle(world, after, whole=False, between=None):
 
 
 def _sessions(world, before, after):
-    """No record shows that a session was opened: `status` counts them."""
+    """Takes the sessions from the counts of `status`, because no record shows that a session was opened."""
     if before.sessions == after.sessions or not world.exists:
         return
     there = json.loads(world.read("status", "--json").must(0).out)["sessions"]
@@ -121,7 +121,7 @@ def _matching(record, old, new, between):
 
 
 def files_after_kill(world, before, after):
-    """Whole bytes stay whole, unless their capture was let go; files that no row names are whole bundles."""
+    """Checks that whole bytes stay whole unless their capture was released, and that strays are whole bundles."""
     model = world.model
     for capture in model.captures.values():
         there = world.on_disk(capture)
@@ -130,7 +130,7 @@ def files_after_kill(world, before, after):
             moved = old and after.captures[capture.id].holding not in ("removed", *HELD)
             expect(there == "whole" or moved, f"after the kill the bytes of {capture.id} are {there}")
         aside = there == "gone" and old and old.file in ("cut", "flipped", "aside")
-        capture.file = "aside" if aside else there  # a kill after the rename, before the row says so
+        capture.file = "aside" if aside else there  # a kill after the rename, before the commit of the row
         capture.sidecar = capture.holding != "removed" and world.spool(capture.bundle, ".json").exists()
     named = {capture.bundle.sha256 for capture in model.captures.values() if capture.holding in ("spool", "removing")}
     model.strays = {}

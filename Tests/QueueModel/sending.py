@@ -1,4 +1,4 @@
-"""Destinations, sessions that end, and runs that copy what is due to folders."""
+"""Destinations, ends of sessions, and runs that copy due captures to folders."""
 import hashlib
 import json
 
@@ -35,7 +35,7 @@ def _add(world, name):
     if not code:
         after.add_destination(name, number)
     ended = world.write("dest", "add", name, "--kind", "folder", "--path", f"disk{number}",
-                        "--retry", "0x10")  # after kills, too, nothing waits
+                        "--retry", "0x10")  # no waiting times, even after kills
     _changed(world, ended, after, [code])
 
 
@@ -59,7 +59,7 @@ def _default(world, name):
 
 
 def _changed(world, ended, after, codes):
-    """What only `dest` shows: after a kill, ask which of the two it is."""
+    """Checks a change that only `dest` shows; after a kill `dest` tells which of the two states is there."""
     if not ended.killed:
         ended.must(*codes)
         world.model = after
@@ -97,7 +97,7 @@ def end_session(world, dice):
 
 
 def _tell_phase(world, name, possible):
-    """Counts of sessions do not tell whether a session that has ended is incomplete: the list does."""
+    """Reads from the list whether an ended session is incomplete, because the counts of `status` do not tell."""
     if not world.exists or name not in world.model.sessions:
         return
     lines = [json.loads(line) for line in world.read("session", "list", "--json").must(0).lines]
@@ -108,7 +108,7 @@ def _tell_phase(world, name, possible):
 
 
 def mount(world, dice):
-    """Takes a destination's disk away, or brings it back: what shows it is the marker."""
+    """Takes a destination's disk away or brings it back, by its marker."""
     disk = dice.choice(world.disks)
     marker, away = disk / MARKER, world.folder / f"{disk.name}-{AWAY}"
     if marker.exists():
@@ -118,7 +118,7 @@ def mount(world, dice):
 
 
 def occupy(world, dice):
-    """Another file stands where a bundle has to go: a conflict, and never overwritten."""
+    """Puts another file where a bundle will be sent: this is a conflict, and the file is never overwritten."""
     captures = [each for each in world.model.captures.values() if any(it.state in WAITING for it in each.deliveries)]
     if captures:
         path = dice.choice(world.disks) / f"{dice.choice(captures).id}.bundle"
@@ -131,7 +131,7 @@ def mounted(world, model, name):
 
 
 def run(world, dice):
-    """Sends what is due. Where a disk is away nothing is lost, nothing counts as a failure, and work is left."""
+    """Sends what is due. If a disk is missing, nothing is lost or counts as a failure, and work is left."""
     del dice
     after = world.model.copy()
     told = _send_all(world, after)
@@ -147,7 +147,7 @@ def run(world, dice):
     expect(sorted(ended.lines) == sorted(lines), f"{ended.words}: says {ended.lines}, expected {lines}")
     again = [each.due for _, each, _ in told if each.again]
     dues = [each.due for _, each, _ in told]
-    # Of several destinations each has an order of its own.
+    # Each of several destinations has its own order.
     if len({name for name, _, _ in told}) == 1 and all(dues.count(due) == 1 for due in again):
         ended.printing(lines, "in another order:")
     world.model = after
@@ -155,10 +155,10 @@ def run(world, dice):
 
 
 def _send_all(world, model):
-    """What a run tells: for each line the destination, the delivery and the text, in the order of sending."""
+    """Returns a run's reports in the order of sending: destination, delivery and text of each line."""
     for _, delivery in _deliveries(model):
         if delivery.state in ("uploading", "processing"):
-            delivery.apply("park")  # its owner was killed
+            delivery.apply("park")  # the run that had it was killed
             delivery.due, delivery.again = model.step, True
     told = []
     for name in model.destinations:
@@ -172,7 +172,7 @@ def _deliveries(model):
 
 
 def _first(model, name):
-    """What is sent next: the most urgent, longest due, of each session the earliest that waits at all."""
+    """Returns the next delivery: the most urgent, then the longest due; of each session only its earliest member."""
     ready, sessions = [], set()
     for capture, delivery in _deliveries(model):
         if delivery.destination != name or delivery.state not in ("pending", "failed"):
@@ -197,7 +197,7 @@ def _send(world, model, capture, delivery, name):
 
 
 def _sending(record, old, new):
-    """Some of the deliveries are sent, one is claimed, the rest waits."""
+    """Returns the capture in the middle of a run: some deliveries are sent, one is claimed, the others wait."""
     if not old or not new:
         return None
     there = {each.get("destination") or "": each["state"] for each in record["deliveries"]}
@@ -213,7 +213,8 @@ def _sending(record, old, new):
 
 
 def _copies(world):
-    """What is completed by a run is whole at its destination; nothing stands there under a name in part."""
+    """Checks that captures completed by a run are whole at their destinations, and that no partial file has a name
+    there."""
     for capture in world.model.captures.values():
         for delivery in capture.deliveries:
             number = world.model.destinations.get(delivery.destination)

@@ -1,7 +1,7 @@
-"""One sequence: what its seed makes of it, how it is played, and how it is made shorter where it fails.
+"""One sequence: how its seed chooses it, how it is played, and how it is shortened if it fails.
 
-A step is a command's name and a seed of its own, and chooses its arguments from what the queue holds when it is
-played. So a step means something whatever the steps before it came to, and a sequence can be played without some.
+A step is a command's name and its own seed, and chooses its arguments from what the queue contains when it is played.
+So a step is possible after any others, and a sequence can be played without some of its steps.
 """
 import dataclasses
 import random
@@ -20,7 +20,7 @@ from world import World
 
 COMMANDS = {**taking.COMMANDS, **changing.COMMANDS, **sending.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
 SHORTEST = 4
-CRASHES = 0.3  # of the steps; some of those do not write, or have ended before they are killed
+CRASHES = 0.3  # the share of steps with a crash; some of these do not write, or end before the kill
 REPLAYS = 60
 
 
@@ -33,7 +33,7 @@ class Step:
 
 @dataclasses.dataclass
 class Played:
-    """What came of a sequence: `problem` is None if all was as the model has it."""
+    """The result of a sequence: `problem` is None if everything agreed with the model."""
     seed: int
     problem: str | None
     transcript: list
@@ -55,7 +55,7 @@ def _crash(dice):
 
 
 def play(seed, steps_, bench, folder):
-    """Plays the steps in a new queue and judges what is left."""
+    """Plays the steps in a new queue and checks the result."""
     shutil.rmtree(folder, ignore_errors=True)
     world = World(folder, bench.capqueue, bench.pool, bench.habits)
     try:
@@ -69,7 +69,7 @@ def play(seed, steps_, bench, folder):
         judge(world)
     except Failed as reason:
         problem = str(reason)
-    except Exception:  # the test itself broke: that must not look like a sequence that went well
+    except Exception:  # a bug in the test must not look like a sequence without problems
         problem = "the test broke:\n" + traceback.format_exc()
     else:
         problem = None
@@ -79,7 +79,7 @@ def play(seed, steps_, bench, folder):
 
 
 def shrink(played, steps_, bench, folder):
-    """The shortest beginning that fails, then without each step that it fails without, too."""
+    """Finds the shortest beginning that still fails, and removes all steps from it that are not needed."""
     best, replays = played, 0
     dropped = True
     while dropped:

@@ -1,4 +1,4 @@
-"""Reads what the model needs out of the Spec pages, so that this test and the pages cannot drift apart."""
+"""Reads tables from the Spec pages for the model, so that this test and the pages cannot differ."""
 import pathlib
 import re
 
@@ -6,7 +6,7 @@ SPEC = pathlib.Path(__file__).resolve().parents[2] / "Spec"
 
 
 class Machine:
-    """The table of Spec/queue.md section 5: a state and an event in, a state out, or None where the cell is empty."""
+    """The table of Spec/queue.md section 5: state and event give a state, or None if the cell is empty."""
 
     def __init__(self, page):
         lines = page.split("<!-- states -->")[1].split("<!-- end of states -->")[0].strip().splitlines()
@@ -27,7 +27,7 @@ class Machine:
 
 
 class ExitCodes:
-    """Of several exit codes the worst wins, in the order that Spec/capqueue.md section 1 names."""
+    """Picks the worst of several exit codes, in the order of Spec/capqueue.md section 1."""
 
     def __init__(self, page):
         line = page.split("Of several the worst wins:")[1].split(".")[0]

@@ -1,4 +1,4 @@
-"""Commands that take captures in: push in all its forms, and adopt."""
+"""Commands that store captures: push in all its forms, and adopt."""
 import json
 
 from model import HELD
@@ -10,7 +10,7 @@ SESSIONS = ("monday", "tuesday")
 
 
 class Request:
-    """One push: what is handed over, how, and with which options."""
+    """One push: its bundles, how they are passed, and its options."""
 
     def __init__(self, world, dice):
         model = world.model
@@ -33,7 +33,7 @@ class Request:
         self.seed = dice.randrange(10 ** 6)
 
     def refusal(self, model):
-        """The exit code of a push that is refused before anything is read, or None."""
+        """Returns the exit code of a push that is refused before anything is read, or None."""
         if self.unknown:
             return 78
         if self.kept == "reference" and self.how == "pipe":
@@ -53,7 +53,7 @@ class Request:
         return words + (["--json"] if self.json else [])
 
     def sources(self, world):
-        """The files as they are named; of one's own, where they are moved or referred to."""
+        """Returns the names of the files; for --move and --reference they are copies that belong to the user."""
         if not self.kept:
             return [world.source(bundle) for bundle in self.bundles]
         copies = [world.copy(bundle, f"{self.seed}-{place}.bundle") for place, bundle in enumerate(self.bundles)]
@@ -91,7 +91,7 @@ def push(world, dice):
 
 
 def _take(world, model, request, place, sources):
-    """What push tells of one bundle: id, outcome, exit code."""
+    """Returns what push reports of one bundle: id, outcome, exit code."""
     bundle = request.bundles[place]
     if bundle.code:
         return None, None, bundle.code
@@ -113,12 +113,13 @@ def _told_as_json(ended, request, told):
 
 
 def _taken(outcome):
-    """Whether bytes that come again count as stored or as restored is not for this test to say."""
+    """Treats `stored` and `restored` as the same, because this test does not decide which one is right."""
     return "taken" if outcome in ("stored", "restored") else outcome
 
 
 def _sources_afterwards(world, request, sources, told, ended):
-    """`--move` takes a source only if its very bytes are held; nothing else ever touches one."""
+    """Checks that only `--move` removes a source, only if the queue has its exact bytes, and that no source is
+    changed."""
     for source, bundle, (name, outcome, code) in zip(sources, request.bundles, told or [(None, None, 1)] * 9):
         path = world.folder / source
         if path.exists():
@@ -131,7 +132,7 @@ def _sources_afterwards(world, request, sources, told, ended):
 
 
 def _killed(world, request, sources, after, ended):
-    """An id that was printed is a promise; without one, all or nothing is held."""
+    """Checks that a printed id is a promise; without one, all or none of the captures are stored."""
     kept = settle(world, after, whole=True)
     if ended.lines and not request.json:
         missing = [name for name in ended.lines if name not in world.model.captures]
@@ -144,7 +145,7 @@ def _killed(world, request, sources, after, ended):
 
 
 def adopt(world, dice):
-    """A folder with bundles: those that are not held are taken in, once each; what a link leads to is not."""
+    """Adopts a folder of bundles: each unknown one is stored once, but not the target of a link."""
     folder = f"found{dice.randrange(10 ** 6)}"
     bundles = dice.sample(world.pool.sound, dice.randint(1, 4))
     for place, bundle in enumerate(bundles):
@@ -167,7 +168,7 @@ def adopt(world, dice):
 
 
 def _wanted(model, bundle):
-    """Does the queue lack it, or its bytes? One whose bytes were let go is no loss."""
+    """Whether the queue lacks the bundle or its bytes; a capture that was released does not count as lost."""
     held = model.by_identity(bundle)
     unseen = held is not None and held.holding in HELD and held.file in ("gone", "aside", "cut")
     return held is None or held.holding in ("missing", "quarantined") or unseen

@@ -1,4 +1,4 @@
-"""The end of a sequence: everything that the queue says and has is compared with the model."""
+"""The end of a sequence: everything that the queue reports and contains is compared with the model."""
 import contextlib
 import json
 import sqlite3
@@ -28,7 +28,7 @@ def judge(world):
 
 
 def _files(world):
-    """The spool has the files of what it holds, each with its bytes, and strays; nothing is open to others."""
+    """Checks that the spool has all stored files with their bytes, and strays, and that others can open none."""
     model, spool = world.model, world.queue / "spool"
     held = [capture.bundle for capture in model.captures.values() if capture.holding == "spool"]
     wanted = {bundle.sha256: bundle for bundle in held}
@@ -46,10 +46,10 @@ def _files(world):
 
 
 def _sidecars(world):
-    """What a salvage would know is what the queue knows: the id that push printed before all."""
+    """Checks that each sidecar tells salvage what the queue knows, above all the id that push printed."""
     for capture in world.model.captures.values():
         path = world.spool(capture.bundle, ".json")
-        # Beside a stray of the same bytes it is that of the push that was killed.
+        # Beside a stray of the same bytes the sidecar is that of the killed push.
         if capture.holding in HELD and capture.sidecar and capture.bundle.sha256 not in world.model.strays:
             expect(path.exists(), f"{capture.id} has no sidecar")
             there = json.loads(path.read_bytes())
@@ -63,7 +63,8 @@ def _sidecars(world):
 
 
 def _database(world, database):
-    """The tables of Spec/queue.md section 3, read by another SQLite: sound, and what the triggers keep is right."""
+    """Checks the tables of Spec/queue.md section 3 with another SQLite: they are sound, and the triggers' values are
+    right."""
     expect(database.execute("pragma integrity_check").fetchall() == [("ok",)], "the database is not sound")
     expect(not database.execute("pragma foreign_key_check").fetchall(), "a foreign key leads nowhere")
     kept = database.execute("select state, captures, bytes from totals where captures <> 0").fetchall()
@@ -76,7 +77,7 @@ def _database(world, database):
 
 
 def _transitions(database):
-    """Each change of a delivery is one that the table has, begins where the last one ended, and leads to its state."""
+    """Checks that each change of a delivery is in the table, continues the one before, and leads to its state."""
     last = {}
     rows = database.execute("select delivery, from_state, event, to_state, at from transitions order by id")
     for delivery, before, event, after, at in rows:

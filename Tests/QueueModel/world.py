@@ -1,4 +1,4 @@
-"""The place of one sequence: a queue in a folder, the model of it, and the words of what was done so far."""
+"""The world of one sequence: a queue in a folder, its model, and a transcript of the commands so far."""
 import collections
 import os
 import pathlib
@@ -13,11 +13,11 @@ DISKS = 2
 
 
 class Ended:
-    """How a run of the tool ended."""
+    """The result of one run of the tool."""
 
     def __init__(self, words, code, out, err, existed):
         self.words, self.code, self.out, self.err = words, code, out, err
-        self.existed = existed  # was there a queue before
+        self.existed = existed  # whether there was a queue before
         self.killed = code == -9
 
     @property
@@ -30,7 +30,7 @@ class Ended:
         return self
 
     def finding(self, code):
-        """As `must`, of a command that makes no queue: where there was none it says that, or what else is wrong."""
+        """Checks the exit code; without a queue it must be 66, or may be 64 if `code` is 64."""
         return self.must(code) if self.existed else self.must(66, *([64] if code == 64 else []))
 
     def printing(self, lines, about="ids"):
@@ -46,32 +46,32 @@ class World:
         self.disks = [self.folder / f"disk{number}" for number in range(DISKS)]
         for disk in self.disks:
             disk.mkdir()
-        self.disk_files = [{} for _ in self.disks]  # what a run has put there: name and bytes
+        self.disk_files = [{} for _ in self.disks]  # the files that a run made: bytes by name
         self.model, self.crash, self.transcript = Model(), None, []
         self.counts = collections.Counter()
-        self.unmade = False  # a kill left the beginning of a database, which the tool takes for none
-        self.pushing = []  # bundles whose bytes a push that was killed can have left in the spool
+        self.unmade = False  # a kill left an incomplete database, which the tool treats as missing
+        self.pushing = []  # bundles whose bytes a killed push may have left in the spool
         self._environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.folder),
                              "CAPQUEUE_DIR": "queue", "LC_ALL": "C.UTF-8", "CAPBUNDLE_TRUST": str(pool.trust),
                              "XDG_DATA_HOME": str(self.folder / "data")}
 
     @property
     def options(self):
-        """What every run of the tool here is started with."""
+        """The arguments with which every run of the tool is started."""
         return {"cwd": self.folder, "env": self._environment}
 
     @property
     def exists(self):
         return (self.queue / "queue.sqlite").exists() and not self.unmade
 
-    # Doing things
+    # Actions
 
     def read(self, *words, stdin=b""):
-        """A command that is never killed."""
+        """Runs a command that is never killed."""
         return self._run(words, stdin, None)
 
     def write(self, *words, stdin=b""):
-        """The command that the step is about: where a crash was thrown for it, it meets that."""
+        """Runs the command of the current step, with the crash that was chosen for it, if any."""
         crash, self.crash = self.crash, None
         return self._run(words, stdin, crash)
 
@@ -97,32 +97,32 @@ class World:
         self.transcript.append(line)
 
     def shell(self, line, action, *arguments):
-        """Something done by hand: `line` is how a person repeats it."""
+        """Does something by hand; `line` shows a person how to repeat it."""
         self.note(line)
         return action(*arguments)
 
     def copy(self, bundle, name):
-        """A copy of a bundle that is the user's own, to be moved or referred to."""
+        """Makes a copy of a bundle for the user, to be moved or referenced."""
         target = self.own / name
         self.shell(f"mkdir -p {shlex.quote(str(target.parent.relative_to(self.folder)))}; cp {self.source(bundle)} "
                    f"{target.relative_to(self.folder)}", _copy, bundle.path, target)
         return target
 
     def source(self, bundle):
-        """A bundle of the pool as it is named on the command line."""
+        """Returns the path of a pool bundle for the command line."""
         return os.path.relpath(bundle.path, self.folder)
 
-    # Where things are
+    # Paths
 
     def spool(self, bundle, suffix=".bundle"):
         return self.queue / "spool" / bundle.sha256[:2] / (bundle.sha256 + suffix)
 
     def file(self, capture):
-        """The file that has to hold a capture's bytes."""
+        """Returns the path of the file that must contain a capture's bytes."""
         return pathlib.Path(capture.reference) if capture.reference else self.spool(capture.bundle)
 
     def on_disk(self, capture):
-        """What the disk has of a capture, in the model's words."""
+        """Returns what the disk has of a capture, in the model's words."""
         try:
             data = self.file(capture).read_bytes()
         except FileNotFoundError:
@@ -150,4 +150,3 @@ def _piped(stdin):
     if len(stdin) < 400:
         return f" <<< {stdin.decode('utf-8', 'replace')!r}"
     return f" < (a bundle of {len(stdin)} bytes)"
-

@@ -63,8 +63,8 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Samples
 
-# CI runs short forms of faults and model. This form of faults takes a quarter of an hour, and model as long as
-# SEQUENCES says.
+# CI runs short forms of faults and model. The long form of faults takes a quarter of an hour. SEQUENCES sets the length
+# of model.
 faults: build
 	@.ci/dependencies test
 	/usr/bin/python3 Tests/QueueFaults/run.py --every .build/release/capqueue .build/release/capbundle

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the man pages of a built tool, one a command: man.py BINARY FOLDER
+"""Writes the man pages of a built tool, one for each command: man.py BINARY FOLDER
 
 The pages contain the text of `--help`: ArgumentParser prints it as JSON (--experimental-dump-help), and the usage lines
 as text. The exit codes come from the tool's table in Spec. ArgumentParser's plugin generate-manual is not used: it

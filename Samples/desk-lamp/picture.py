@@ -21,12 +21,12 @@ SIZE, GAP, SCALE_WIDTH, TEXT_HEIGHT = (480, 360), 12, 66, 114
 INK, PAPER, QUIET, GOOD = (230, 230, 235), (24, 26, 32), (150, 155, 165), (110, 205, 140)
 MISSING = (70, 72, 80)
 LINES_SHOWN = 5
-# From near to far. The brightness falls evenly, so the order survives a print in grey.
+# The colours from near to far. Their brightness falls evenly, so the order is still visible in a grey print.
 COLOURS = np.array([(253, 231, 120), (244, 160, 80), (214, 90, 95), (140, 50, 130), (62, 28, 110), (20, 14, 48)], float)
 
 
 def colours(share):
-    """Colours (n x 3) of shares from 0 (nearest) to 1 (farthest)."""
+    """Returns the colours (n x 3) of shares from 0 (nearest) to 1 (farthest)."""
     place = np.clip(share, 0, 1) * (len(COLOURS) - 1)
     before = np.minimum(place.astype(int), len(COLOURS) - 2)
     part = (place - before)[..., None]

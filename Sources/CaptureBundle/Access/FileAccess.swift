@@ -44,7 +44,7 @@ package enum FileAccess {
         return nil
     }
 
-    /// The number of symbolic links that the kernel follows at most.
+    /// The maximum number of symbolic links that the kernel follows.
     private static let mostLinks = 40
 
     private static func exposure(of path: FilePath, _ status: FileStatus) -> BundleError? {

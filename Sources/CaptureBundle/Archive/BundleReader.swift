@@ -88,8 +88,8 @@ public final class BundleReader {
         return (header.name, header.size)
     }
 
-    /// Skips the bytes of the current entry; false if the source ends too early or cannot be read. In a regular file, only
-    /// the next read notices an early end.
+    /// Skips the bytes of the current entry; false if the source ends too early or cannot be read. In a regular file,
+    /// only the next read notices an early end.
     func skipData() -> Bool {
         let count = remaining + padding
         (remaining, padding) = (0, 0)

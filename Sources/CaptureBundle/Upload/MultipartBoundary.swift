@@ -5,7 +5,7 @@ package struct MultipartBoundary: Hashable, Sendable {
     package static let prefix = Array("capture-bundle-".utf8)
     static let digits = 40
     package static let length = prefix.count + digits
-    /// The number of candidates: n is 0 to 15.
+    /// The number of candidates, which are numbered 0 to 15.
     static let candidates = 16
 
     /// The 55 characters of the boundary.

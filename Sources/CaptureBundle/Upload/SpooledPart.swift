@@ -1,7 +1,6 @@
 package import CaptureNative
 
-/// A part of a bundle that is sent in place of the bundle, in a file without a name: an upload body, or the photo
-/// alone.
+/// A file without a name that is sent in place of a bundle: an upload body, or the photo alone.
 package struct SpooledPart: Sendable {
     package let handle: FileHandle
     package let byteCount: Int

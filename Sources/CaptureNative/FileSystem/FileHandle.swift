@@ -4,7 +4,7 @@ package import SystemPackage
 
 /// An open file, closed when its last owner releases it. Reads and writes continue after signals and short counts.
 ///
-/// `Sendable` is true because the descriptor never changes and the kernel orders calls on it.
+/// It can be `Sendable` because the descriptor never changes and the kernel orders calls on it.
 @safe
 package final class FileHandle: Sendable {
     package let descriptor: Int32

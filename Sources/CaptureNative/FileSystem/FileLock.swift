@@ -57,7 +57,7 @@ package final class FileLock: Sendable {
     }
 
     /// Waits on a thread that blocks in the kernel's queue, because polling would lose the place there. The thread
-    /// releases the lock again if the caller has given up.
+    /// releases the lock again if the caller has given up. If no thread can be started, it waits without a limit.
     private static func queued(_ handle: FileHandle, _ milliseconds: Int) throws(NativeError) -> FileLock? {
         let place = LinePlace()
         let isStarted = Thread.start {

@@ -4,8 +4,8 @@ import CLibDeflate
 /// depends on them.
 package enum GzipCompressor {
     /// - Parameters:
-    ///   - level: libdeflate's level, 1 to 12. Level 6 gives the size of zlib's level 6 on real LiDAR depth in a fraction
-    ///   of its time.
+    ///   - level: libdeflate's level, 1 to 12. Level 6 gives the size of zlib's level 6 on real LiDAR depth in a
+    ///     fraction of its time.
     /// - Throws: `NativeError` if memory runs out.
     package static func compress(_ bytes: Span<UInt8>, level: Int32) throws(NativeError) -> [UInt8] {
         guard let compressor = unsafe libdeflate_alloc_compressor(level) else {

@@ -26,7 +26,7 @@ final class EntryContentCheck {
         self.manifest = manifest
         switch entry.path {
         case .depth:
-            // The manifest describes the depth map whenever it lists one: rule M7.
+            // A manifest that lists a depth map also describes it: rule M7.
             if let depth = manifest.depth {
                 content = .depth(try DepthMapReader(size: depth.size), expected: depth.sha256)
             } else {
@@ -42,7 +42,7 @@ final class EntryContentCheck {
         switch content {
         case .depth(let reader, _): try reader.consume(piece)
         case .metadata, .location:
-            // The memory is bounded, because the sizes of these two in the manifest were checked against their limits.
+            // The memory is bounded, because the manifest was refused if the size of either entry exceeds its limit.
             gathered.append(copying: piece)
         case .opaque: break
         }

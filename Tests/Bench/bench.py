@@ -1,4 +1,5 @@
-"""What the measures share: the binary, a folder with a key and captures, and how two sides are timed against each other."""
+"""Code that the measures share: the binary, a folder with a key and captures, and ways to compare the times of two
+sides."""
 import json
 import os
 import pathlib
@@ -17,14 +18,14 @@ BAGIT = pathlib.Path(sys.executable).parent / "bagit.py"
 
 
 class Broken(Exception):
-    """A side did not do its work; the text says what it said."""
+    """One side did not do its work; the text is its output."""
 
 
 class Bench:
     def __init__(self, binary, folder, short):
         self.binary, self.folder, self.short = pathlib.Path(binary).resolve(), pathlib.Path(folder).resolve(), short
         self.key, self.trust, self.public = folder / "keys/device.key", folder / "trust", folder / "keys/device.key.pub"
-        # Nothing of the user who runs this: no key, trust file, proxy or setting from outside the folder.
+        # Use no key, trust file, proxy or setting of the user who runs this.
         self.environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
                             and not name.startswith(("CAPBUNDLE_", "CAPQUEUE_", "XDG_", "AWS_", "RCLONE_"))}
         self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust), "LC_ALL": "C.UTF-8",
@@ -34,7 +35,7 @@ class Bench:
         self.capbundle("trust", "add", "bench", self.public)
 
     def run(self, *command, code=0, **options):
-        """Runs a command that has to end with a certain exit code."""
+        """Runs a command that must exit with a certain code."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.DEVNULL)
         done = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, env=self.environment,
@@ -48,29 +49,29 @@ class Bench:
         self.run(self.binary, *arguments, **options)
 
     def beside(self, name):
-        """Another program of the same build."""
+        """Returns the path of another program of the same build."""
         program = self.binary.with_name(name)
-        if not program.is_file():  # a package of its own; a debug build will do to try the scripts
+        if not program.is_file():  # this program is in a package of its own; with --short its debug build is enough
             program = BENCH_BUILD / ("debug" if self.short else "release") / name
         if not program.is_file():
             raise Broken(f"{name} was not built beside {self.binary.name}")
         return program
 
     def scaled(self, number, short):
-        """A number of the real bench, or a small one where only the scripts are tried."""
+        """Returns the number for the real benchmark, or a small one with --short."""
         return short if self.short else number
 
     def raw(self, name, seed, **sizes):
-        """A raw folder, made once for each name."""
+        """Returns a raw folder, which is made once for each name."""
         folder = self.folder / name
         return folder if folder.is_dir() else captures.write_raw(folder, seed, **sizes)
 
     def raws(self, group, count, **sizes):
-        """Raw folders group/00000 and so on; a group once made is kept, and grows."""
+        """Returns raw folders group/00000 and so on; an existing group is kept and extended."""
         return [self.raw(f"{group}/{index:05}", index, **sizes) for index in range(count)]
 
     def pack_all(self, raws, folder, *options):
-        """Bundles of raw folders, under short names: thousands have to fit on one command line."""
+        """Packs raw folders into bundles with short names, because thousands must fit on one command line."""
         folder = self.folder / folder
         folder.mkdir()
         for start in range(0, len(raws), 500):
@@ -80,14 +81,15 @@ class Bench:
         return [f"{folder.name}/{index:04}" for index in range(len(raws))]
 
     def names(self, file, names):
-        """A list as --from0 reads it."""
+        """Writes a list in the format of --from0."""
         (self.folder / file).write_bytes(b"".join(name.encode() + b"\0" for name in names))
 
     def hyperfine(self, sides, runs, prepare=None, warmup=1):
-        """Seconds of each side, measured in one hyperfine run; `sides` maps names to commands, in the order of running.
+        """Measures the seconds of each side in one hyperfine run; `sides` maps names to commands, in the order of
+        running.
 
-        No shell stands between hyperfine and a command. What was written before is synced first, so that no side pays for it.
-        """
+        hyperfine starts each command without a shell. Everything written before is synced first, so that no side pays
+        for it. """
         os.sync()
         result = self.folder / "hyperfine.json"
         command = ["hyperfine", "-N", "--style", "none", "--export-json", result, "--runs", self.scaled(runs, 2),
@@ -101,9 +103,12 @@ class Bench:
         return {name: Side(one) for name, one in zip(sides, measured, strict=True)}
 
     def alternate(self, sides, runs, warmup=1):
-        """Seconds of each side where a run changes what the next one finds, so that hyperfine cannot repeat it: the sides
-        take turns, and so does who begins. `sides` maps names to functions that take the number of the turn, from 0, do
-        their work once and give the seconds that it took."""
+        """Measures the seconds of each side if a run changes the input of the next one, so that hyperfine cannot repeat
+        it.
+
+        The sides take turns, and also take turns at being first. `sides` maps names to functions that take the number
+        of the turn, from 0, do their work once and return its seconds.
+        """
         warmup = self.scaled(warmup, 0)
         times = {name: [] for name in sides}
         for turn in range(warmup + self.scaled(runs, 1)):
@@ -112,14 +117,15 @@ class Bench:
         return {name: Side.of(all_times[warmup:]) for name, all_times in times.items()}
 
     def timed(self, *command):
-        """Seconds that a command takes. What was written before is synced first, so that this side does not pay for it."""
+        """Returns the seconds of a command. Everything written before is synced first, so that this side does not pay
+        for it."""
         os.sync()
         begin = time.perf_counter()
         self.run(*command)
         return time.perf_counter() - begin
 
     def told(self, *command):
-        """What a benchmark program says of itself in a line of JSON: it leaves its own start out of its seconds."""
+        """Returns the JSON that a benchmark program prints about itself; its seconds do not contain its own start."""
         os.sync()
         answer = self.folder / "told"
         with open(answer, "wb") as file:
@@ -127,7 +133,7 @@ class Bench:
         return json.loads(answer.read_text())
 
     def peak_memory(self, command, stdin=None):
-        """MiB that a command had in use at most; `stdin` is a file that comes through a pipe."""
+        """Returns the most memory that a command used, in MiB; `stdin` is a file that it reads from a pipe."""
         told = self.folder / "peak"
         words = ["time", "-f", "%M", "-o", told, *command]
         if stdin is None:
@@ -144,7 +150,8 @@ class Bench:
 
 
 class Side:
-    """What is known of one side, by the names that hyperfine gives; the median is compared, it minds a stray run least."""
+    """The measured values of one side, by hyperfine's names; the median is compared, because outliers change it
+    least."""
 
     def __init__(self, measured):
         self.median = measured["median"]

@@ -1,4 +1,4 @@
-"""Makes raw captures of real sizes from a seed: each has a photo, a depth map and a time of its own."""
+"""Makes raw captures of real sizes from a seed: each has its own photo, depth map and time."""
 import datetime
 import json
 import pathlib
@@ -9,12 +9,12 @@ SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "Samples/desk-lamp/raw"
 WIDTH, HEIGHT = 256, 192
 PHOTO_BYTES, SMALL_PHOTO_BYTES = 1_400_000, 46_000
 PIECE = 1 << 24
-NO_MARKER = bytes(range(255)) + b"\x7f"  # 0xff begins a marker, so no scan data may hold it alone
+NO_MARKER = bytes(range(255)) + b"\x7f"  # 0xff begins a marker, so scan data must not contain it alone
 START = datetime.datetime(2026, 3, 14, 14, 9, 26, tzinfo=datetime.timezone.utc)
 
 
 def header(photo):
-    """A JPEG up to the data of its first scan."""
+    """Returns the bytes of a JPEG up to the data of its first scan."""
     position = 2
     while True:
         marker, length = photo[position + 1], int.from_bytes(photo[position + 2:position + 4], "big")
@@ -24,7 +24,7 @@ def header(photo):
 
 
 def write_photo(path, random, size):
-    """The sample's header, and as scan data bytes that no compressor makes smaller, as those of a real photo."""
+    """Makes a photo from the sample's header and incompressible scan data, since real photos do not compress either."""
     head = header((SAMPLE / "photo.jpg").read_bytes())
     with open(path, "wb") as file:
         file.write(head)
@@ -36,8 +36,11 @@ def write_photo(path, random, size):
 
 
 def depth(random):
-    """The sample's surfaces from elsewhere and farther off, with noise that grows with the distance, in steps of a quarter of
-    a millimetre: gzip takes such a map to about a third, as it does those of real LiDAR."""
+    """Makes a depth map of the sample's surfaces at other places and distances.
+
+    Its noise grows with the distance, in steps of a quarter of a millimetre: gzip compresses such a map to about a
+    third, as it does with real LiDAR maps.
+    """
     floats = np.fromfile(SAMPLE / "depth.f32", "<f4").reshape(HEIGHT, WIDTH)
     floats = np.roll(floats, random.integers(1, (HEIGHT, WIDTH)), (0, 1)) * (1 + random.random())
     noise = random.standard_normal(floats.shape, np.float32)
@@ -45,7 +48,7 @@ def depth(random):
 
 
 def write_raw(folder, seed, photo_bytes=PHOTO_BYTES, with_depth=True):
-    """A raw folder; the same seed and sizes give the same bytes."""
+    """Makes a raw folder; the same seed and sizes give the same bytes."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     random = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ MIB = 1 << 20
 
 
 def large(rig, size):
-    """A bundle with a photo of so many bytes."""
+    """Makes a bundle whose photo has this many bytes."""
     raw = rig.raw("large", size, photo_bytes=size, with_depth=False)
     rig.capbundle("pack", raw, "-o", "large.bundle", "--no-depth", "--force")
     rig.remove("large")

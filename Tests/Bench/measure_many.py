@@ -1,4 +1,4 @@
-"""Many captures in one call: two cores against one, and whether the time for each stays the same."""
+"""Many captures in one call: two cores against one, and whether the time for each capture stays the same."""
 import bench
 import captures
 from measure_one import pair
@@ -27,13 +27,16 @@ def pack(rig):
 
 
 def small(rig, count):
-    """Captures of about a tenth of the usual size: 10,000 of them and their bundles fit into memory and on any disk."""
+    """Makes captures of about a tenth of the usual size, so that 10,000 of them and their bundles fit into memory."""
     return rig.raws("small", count, photo_bytes=captures.SMALL_PHOTO_BYTES)
 
 
 def each(title, sides, few, many, must=None, aim=None):
-    """Two rows of the time for each capture, many against few: as it is, and less what a call with one takes, since that time
-    is spread over more and would hide a growth."""
+    """Returns two rows that compare the time for each capture, many against few: total, and without the time of one
+    capture.
+
+    The start of the call is shared by more captures in the larger run, which would hide a growth.
+    """
     one, less, more = (side.median for side in list(sides.values())[:3])
     facts = {name: side.facts for name, side in sides.items()}
     detail = ", ".join(f"{name} {side}" for name, side in sides.items())
@@ -51,7 +54,7 @@ def verify_growth(rig):
         rig.names(f"names{count}", bundles[:count])
         commands[f"{count:,}"] = ["sh", "-c", f'exec "$0" verify --quiet --from0 <names{count}', rig.binary]
     commands[f"{many:,} arguments"] = [rig.binary, "verify", "--quiet", *bundles]
-    # All are read before each run: else the few would come from the CPU's cache, the many from memory.
+    # Read all files before each run: the few would otherwise come from the CPU's cache, and the many from memory.
     sides = rig.hyperfine(commands, runs=10, prepare="cat growth/* >/dev/null")
     rig.remove("growth")
     told = Row(f"verify {many:,} named as arguments / by --from0", list(sides.values())[3].median / sides[f"{many:,}"].median)

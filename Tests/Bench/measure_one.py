@@ -1,10 +1,10 @@
-"""One capture: packing it, verifying it, and starting at all."""
+"""One capture: packing it, verifying it, and the start of the program."""
 import bench
 from results import Row
 
 
 def pair(title, sides, must, aim):
-    """The first side against the second."""
+    """Returns a row that compares the first side with the second."""
     (ours, one), (peer, other) = sides.items()
     return Row(title, one.median / other.median, must, aim, detail=f"{ours} {one}, {peer} {other}",
                runs={name: side.facts for name, side in sides.items()})
@@ -38,7 +38,7 @@ def verify(rig):
 
 
 def refuses_changes(rig):
-    """A peer that finds nothing would be quick: both have to see a changed byte."""
+    """Checks that both sides notice a changed byte, because a peer that checks nothing would be fast."""
     for name, command in (("one.bundle", [rig.binary, "verify", "--quiet"]),
                           ("one.tar", [bench.PEERS / "verify.sh", rig.public])):
         data = bytearray((rig.folder / name).read_bytes())
@@ -48,7 +48,7 @@ def refuses_changes(rig):
 
 
 def bag(rig):
-    """A bag of the same payload, with SHA-256 alone."""
+    """Makes a BagIt bag of the same payload, with SHA-256 alone."""
     folder = rig.folder / "bag"
     folder.mkdir()
     rig.run("tar", "-xf", "one.tar", "-C", folder, "depth.f32.gz", "metadata.json", "photo.jpg")

@@ -1,4 +1,4 @@
-"""capqueue as a tool: taking bundles in, telling what is there, and that none of it minds a million rows."""
+"""capqueue as a tool: storing and listing bundles, and whether these become slower with a million rows."""
 import sys
 
 import bench
@@ -10,7 +10,8 @@ MILLION = 1_000_000
 
 
 def push_many(rig):
-    """Both sides write to the same disk, in turns; what the other left is gone and synced before each."""
+    """Both sides write to the same disk in turns; the files of the other side are deleted and synced before each
+    turn."""
     count, capqueue = rig.scaled(500, 4), rig.beside("capqueue")
     bundles = rig.pack_all(rig.raws("raws", count), "bundles")
 
@@ -33,7 +34,7 @@ def push_many(rig):
 
 
 def push_one(rig):
-    """Each turn pushes one more bundle into both queues, so that neither has to be laid anew."""
+    """Each turn pushes one more bundle into both queues, so that neither must be copied again."""
     runs, warmup, capqueue = 60, 3, rig.beside("capqueue")
     bundles = rig.pack_all(rig.raws("raws", rig.scaled(runs + warmup, 1)), "bundles")
     many = rig.scaled(MILLION, 2000)

@@ -1,4 +1,4 @@
-"""capqueue's store alone: claims, rows and deletions, against others who do the same to a disk."""
+"""The database of capqueue alone: claims, rows and deletions, against other programs that do the same work."""
 import sys
 
 import bench
@@ -9,7 +9,8 @@ from measure_queue import MILLION
 
 
 def pace(rig, name, command, percentiles, count):
-    """A side that tells its own seconds: those of one row. The 99th percentiles are kept aside."""
+    """Makes a side from a program that reports its own seconds; uses those of one row and collects the 99th
+    percentiles."""
     def run(_):
         told = rig.told(*command)
         if told["count"] != count:
@@ -26,7 +27,7 @@ def told_99th(row, percentiles):
 
 
 def claims(rig):
-    """Each side has a copy of the same queue, and takes the same deliveries from it in the same order."""
+    """Each side has a copy of the same queue, and claims the same deliveries in the same order."""
     rows, count, percentiles = rig.scaled(MILLION, 2000), rig.scaled(2000, 20), {}
     ours, theirs = queues.make(rig, "ours", rows), queues.make(rig, "theirs", rows)
     sides = {
@@ -43,7 +44,7 @@ def claims(rig):
 
 
 def enqueues(rig):
-    """A commit for each row, which is how persist-queue's put works; and 500 rows a commit, which is how push works."""
+    """Measures one commit for each row, as persist-queue's put works, and 500 rows for each commit, as push works."""
     return [*enqueue(rig, "enqueue", "a durable row / persist-queue's SQLiteQueue"),
             *enqueue(rig, "batches", "a durable row, 500 a commit / the same")]
 
@@ -70,7 +71,7 @@ def enqueue(rig, verb, measure):
 
 
 def prune(rig):
-    """Both sides find files that were just written the same way, and synced."""
+    """Both sides delete files that were just written in the same way, and synced."""
     count = rig.scaled(100_000, 200)
     capqueue, names = rig.beside("capqueue"), []
 

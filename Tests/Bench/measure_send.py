@@ -1,7 +1,7 @@
-"""capqueue run: sending bundles that were pushed before, against curl and rclone, which are told what to send.
+"""capqueue run: sending bundles that were pushed before, against curl and rclone with a list of files to send.
 
-Ours writes down what it does as it goes on: claim and receipt of each bundle are synced, and what landed is confirmed (by
-HEAD for put, by reading size and checksum back for s3). The peers only send, but for the curl that puts: it asks by HEAD, too.
+capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put, by
+reading size and checksum back for s3). The peers only send, except the curl that puts: it sends HEAD, too.
 """
 import contextlib
 import hashlib
@@ -20,13 +20,13 @@ from results import Row
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 AT_A_TIME = 4
 TINY_PHOTO_BYTES = 4_000
-MEMORY = (48, 32)  # MiB: must reach, aim
+MEMORY = (48, 32)  # MiB: required, desired
 MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
 def stock(rig, count, group="raws", options=(), **sizes):
-    """Bundles for one measure; they go after it, with all that was made of them."""
+    """Yields bundles for one measure, and deletes them and everything made from them afterwards."""
     try:
         yield rig.pack_all(rig.raws(group, count, **sizes), "bundles", *options)
     finally:
@@ -34,7 +34,7 @@ def stock(rig, count, group="raws", options=(), **sizes):
 
 
 def filled(rig, bundles, kind, *options):
-    """A queue with one destination, and these bundles in it."""
+    """Makes a queue with one destination and these bundles."""
     capqueue = rig.beside("capqueue")
     rig.run("rm", "-rf", "queue")
     rig.run(capqueue, "dest", "add", "there", "--kind", kind, *options, "--queue", "queue")
@@ -52,7 +52,7 @@ def expect_completed(rig, count):
 
 
 def expect_stored(files, count, hashed=lambda file: True):
-    """So many files, and those that are named by their hash have it."""
+    """Checks that there are `count` files, and that those with a hash as their name have that hash."""
     files = list(files)
     if len(files) != count or not all(map(hashed, files)):
         raise bench.Broken(f"{len(files)} of {count} bundles landed, or others than those that were sent")
@@ -63,7 +63,7 @@ def is_named_by_hash(file):
 
 
 def one_curl(rig, name, url, files, *options, asks=False):
-    """One curl process for all files: over one connection, since the server keeps it open. `asks`: by HEAD, after each."""
+    """Returns one curl command for all files, over one kept connection. With `asks` it sends HEAD after each file."""
     transfers = []
     for file in files:
         transfers.append(f'upload-file = "{file}"\nurl = "{url(file)}"\nsilent\nshow-error\nfail\n'
@@ -75,14 +75,14 @@ def one_curl(rig, name, url, files, *options, asks=False):
 
 
 def compared(title, sides, together_does, must, aim):
-    """A row for curl with one connection, and one for a curl a file."""
+    """Returns a row against curl with one connection, and one against a separate curl for each file."""
     (_, ours), (_, together), (_, alone) = sides.items()
     return [pair(f"{title} / one curl, one connection, {together_does}", {"capqueue run": ours, "curl": together}, must, aim),
             pair(f"{title} / one curl a file", {"capqueue run": ours, "curl in a loop": alone}, 0.5, 0.4)]
 
 
 def signed(rig):
-    """Options of a destination that asks for a signature of the device over each request."""
+    """Returns options of a destination where the device signs each request."""
     return "--key", rig.key, "--device-id", DEVICE
 
 
@@ -110,7 +110,7 @@ def put(rig):
 
 
 def bodies_of(rig, bundles):
-    """The upload body of each bundle, with its Content-Type beside it."""
+    """Writes the upload body of each bundle, with its Content-Type beside it."""
     (rig.folder / "bodies").mkdir()
     bodies = [bundle.replace("bundles/", "bodies/") for bundle in bundles]
     for bundle, body in zip(bundles, bodies, strict=True):
@@ -119,7 +119,7 @@ def bodies_of(rig, bundles):
 
 
 def http(rig):
-    """Ours makes the body of each bundle on the way, curl gets premade ones, and sends them without a signature."""
+    """capqueue makes the body of each bundle while it sends; curl sends finished bodies without a signature."""
     count = rig.scaled(300, 4)
     with stock(rig, count) as bundles, servers.nginx(rig) as (url, _):
         bodies, api = bodies_of(rig, bundles), f"{url}/api/v1/captures"
@@ -141,7 +141,7 @@ def http(rig):
 
 
 def s3(rig):
-    """Each turn writes below a name of its own, since what is there already would not be sent again."""
+    """Each turn writes below its own name, since existing objects would not be sent again."""
     count = rig.scaled(300, 4)
     with stock(rig, count) as bundles, servers.seaweed(rig) as (url, credentials):
         rig.environment |= credentials | servers.rclone(url)
@@ -166,7 +166,7 @@ def s3(rig):
 
 
 def session(rig):
-    """The order of a session is kept at each of three destinations; a long one must not cost more for each delivery."""
+    """Each of three destinations keeps the order of a session; a delivery must not cost more in a long session."""
     few, many, sides = rig.scaled(200, 3), rig.scaled(20_000, 6), {}
     names = ("one", "two", "three")
     with stock(rig, many, "tiny", ["--no-depth"], photo_bytes=TINY_PHOTO_BYTES, with_depth=False) as bundles:
@@ -194,7 +194,7 @@ def session(rig):
 
 
 def memory(rig):
-    """It must not grow with what was sent: ten times a queue shows what is kept of each bundle."""
+    """Memory must not grow with the sent bundles: a queue ten times as long would show what is kept of each."""
     few, many = rig.scaled(300, 3), rig.scaled(3000, 6)
     rows, peaks, small = [], {}, captures.SMALL_PHOTO_BYTES
     with stock(rig, many, "small", photo_bytes=small) as bundles, servers.nginx(rig) as (url, _):
@@ -211,7 +211,7 @@ def memory(rig):
 
 
 def idle(rig):
-    """CPU time of a run that has nothing to do, as the kernel counts it: in ticks of 10 ms."""
+    """Measures the CPU time of a run that has nothing to do, as the kernel counts it: in ticks of 10 ms."""
     seconds = rig.scaled(MINUTE, 5)
     with stock(rig, 1, "small", photo_bytes=captures.SMALL_PHOTO_BYTES) as bundles, servers.nginx(rig) as (url, _):
         command = filled(rig, bundles, "put", "--url", f"{url}/dav/{{sha256}}.bundle")
@@ -224,13 +224,14 @@ def idle(rig):
 
 @contextlib.contextmanager
 def watching(rig, command):
-    """`run --watch`, once it has sent what there was, and as long as the block lasts."""
+    """Runs `run --watch` during the `with` block, which begins when all bundles are sent."""
     command = [str("--watch" if word == "--until-empty" else word) for word in command]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                env=rig.environment, cwd=rig.folder)
     try:
         rig.run(rig.beside("capqueue"), "wait", "--all", "--timeout", "60s", "--queue", "queue")
-        time.sleep(rig.scaled(5, 1))  # what follows the last transfer: closed connections, the file for status
+        # wait for the work after the last transfer: closing connections, writing the status file
+        time.sleep(rig.scaled(5, 1))
         yield process
         if process.poll() is not None:
             raise bench.Broken(f"run --watch ended, with exit {process.returncode}")
@@ -240,7 +241,7 @@ def watching(rig, command):
 
 
 def busy(process):
-    """Seconds of CPU time that a process had up to now, all threads."""
+    """Returns the seconds of CPU time that all threads of a process have used so far."""
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * TICK
 

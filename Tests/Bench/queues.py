@@ -1,5 +1,5 @@
-"""Makes queues of many rows. The tool makes the database, with one push, so that tables, indexes and triggers are the real
-ones; the other rows are written here, from a seed."""
+"""Makes queues of many rows. The tool makes the database, with one push, so that tables, indexes and triggers are the
+real ones; this code writes the other rows, from a seed."""
 import hashlib
 import json
 import os
@@ -12,18 +12,18 @@ import uuid
 import captures
 
 CACHE = pathlib.Path(__file__).resolve().parents[2] / ".build/bench-queues"
-WORTH_KEEPING = 50_000  # rows; fewer are made in a moment
+WORTH_KEEPING = 50_000  # in rows; a smaller queue takes only a moment to make
 HOUR, DAY = 3_600_000, 86_400_000
-KEPT_FOR = 4 * DAY  # what was completed yesterday must not be a week old when a kept queue is used again
+KEPT_FOR = 4 * DAY  # captures completed yesterday must be younger than a week when a kept queue is used again
 BATCH = 20_000
 SMALL_BUNDLE, SIDECAR = bytes(1000), b'{"format":"capqueue/sidecar/1"}'.ljust(600)
 
-# What became of the captures, in parts of a hundred. Most of a queue that has run for a year is completed and removed; of
-# the others there are so many that a statement that has to look at all of a kind shows.
+# The states of the captures in percent. Most captures of a queue that has run for a year are completed and removed;
+# there are enough others that a statement is slow if it must look at all captures of a state.
 LONG_USED = {"removed": 50, "aged": 10, "recent": 10, "pending": 20, "failed": 7, "held": 2, "permanently_failed": 1}
 AGED = {"aged": 100}
 COMPLETED = ("removed", "aged", "recent")
-SESSION = 50  # every tenth fifty of captures is a session
+SESSION = 50  # every tenth group of fifty captures is a session
 
 COLUMNS = {
     "sessions": "id name opened_at ended_at",
@@ -37,7 +37,8 @@ COLUMNS = {
 
 
 def make(rig, name, rows, shares=LONG_USED):
-    """A queue of so many rows in a folder of the rig. Large ones are kept below .build, and copied from there."""
+    """Returns a queue of this many rows in a folder of the rig. Large queues are kept below .build and copied from
+    there."""
     folder = started(rig, name)
     if rows < WORTH_KEEPING:
         fill(folder / "queue.sqlite", rows, shares)
@@ -54,13 +55,14 @@ def make(rig, name, rows, shares=LONG_USED):
     else:
         rig.run("rm", "-r", folder)
         rig.run("cp", "-a", kept, folder)
-    # From memory, as a queue in use is: else the first to read it would pay for the disk.
+    # Read the database into memory, as for a queue in use: the first reader would otherwise pay for the disk.
     rig.run("cat", folder / "queue.sqlite")
     return folder
 
 
 def started(rig, name):
-    """A queue with one capture, a default destination, and all folders of the spool, as one that was in use has them."""
+    """Makes a queue with one capture, a default destination, and all folders of the spool, like a queue that was in
+    use."""
     capqueue, folder, copies = rig.beside("capqueue"), rig.folder / name, rig.folder / "destination"
     raw = rig.raw("small/00000", 0, photo_bytes=captures.SMALL_PHOTO_BYTES)
     rig.capbundle("pack", raw, "-o", "first.bundle", "--force")
@@ -74,7 +76,7 @@ def started(rig, name):
 
 
 def fingerprint(database):
-    """Other for each schema and each state of this file."""
+    """Returns a name that depends on the schema and on the contents of this file."""
     with sqlite3.connect(database) as db:
         schema = "\n".join(str(row) for row in db.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name"))
     db.close()
@@ -82,9 +84,9 @@ def fingerprint(database):
 
 
 def fill(database, rows, shares):
-    """Adds rows until there are as many captures. The triggers count along, as they do in use."""
+    """Adds rows until there are this many captures. The triggers count them, as they do in use."""
     db = sqlite3.connect(database, isolation_level=None)
-    # The copy of it is what is measured, so nothing of this has to be durable.
+    # Only a copy of this database is measured, so it need not be durable.
     db.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; PRAGMA wal_autocheckpoint = 100000")
     statements = {table: f"INSERT INTO {table} ({', '.join(columns.split())}) "
                          f"VALUES ({', '.join('?' * len(columns.split()))})" for table, columns in COLUMNS.items()}
@@ -106,7 +108,7 @@ def fill(database, rows, shares):
 
 
 class Writer:
-    """The rows of one capture after the other; the same arguments give the same rows, but for the time."""
+    """Yields the rows of one capture after the other; the same arguments give the same rows, except the times."""
 
     def __init__(self, rows, shares, device, verdict, destination):
         self.random, self.now = random.Random(rows), int(time.time() * 1000)
@@ -161,7 +163,7 @@ class Writer:
 
 
 def totals(database):
-    """How many captures are in each state."""
+    """Returns how many captures are in each state."""
     with sqlite3.connect(database) as db:
         found = db.execute("SELECT state, count(*) FROM captures GROUP BY state ORDER BY state").fetchall()
     db.close()
@@ -169,7 +171,7 @@ def totals(database):
 
 
 def spool_files(database):
-    """Names below the spool of the bundles that are old enough to go."""
+    """Returns the names below the spool of the bundles that are old enough to be released."""
     with sqlite3.connect(database) as db:
         found = db.execute("SELECT lower(hex(sha256)) FROM captures WHERE holding = 'spool' AND state = 'completed' "
                            "AND finished_at < ?", [int(time.time() * 1000) - 30 * DAY]).fetchall()
@@ -178,7 +180,7 @@ def spool_files(database):
 
 
 def write_spool(spool, names):
-    """A small bundle and a sidecar for each name. Their content is never looked at by what only deletes them."""
+    """Makes a small bundle and a sidecar for each name. Deletion never reads their contents."""
     spool.mkdir(mode=0o700, exist_ok=True)
     for number in range(256):
         (spool / f"{number:02x}").mkdir(mode=0o700, exist_ok=True)

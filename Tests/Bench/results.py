@@ -1,4 +1,4 @@
-"""What was measured, whether it is good enough, and how it is shown."""
+"""The results of the measures: whether they are good enough, and how they are printed."""
 import dataclasses
 import datetime
 import importlib.metadata
@@ -15,14 +15,14 @@ HEADINGS = ("measure", "ratio", "must reach", "aim", "verdict")
 
 @dataclasses.dataclass
 class Row:
-    """A figure and its limits: the smaller the better. Without limits it is only told."""
+    """A figure and its limits; smaller is better. A figure without limits is only reported."""
     measure: str
     value: float | None
     must: float | None = None
     aim: float | None = None
     unit: str = ""
     detail: str = ""
-    runs: dict = dataclasses.field(default_factory=dict)  # what was measured of each side
+    runs: dict = dataclasses.field(default_factory=dict)  # measured values of each side
 
     @property
     def missed(self):
@@ -63,7 +63,7 @@ def first_line(*command):
 
 
 def machine(binary, folder):
-    """Date, CPU and versions: what a figure means nothing without."""
+    """Returns date, CPU and versions, without which a figure means nothing."""
     with open("/proc/cpuinfo") as file:
         model = re.search(r"^(?:model name|Model)\s*: (.*)", file.read(), re.M)
     kind = first_line("stat", "-f", "-c", "%T", str(folder))
@@ -89,7 +89,7 @@ def described(facts):
 
 
 def store(folder, facts, rows):
-    """The last result, as JSON and as it was printed; git ignores the folder."""
+    """Writes the last result, as JSON and as printed; git ignores the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     measures = [dataclasses.asdict(row) | {"verdict": row.verdict()} for row in rows]
     (folder / "bench.json").write_text(json.dumps(facts | {"measures": measures}, indent=1) + "\n")

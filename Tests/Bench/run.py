@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures a built capbundle against the tools that people would use without it: run.py BINARY [--only WORD] [--short]
+"""Compares a built capbundle with the tools that people would use without it: run.py BINARY [--only WORD] [--short]
 
-capqueue and capqueue-bench are looked for beside it. Every figure is a ratio of two sides that ran in one go (by hyperfine,
-or in turns) on the same captures, made for it from a seed. Prints a table, writes .build/bench.txt and .build/bench.json;
-exit 0 only if no limit was missed. --short tries the scripts with few runs and small captures, and judges nothing. Needs
-what requirements.txt lists: `make bench` sees to it.
+capqueue and capqueue-bench must be beside it. Every figure is a ratio of two sides that ran together (in hyperfine, or
+in turns) on the same captures, which are made from a seed. The program prints a table, writes .build/bench.txt and
+.build/bench.json, and exits with 0 only if no limit was missed. --short tries the scripts with few runs and small
+captures and checks no limits. requirements.txt lists what it needs; `make bench` installs that.
 """
 import argparse
 import importlib
@@ -14,12 +14,12 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import results  # noqa: E402  (after the line above, so that it holds for it)
+import results  # noqa: E402  (the line above makes these modules importable)
 from bench import Bench, Broken  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAMILIES = ["measure_one", "measure_many", "measure_large", "measure_queue", "measure_rows", "measure_send"]
-CORES = 2  # what the limits are for
+CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 10 << 30, 0.5
 
 
@@ -31,7 +31,7 @@ def main():
     options = parser.parse_args()
     if not options.binary.is_file():
         parser.error(f"no such file: {options.binary}")
-    os.sync()  # what a build has just written must not go to the disk beside the measures
+    os.sync()  # a build's files must not be written to the disk during the measures
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     measures = [one for family in FAMILIES for one in importlib.import_module(family).MEASURES if options.only in one[0]]
     if not measures:

@@ -1,4 +1,4 @@
-"""Servers that bundles are sent to, on loopback: nginx and SeaweedFS, each a process that is ended by its id."""
+"""Servers on loopback that receive bundles: nginx and SeaweedFS, each in its own process, which is ended by its id."""
 import contextlib
 import os
 import pathlib
@@ -10,13 +10,13 @@ import time
 
 import bench
 
-ECHO = pathlib.Path("/usr/lib/nginx/modules/ngx_http_echo_module.so")  # Debian: libnginx-mod-http-echo
+ECHO = pathlib.Path("/usr/lib/nginx/modules/ngx_http_echo_module.so")  # Debian's package libnginx-mod-http-echo
 WEED = pathlib.Path(sys.executable).parent / "weed"
 BUCKET, REGION, ACCESS, SECRET = "captures", "us-east-1", "bench", "only-for-the-bench"
-PATIENCE = 60  # seconds that a server has until it answers
+PATIENCE = 60  # seconds to wait for a server's first answer
 
-# One process, and no limit on the requests of a connection that a run of some thousand bundles would meet. /dav/ stores;
-# /api/ reads the whole body, into a file as for every backend, and gives the answer of a capture server.
+# One process, and no limit on the requests of a connection, since a run sends thousands of bundles over one. /dav/
+# stores files; /api/ reads the whole body into a file, as for any backend, and answers as a capture server does.
 NGINX = """
 load_module {echo};
 daemon off;
@@ -53,14 +53,14 @@ http {{
 
 
 def free_ports(count):
-    """Ports that nobody listens on at the moment."""
+    """Returns ports on which no program listens at the moment."""
     with contextlib.ExitStack() as stack:
         return [stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(count)]
 
 
 @contextlib.contextmanager
 def running(rig, name, command, is_up, environment=None):
-    """A server for as long as the block lasts; what it says stands in NAME.log of the rig's folder."""
+    """Runs a server during the `with` block; its output is in NAME.log of the rig's folder."""
     log = rig.folder / f"{name}.log"
     with open(log, "wb") as said:
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
@@ -83,7 +83,7 @@ def running(rig, name, command, is_up, environment=None):
 
 @contextlib.contextmanager
 def nginx(rig):
-    """(URL, folder) of an nginx that stores what is put below /dav/ in dav/ of the folder, and takes captures."""
+    """Yields (URL, folder) of an nginx that stores files below /dav/ in dav/ of the folder, and accepts captures."""
     program = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
     if not program or not ECHO.exists():
         raise bench.Broken("nginx or its echo module is missing (Debian: nginx-light libnginx-mod-http-echo)")
@@ -102,7 +102,7 @@ def nginx(rig):
 
 @contextlib.contextmanager
 def seaweed(rig):
-    """(URL of a bucket in SeaweedFS, environment with its credentials)."""
+    """Yields (URL of a bucket in SeaweedFS, environment with its credentials)."""
     names = [f"{part}{kind}" for part in ("master.port", "volume.port", "filer.port", "s3.port", "admin.port")
              for kind in ("", ".grpc")]
     ports = dict(zip([*names, "s3.port.iceberg"], free_ports(len(names) + 1)))
@@ -123,13 +123,13 @@ def seaweed(rig):
 
 
 def rclone(url):
-    """The environment that makes `seaweed:` a remote of rclone, which reads no configuration file then."""
+    """Returns the environment that makes `seaweed:` a remote of rclone, without a configuration file."""
     settings = {"TYPE": "s3", "PROVIDER": "SeaweedFS", "ENDPOINT": url.rsplit("/", 1)[0], "REGION": REGION,
                 "ACCESS_KEY_ID": ACCESS, "SECRET_ACCESS_KEY": SECRET, "FORCE_PATH_STYLE": "true"}
     return {"RCLONE_CONFIG": "/dev/null"} | {f"RCLONE_CONFIG_SEAWEED_{name}": value for name, value in settings.items()}
 
 
 def status(rig, url, *options):
-    """The status that a server answers with; 000 without an answer."""
+    """Returns the status of a server's answer, or 000 without an answer."""
     return subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", *options, url],
                           stdout=subprocess.PIPE, env=rig.environment, text=True).stdout

@@ -1,4 +1,7 @@
-"""The byte examples of Spec/capture-bundle.md and Spec/upload.md are those of their vectors. usage: Tests/Documents/examples.py"""
+"""Checks that the byte examples of Spec/capture-bundle.md and Spec/upload.md are those of their vectors.
+
+usage: Tests/Documents/examples.py
+"""
 import hashlib
 import json
 import pathlib
@@ -9,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def vector(name):
-    """Header lines and bytes of a vector."""
+    """Returns the header lines and the bytes of a vector."""
     header, _, data = (ROOT / "Spec/Vectors" / name.split("_")[0] / name).read_bytes().partition(b"\n\n")
     return dict(line.split(": ", 1) for line in header.decode().split("\n")), data
 
@@ -26,7 +29,7 @@ def entries(name):
 
 
 def dumped(block):
-    """The bytes of a dump: an offset, hex pairs, words; `*` repeats the row before up to the next offset."""
+    """Parses a dump: an offset, hex pairs, words; `*` repeats the row before up to the next offset."""
     data, row, repeats = bytearray(), b"", False
     for line in block.strip().split("\n"):
         if line == "*":

@@ -1,9 +1,10 @@
-"""Every test that Spec/queue-faults.md names exists, and every fault has a test or says that it has none.
+"""Checks that every test named in Spec/queue-faults.md exists, and that every fault has a test or says that it has
+none.
 
 usage: Tests/Documents/faults.py
 
-A test is written `FILE`: TITLE, where FILE is below Tests/ without .py, or `TYPE`: FUNCTION for Swift. Titles are read from
-the lists FAMILY and TESTS without running anything; where a title is put together, its fixed words have to fit.
+A test is written `FILE`: TITLE, where FILE is below Tests/ without .py, or `TYPE`: FUNCTION for Swift. Titles are read
+from the lists FAMILY and TESTS without running them; if code builds a title, its fixed words must match.
 """
 import ast
 import pathlib
@@ -17,14 +18,14 @@ LISTS = ("FAMILY", "TESTS")
 
 
 def rows():
-    """The cells of each row of the tables."""
+    """Yields the cells of each row of the tables."""
     for line in PAGE.read_text().splitlines():
         if line.startswith("| ") and not line.startswith("| fault |"):
             yield [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def titles_of(path):
-    """Patterns of the titles of a Python file, each the first of a pair in its lists."""
+    """Returns patterns for the titles of a Python file, the first element of each pair in its lists."""
     for statement in ast.parse(path.read_text()).body:
         targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
         if isinstance(statement, (ast.Assign, ast.AugAssign)) and getattr(targets[0], "id", None) in LISTS:
@@ -41,14 +42,14 @@ def pattern_of(title):
 
 
 def functions_of(name):
-    """The functions of a Swift test type, wherever below Tests/ it is; None where there is no such type."""
+    """Returns the functions of a Swift test type anywhere below Tests/; None if there is no such type."""
     found = [text for path in sorted(ROOT.glob("Tests/**/*.swift"))
              if re.search(rf"^(?:@Suite.* )?(?:final )?(?:struct|class) {name}\b", text := path.read_text(), re.M)]
     return {function for text in found for function in re.findall(r"@Test\b[^{}]*?\bfunc (\w+)", text)} if found else None
 
 
 def fault_of(named):
-    """What is wrong with a test that is named; None where it exists."""
+    """Returns the problem with a named test, or None if it exists."""
     match = NAMED.fullmatch(named)
     if not match:
         return f"is not written `FILE`: TITLE: {named}"
@@ -68,7 +69,7 @@ def main():
     passed = failed = 0
     for fault, *cells in rows():
         wrong = [] if len(cells) == 2 else [f"the row has {len(cells) + 1} cells, expected 3"]
-        # A row without a test says in its second cell why.
+        # If a row has no test, its second cell says why.
         for named in [] if wrong or cells[1] == "none" and "not supported" in cells[0].lower() else cells[1].split("<br>"):
             wrong += [problem for problem in [fault_of(named)] if problem]
             passed += 1

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Installs the built tools into a folder and tries what comes with them: man pages and completions.
+"""Installs the built tools into a folder and tests the man pages and completions that come with them.
 
-usage: installed.py CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it is the one beside CAPBUNDLE)
+usage: installed.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one beside CAPBUNDLE)
 
-Needs mandoc, man, zsh and fish for their parts (`make docs-check` installs them); a part whose program is missing is skipped.
-"""
+Some checks need mandoc, man, zsh or fish, which `make docs-check` installs; a check whose program is missing is
+skipped. """
 import json
 import os
 import pathlib
@@ -16,9 +16,9 @@ import tempfile
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(1, str(ROOT / "Tests/Outcomes"))
-from outcomes import Outcomes, Skipped, expect  # noqa: E402  (found by the line above)
+from outcomes import Outcomes, Skipped, expect  # noqa: E402  (the line above makes this module importable)
 
-# Calls the completion function as bash does for the words given, and prints what it offers.
+# Calls the completion function for the given words as bash does, and prints its suggestions.
 BASH = """
 . "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
@@ -29,7 +29,7 @@ ZSH = 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; autoload +X "
 
 
 class Place:
-    """An installation under usr/local of a folder."""
+    """An installation in usr/local of a temporary folder."""
 
     def __init__(self, tools, folder):
         self.tools, self.folder = tools, folder
@@ -70,7 +70,7 @@ def install(place):
 
 
 def titles(place, name):
-    """The page of each command that the help shows."""
+    """Each command in the help has a man page."""
     def walk(command, words):
         yield "-".join(words)
         for one in command.get("subcommands", []):
@@ -92,7 +92,7 @@ def readable(place):
 
 
 def exit_codes(place):
-    """The page of each tool says the codes of its own table in Spec."""
+    """The man page of each tool lists the exit codes of its table in Spec."""
     for name, code in (("capbundle", "1"), ("capbundle", "78"), ("capqueue", "10"), ("capqueue", "15"), ("capqueue", "78")):
         text = (place.share / f"man/man1/{name}.1").read_text()
         expect(f"\n.It {code}\n" in text, f"{name}.1 does not say what {code} means")

@@ -1,5 +1,6 @@
-"""Compares the examples of the libraries' pages with the code that the tests run: a reader who copies one must get what works.
-The line that makes a package depend on ours has to be that of Samples/library, which Tests/Library builds.
+"""Compares the examples on the libraries' pages with tested code, so that a reader can copy an example that works.
+
+The line that adds our package as a dependency must be that of Samples/library, which Tests/Library builds.
 
 usage: Tests/Documents/library.py
 """
@@ -16,7 +17,8 @@ BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.M | re.S)
 
 
 def compare(library):
-    """(pages, those that do not hold): each page but the overview shows one region of the tests, and each region has a page."""
+    """Compares pages and tests: each page except the overview shows one region, and each region has a page. Returns the
+    number of pages and the number of failures."""
     tests = (ROOT / f"Tests/{library}Tests/LibraryExampleTests.swift").read_text()
     regions = {name: textwrap.dedent(code).strip("\n") for name, code in REGION.findall(tests)}
     pages = [page for page in sorted((ROOT / f"Sources/{library}/{library}.docc").glob("*.md")) if page.stem != library]
@@ -36,7 +38,7 @@ def compare(library):
 
 
 def compare_dependency():
-    """(documents, those that do not show the line of the sample)."""
+    """Returns the number of documents, and the number of those without the sample's line."""
     line = DEPENDENCY.search((ROOT / "Samples/library/Package.swift").read_text())[0]
     documents = [f"Sources/{library}/{library}.docc/{library}.md" for library in LIBRARIES]
     failed = [name for name in documents if [line] != DEPENDENCY.findall((ROOT / name).read_text())]

@@ -1,11 +1,12 @@
-"""Runs what the documents show and compares: a reader who pastes a line must see what the page prints.
+"""Runs the commands in the documents and compares their output, so that a reader who pastes a line sees what the page
+prints.
 
-usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (without CAPQUEUE it is the one beside CAPBUNDLE)
+usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one beside CAPBUNDLE)
 
-In a page, ```console blocks are sessions: `$ ` a command line, then what it prints on both streams. ```sh blocks are pasted
-as they are, and a ```text block after one is what it prints. All blocks of a page run in one folder, in order, with
-Samples/ and Spec/ in it as in a clone. Values that differ on every run (hashes, ids, keys, times, ports, room on the disk) are
-compared by their form; the time of the sample's capture is not one of them.
+In a page, ```console blocks are sessions: `$ ` begins a command line, and its output on both streams follows. ```sh
+blocks are pasted as they are, and a ```text block after one is its output. All blocks of a page run in one folder, in
+order, which contains Samples/ and Spec/ as a clone does. Values that differ on every run (hashes, ids, keys, times,
+ports, free space) are compared by their form; the time of the sample's capture is compared exactly.
 """
 import os
 import pathlib
@@ -36,7 +37,7 @@ def formed(text):
 
 
 def steps(page):
-    """Pairs of what is typed and what has to appear; None where the page does not say."""
+    """Returns pairs of input and expected output; the output is None if the page does not show it."""
     blocks = FENCE.findall(page)
     for (kind, body), following in zip(blocks, blocks[1:] + [("", "")]):
         if kind == "sh":
@@ -48,7 +49,7 @@ def steps(page):
 
 
 def run(command, folder, environment, groups):
-    """Runs a line as a shell of its own; what it leaves in the background goes on until the page ends."""
+    """Runs a line in its own shell; its background processes continue until the page ends."""
     process = subprocess.Popen(
         ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -58,7 +59,7 @@ def run(command, folder, environment, groups):
 
 
 def end(groups):
-    """Ends what the lines of a page left running."""
+    """Ends the processes that the lines of a page left running."""
     for group in groups:
         try:
             os.killpg(group, signal.SIGTERM)

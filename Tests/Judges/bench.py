@@ -1,4 +1,5 @@
-"""What the judges share: the binary under test, a folder of its own, bundles made there, and ways to spoil them."""
+"""Code that all judges share: the binary under test, a temporary folder, bundles packed there, and ways to damage
+them."""
 import base64
 import json
 import os
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 
-from outcomes import Failed, Skipped, expect  # noqa: F401  (what every judge needs, from one place)
+from outcomes import Failed, Skipped, expect  # noqa: F401  (every judge needs these, from one place)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPEC = ROOT / "Spec"
@@ -17,7 +18,7 @@ TYPE = b"application/vnd.capture-bundle.manifest+json;version=1"
 
 
 def client_data(manifest):
-    """Section 9: the DSSE pre-authentication encoding of the manifest."""
+    """Returns the DSSE pre-authentication encoding of the manifest (section 9)."""
     return b"DSSEv1 %d %s %d %s" % (len(TYPE), TYPE, len(manifest), manifest)
 
 
@@ -26,7 +27,7 @@ def flip(data, at, bit=0):
 
 
 class Bundle:
-    """A bundle as Python's own tarfile reads it, so that finding a part does not hang on code of this project."""
+    """A bundle as Python's tarfile reads it, so that finding an entry does not depend on code of this project."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -47,12 +48,12 @@ class Bundle:
         return next(member for member in self.members if member.name == name)
 
     def spoilt(self, name, at):
-        """The whole file with one bit flipped in an entry; a negative `at` counts from the entry's end."""
+        """Returns the whole file with one bit flipped in an entry; a negative `at` counts from the entry's end."""
         member = self.member(name)
         return flip(self.data, member.offset_data + (at if at >= 0 else member.size + at))
 
     def without(self, name):
-        """The whole file less one entry, as section 8 withholds it."""
+        """Returns the whole file without one entry, as section 8 withholds it."""
         member = self.member(name)
         end = member.offset_data + -(-member.size // 512) * 512
         return self.data[:member.offset] + self.data[end:]
@@ -64,7 +65,7 @@ class Bench:
     def __init__(self, binary, folder, shared):
         self.binary, self.folder, self.shared = pathlib.Path(binary).resolve(), pathlib.Path(folder), shared
         self.key, self.trust, self.stranger = folder / "data/device.key", folder / "trust", folder / "other/device.key"
-        # Nothing of the user who runs this: no key, trust file or setting from outside the folder.
+        # Use no key, trust file or setting of the user who runs this.
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("CAPBUNDLE_")}
         self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust),
                              "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config"),
@@ -81,8 +82,8 @@ class Bench:
         self.stranger_public.write_bytes(self.capbundle("key", "public", "--key", self.stranger).stdout)
 
     def run(self, *command, expected=(0,), input=None, cwd=None):
-        """Runs a command; `expected` None allows any exit code. A failure names the command, not what it printed
-        on stdout: that may hold a position."""
+        """Runs a command; with `expected` None any exit code is allowed. A failure shows the command, but not its
+        standard output, which may contain a position."""
         result = subprocess.run([str(part) for part in command], input=input, capture_output=True,
                                 cwd=cwd or self.folder, env=self.environment, timeout=120)
         if expected is not None and result.returncode not in expected:
@@ -95,7 +96,7 @@ class Bench:
         return self.run(self.binary, *arguments, **options)
 
     def pack(self, name="plain", raw=SAMPLE, *options):
-        """A bundle of a raw capture, made once for each name."""
+        """Returns a bundle of a raw capture, packed once for each name."""
         if name not in self._packed:
             path = self.folder / f"{name}.bundle"
             self.capbundle("pack", raw, "-o", path, *options)
@@ -114,11 +115,11 @@ class Bench:
         return path
 
     def verify(self, path, *options, trust=None):
-        """The binary's exit code on a file."""
+        """Returns the binary's exit code for a file."""
         return self.capbundle("verify", path, "--trust", trust or self.trust, *options, expected=None).returncode
 
     def second_verify(self, path, *options, trust=None):
-        """The exit code of the implementation in Spec/Generator on the same file."""
+        """Returns the exit code of the implementation in Spec/Generator for the same file."""
         program = SPEC / "Generator/verify.py"
         if not program.exists():
             raise Skipped("Spec/Generator/verify.py is not here")

@@ -1,4 +1,4 @@
-"""Upload bodies for the judges: the bundles they are made of, and what section 1 of Spec/upload.md says is in them."""
+"""Upload bodies for the judges: their bundles, and their contents according to section 1 of Spec/upload.md."""
 import base64
 import functools
 import hashlib
@@ -36,7 +36,7 @@ class Body:
         return boundary
 
     def parts(self):
-        """(name, filename, type, data) of each part, in order; the metadata part's data is None."""
+        """Returns (name, filename, type, data) of each part, in order; the metadata part's data is None."""
         entries = self.bundle.entries
         listed = json.loads(self.bundle.manifest)["entries"]
         found = [("metadata", None, "application/json", None),
@@ -50,7 +50,7 @@ class Body:
         return found
 
     def check_metadata(self, data):
-        """Section 1.2, numbers compared by their characters."""
+        """Checks the metadata part by section 1.2; numbers are compared by their characters."""
         load = functools.partial(json.loads, parse_int=str, parse_float=str)
         entries = self.bundle.entries
         manifest, own = load(self.bundle.manifest), load(entries["metadata.json"])
@@ -73,14 +73,14 @@ class Body:
 
 
 def nasty_photo():
-    """A photo whose scan is full of what a lax parser could take for a boundary."""
+    """Returns a photo whose scan contains many bytes that a lax parser could take for a boundary."""
     photo = (SAMPLE / "photo.jpg").read_bytes()
     words = b"\r\n--\r\n--capture-bundle-\r\n" + b"\r\n--capture-bundle-" + b"0" * 40 + b"--\r\n" + b"\r\r\n\n--" * 9
     return photo[:-2] + words * 60_000 + b"\xff\xd9"
 
 
 def raw_folder(bench, name, photo=None, **members):
-    """The sample with another photo, or other members in metadata.json."""
+    """Packs the sample with another photo, or with other members in metadata.json."""
     raw = bench.folder / name
     if not raw.exists():
         shutil.copytree(SAMPLE, raw)
@@ -92,7 +92,8 @@ def raw_folder(bench, name, photo=None, **members):
 
 
 def bodies(bench):
-    """Body by name: with and without each optional part, odd texts, and a photo of some megabytes."""
+    """Returns bodies by name: with and without each optional part, with odd texts, and with a photo of some
+    megabytes."""
     if not hasattr(bench, "bodies"):
         plain = bench.pack()
         withheld = bench.write("withheld-location.bundle", plain.without("location.json"))

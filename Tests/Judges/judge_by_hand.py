@@ -1,4 +1,4 @@
-"""by_hand.sh: can a bundle be verified with tar, sha256sum, gzip and openssl alone, and does that find tampering?"""
+"""by_hand.sh: tar, sha256sum, gzip and openssl alone verify a bundle and find tampering."""
 import pathlib
 
 from bench import SAMPLE, expect
@@ -31,7 +31,7 @@ def refuses(bench):
         ("manifest.json", 20), ("manifest.json", -40), ("assertion.cbor", 5), ("assertion.cbor", 40),
         ("assertion.cbor", -1), ("assertion.cbor", -37))}
     spoilt["no photo"] = bundle.without("photo.jpg")
-    # The photo comes last: a copy of the whole entry behind it, true or with another bit, is an archive that tar likes.
+    # The photo is the last entry. tar accepts a second copy after it, unchanged or with another bit.
     spoilt["the photo twice"] = bundle.data[:end] + bundle.data[photo.offset:end] + bundle.data[end:]
     spoilt["a second photo"] = bundle.spoilt("photo.jpg", 9)[:end] + bundle.data[photo.offset:]
     spoilt["half a file"] = bundle.data[:len(bundle.data) // 2]

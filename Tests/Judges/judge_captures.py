@@ -1,7 +1,7 @@
-"""Captures of real devices, where the folder with them is at hand: do they survive packing, and is tampering found?
+"""Captures of real devices, if their folder is available: packing keeps them, and tampering is found.
 
-They are not part of the project. Positions in them are real places, so a failure here tells exit codes and the
-capture's name, never what a tool printed.
+They are not part of the project. Their positions are real places, so a failure shows only exit codes and the name of
+the capture, never the output of a tool.
 """
 import gzip
 import json
@@ -55,7 +55,7 @@ def by_pipe(bench):
         by_file = bench.capbundle("verify", "--json", bundle.path, expected=None)
         by_pipe = bench.capbundle("verify", "--json", "-", expected=None, input=bundle.data)
         expect(by_file.returncode == by_pipe.returncode == 0, f"{raw.name}: {by_file.returncode}, {by_pipe.returncode}")
-        # The name of the input is all that may differ.
+        # Only the name of the input may differ.
         named = by_file.stdout.replace(json.dumps(str(bundle.path)).encode(), b'"-"')
         named = named.replace(json.dumps(str(bundle.path)).replace("/", "\\/").encode(), b'"-"')
         expect(named and named == by_pipe.stdout, f"{raw.name}: another report by pipe, or none")

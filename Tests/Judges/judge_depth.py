@@ -1,4 +1,4 @@
-"""gzip and numpy: is the depth map readable without us, and are its floats the ones of the camera, bit for bit?"""
+"""gzip and numpy: the depth map is readable without our tools, and its floats are the camera's, bit for bit."""
 import gzip
 import json
 
@@ -19,7 +19,7 @@ def numpy_reads_it(bench):
     floats = np.frombuffer(gzip.decompress(bundle.entries["depth.f32.gz"]), "<f4")
     depth = floats.reshape(size["height"], size["width"])
     raw = np.frombuffer((SAMPLE / "depth.f32").read_bytes(), "<f4").reshape(size["height"], size["width"])
-    # Compared as integers: NaN equals nothing, and a missing pixel has to keep its bits too.
+    # Compare as integers, because NaN equals nothing, and a missing pixel must keep its bits too.
     expect(np.array_equal(depth.view("<u4"), raw.view("<u4")), "a float differs from raw/depth.f32")
     expect(np.isnan(depth).any() and (depth == 0).any(), "the sample has no missing pixels: it tests too little")
 

@@ -1,4 +1,4 @@
-"""tarfile, gzip and numpy: does `extract` give what is in the archive, and nothing where it must not?"""
+"""tarfile, gzip and numpy: `extract` writes the contents of the archive, and nothing if it must not."""
 import gzip
 import os
 
@@ -15,7 +15,7 @@ def _payload(bundle):
 
 
 def _files(folder):
-    """Every file below the folder, by name; links and other kinds count as what they are."""
+    """Returns every file below the folder by name, and None as the contents of links and other kinds."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() and not path.is_symlink() else None
             for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()}
 
@@ -85,7 +85,7 @@ def absent(bench):
 
 
 def altered(bench):
-    """Not a byte of an altered or malformed bundle comes out, be the fault in what was asked for or elsewhere."""
+    """No byte of an altered or malformed bundle is extracted, wherever the fault is."""
     bundle = bench.pack()
     spoilt = {name: (bundle.spoilt(name, -2), 1) for name in ("photo.jpg", "depth.f32.gz", "assertion.cbor")}
     spoilt |= {"trailing": (bundle.data + b"x", 2), "cut": (bundle.data[:-1024], 2), "empty": (b"", 2),
@@ -120,7 +120,7 @@ def overwriting(bench):
 
 
 def links(bench):
-    """Links in the target lead nowhere: neither of a file, nor of a folder in it, nor the folder itself."""
+    """No link is followed: neither a file nor a folder in the target, nor the target folder itself."""
     bundle, victim = bench.pack(), bench.scratch("victim")
     (victim / "photo.jpg").write_bytes(b"not yours")
     before = _files(victim)
@@ -145,7 +145,7 @@ def links(bench):
 
 
 def sources(bench):
-    """Entries below source/: the vector with one of every kind."""
+    """Entries below source/ are extracted; the vector has one of every kind."""
     vector = (SPEC / "Vectors/valid/valid_everything").read_bytes()
     path = bench.write("everything.bundle", vector[vector.index(b"\n\n") + 2:])
     bundle, victim = Bundle(path), bench.scratch("victim")

@@ -1,4 +1,4 @@
-"""Spec/Generator/verify.py: does an implementation written from the specification alone reach the same verdicts?"""
+"""Spec/Generator/verify.py: an implementation written from the specification alone comes to the same verdicts."""
 import json
 import random
 import sys

@@ -1,7 +1,7 @@
-"""openssl and cryptography: are the key files ordinary ones, so that a key outlives the tool that made it?
+"""openssl and cryptography: the key files have usual formats, so that a key can outlive our tool.
 
-OpenSSL's own command line reads no key with scrypt at N = 2^17: it caps scrypt at 32 MiB and that takes 128 MiB. The
-`cryptography` package has no such cap, so it judges the encrypted file, and openssl only shows its parameters.
+OpenSSL's own command line reads no key with scrypt at N = 2^17: it limits scrypt to 32 MiB, and this needs 128 MiB. The
+`cryptography` package has no such limit, so it opens the encrypted file, and openssl only shows its parameters.
 """
 import hashlib
 import stat
@@ -57,7 +57,7 @@ def openssl_shows_scrypt(bench):
     values = [line.split("prim: ")[1].split() for line in shown.split("\n") if "prim: " in line]
     objects = [value[1][1:] for value in values if value[0] == "OBJECT"]
     integers = [int(value[1][1:], 16) for value in values if value[0] == "INTEGER"]
-    # Older releases of OpenSSL know scrypt by its number only.
+    # Older releases of OpenSSL know scrypt only by its number.
     expect(objects[:1] + objects[2:] == ["PBES2", "aes-256-cbc"] and
            objects[1] in ("id-scrypt", "scrypt", "1.3.6.1.4.1.11591.4.11"), f"other algorithms: {objects}")
     expect(integers in ([2 ** 17, 8, 1], [2 ** 17, 8, 1, 32]), f"other scrypt parameters: {integers}")

@@ -1,6 +1,6 @@
-"""Many files at a time: is what comes out the same however it is asked for, and does every file get its own answer?
+"""Many files at a time: the results do not depend on how the files are named, and every file gets its own result.
 
-Judged by json, jsonschema and tarfile, and by asking for each file alone.
+json, jsonschema and tarfile check the output, and so do runs with each file alone.
 """
 import json
 import os
@@ -10,7 +10,7 @@ import shutil
 from bench import SAMPLE, Bundle, expect
 from judge_schema import SCHEMAS, documents, validator
 
-# Of several files the worst wins (Spec/command-line.md section 2).
+# The worst of several exit codes wins (Spec/command-line.md section 2).
 ORDER = [70, 74, 73, 77, 78, 66, 65, 2, 1, 3, 4]
 ODD = ["new\nline", 'quo"te', "apo'strophe", "--leading", "-", "back\\slash", " space ", "caf\u00e9", "\x1b[31mred",
        "%s", "\u202eright", "tab\t"]
@@ -26,7 +26,7 @@ def _worst(codes):
 
 
 def files(bench):
-    """60 files of all kinds, in an order that is mixed and always the same."""
+    """Makes 60 files of all kinds, in a mixed order that is always the same."""
     folder = bench.folder / "many"
     if not folder.exists():
         folder.mkdir()
@@ -207,7 +207,8 @@ def one_bad_capture(bench):
 
 
 def packs_fail_fast(bench):
-    """It stops, and what it made is what it reports: a bundle that nobody hears of is in the way of the next run."""
+    """--fail-fast stops the run; its report must name every bundle that it made, because others would block the next
+    run."""
     raws = _raws(bench, *"abcdefgh")
     (raws[1] / "photo.jpg").write_bytes(b"GIF89a")
     problems = []

@@ -1,8 +1,8 @@
-"""Form parsers that nobody here wrote: do they find in a body what the bundle holds, in order and byte for byte?
+"""Form parsers by other authors find in a body what the bundle contains, in order and byte for byte.
 
 Python's `email`, `multipart` (defnull), `python-multipart` (Kludex) and `streaming-form-data` share no code; Werkzeug
-is asked behind a server, in judge_server. Then the second implementation, all valid vectors, captures of real devices.
-"""
+is tested behind a server, in judge_server. Then come the second implementation, all valid vectors, and captures of real
+devices. """
 import email.parser
 import email.policy
 import io
@@ -20,7 +20,7 @@ from judge_captures import captures, packed
 
 
 def _same(name, body, found):
-    """`found`: (name, filename, type, data) of each part, as a parser sees it."""
+    """Checks `found`: (name, filename, type, data) of each part, as a parser sees it."""
     wanted = body.parts()
     expect([part[:3] for part in found] == [part[:3] for part in wanted],
            f"{name}: other parts: {[part[:3] for part in found]}")
@@ -90,14 +90,14 @@ def by_streaming(bench):
         found = []
         for part, _, kind, _ in body.parts():
             target = targets[part]
-            # This parser tells the type without its parameters.
+            # This parser reports the type without its parameters.
             expect(target.multipart_content_type == kind.partition(";")[0], f"{name}: {part} has another type")
             found.append((part, target.multipart_filename, kind, target.value))
         _same(name, body, found)
 
 
 def told(bench):
-    """--json and --headers say of the body what is true of it, and pipes give the same body."""
+    """--json and --headers describe the body correctly, and pipes give the same body."""
     for name, body in bodies(bench).items():
         words = ["multipart", body.bundle.path, "-o", bench.folder / "told", "--force", "--json"]
         report = json.loads(bench.capbundle(*words).stdout)
@@ -130,7 +130,7 @@ def second_reader(bench):
 
 
 def vectors(bench):
-    """Every valid bundle of Spec/Vectors, 4096 entries and Apple keys included, there and back again."""
+    """Every valid bundle of Spec/Vectors becomes a body and the same bundle again, even 4096 entries and Apple keys."""
     found = sorted((SPEC / "Vectors/valid").glob("valid_*"))
     if not found:
         raise Skipped("Spec/Vectors/valid is not here")
@@ -157,7 +157,7 @@ def real_round_trips(bench):
 
 
 def real_pack_writes_both(bench):
-    """`pack --multipart` and `multipart` are two ways to one body."""
+    """`pack --multipart` and `multipart` make the same body."""
     for raw in [SAMPLE, *captures(bench)]:
         bundle, body, headers = (bench.folder / f"both.{kind}" for kind in ("bundle", "upload", "line"))
         words = ["pack", raw, "-o", bundle, "--multipart", body, "--headers", headers, "--force"]

@@ -1,7 +1,7 @@
-"""pyattest: would a server library for App Attest, written by others, accept what we sign?
+"""pyattest: a server library for App Attest by other authors accepts our signatures.
 
-It is a judge of the signature alone: it looks neither at rpId nor counter, and takes CBOR with more members or with
-bytes after the map. So it says nothing about rules A1 to A6; those have vectors.
+It checks only the signature: it ignores rpId and counter, and accepts CBOR with additional members or with bytes after
+the map. So it proves nothing about rules A1 to A6; those have vectors.
 """
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Samples/receive.py, as a hostile client sees it: whose captures does it take, and does it go on answering?"""
+"""Samples/receive.py against a hostile client: it stores only valid captures, and continues to answer."""
 import base64
 import concurrent.futures
 import contextlib
@@ -14,7 +14,7 @@ from receivers import (CAPTURES, DEVICES, FORM_TYPE, VERIFY_FILE, answer_of, cap
                        request)
 
 LIMIT = 20 << 20
-MUST_ANSWER = 5  # seconds
+MUST_ANSWER = 5  # in seconds
 TAKEN, ASKED = (202, None), (200, None)
 
 
@@ -29,7 +29,7 @@ def _same(answer, wanted, what):
 
 
 def own_captures_only(bench):
-    """The key of the request is the key of the bundle."""
+    """The key of the request must be the key of the bundle."""
     bodies = captures(bench)
     with receiving(bench, "receive-own") as receiver:
         for device, name in (("stranger", "first"), ("judge", "stranger's")):
@@ -58,7 +58,7 @@ def first_of_a_photo(bench):
 
 
 def bytes_stay(bench):
-    """Another manifest, or another signature, under an id that is there."""
+    """Another manifest or another signature with an existing id is refused."""
     bodies = captures(bench)
     ids = {json.loads(bodies[name].bundle.manifest)["id"] for name in ("first", "packed again", "chained")}
     expect(len(ids) == 1, "the bundles for this judge have several ids")
@@ -71,7 +71,7 @@ def bytes_stay(bench):
 
 
 def races(bench):
-    """What comes at once comes out as if one had been first."""
+    """Simultaneous requests end as if one of them had come first."""
     bodies = captures(bench)
     twins = [bodies[name].data for name in ("first", "packed again", "chained", "first")]
     with concurrent.futures.ThreadPoolExecutor(8) as crowd:
@@ -102,7 +102,7 @@ def races(bench):
 
 
 def heads(bench):
-    """Lengths, times and signatures that are not written as they should be."""
+    """Lengths, times and signatures in a wrong form are refused."""
     body = captures(bench)["first"].data
     size, now = str(len(body)), str(int(time.time() * 1000))
     invalid, missing, old = (400, "VALIDATION_ERROR"), (401, "DEVICE_AUTH_REQUIRED"), (401, "TIMESTAMP_EXPIRED")
@@ -136,7 +136,7 @@ def heads(bench):
 
 
 def judged_by_the_head(bench):
-    """An unknown sender is refused before the body is read; 100 Continue is sent only when the body is wanted."""
+    """An unknown sender is refused before the body is read; 100 Continue is sent only if the body is wanted."""
     body = captures(bench)["first"].data
     with receiving(bench, "receive-early") as receiver:
         signed = receiver.signed(body) | {"Expect": "100-continue"}
@@ -158,7 +158,7 @@ def judged_by_the_head(bench):
 
 
 def forms(bench):
-    """verify-file takes a form apart in little memory and time, whatever is in it."""
+    """verify-file parses a form with little memory and time, whatever it contains."""
     photo, bodies = (SAMPLE / "photo.jpg").read_bytes(), captures(bench)
     other = ('Content-Disposition: form-data; name="other"; filename="; name=file"', b"\r\n\r\n--" * 9)
     deep = b"".join(b"--%d\r\nContent-Type: multipart/mixed; boundary=%d\r\n\r\n" % (n, n + 1) for n in range(3000))
@@ -197,7 +197,7 @@ def forms(bench):
 
 
 def _trickle(receiver, head, data, pause):
-    """Seconds until the connection ends that sends a byte now and then, and the status of the answer."""
+    """Sends a byte from time to time; returns the seconds until the connection ends, and the status of the answer."""
     began = time.monotonic()
     with socket.create_connection(("127.0.0.1", receiver.port), 20) as link:
         link.sendall(head)
@@ -214,7 +214,7 @@ def _trickle(receiver, head, data, pause):
 
 
 def slow_clients(bench):
-    """Nobody keeps a connection for ever, and who is slow does not keep out the others for long."""
+    """No client can keep a connection for ever, and slow clients do not block others for long."""
     body = captures(bench)["first"].data
     with receiving(bench, "receive-slow", STALL=1, HEAD=2, SLOWEST=100_000) as receiver:
         post = request("POST", CAPTURES, receiver.signed(body))
@@ -235,7 +235,7 @@ def slow_clients(bench):
 
 
 def crowds(bench):
-    """The number of threads has a bound; whoever waits behind a crowd gets an answer."""
+    """The number of threads is limited; a client that waits behind many others still gets an answer."""
     body = captures(bench)["first"].data
     with receiving(bench, "receive-crowd", STALL=2, HEAD=2) as receiver, contextlib.ExitStack() as links:
         crowd = [links.enter_context(socket.create_connection(("127.0.0.1", receiver.port), 20)) for _ in range(80)]
@@ -248,7 +248,7 @@ def crowds(bench):
 
 
 def anything(bench):
-    """Requests with some bytes spoilt: an answer or an end, soon."""
+    """Requests with some damaged bytes soon get an answer, or the end of the connection."""
     seeded, body, data = random.Random(20260314), captures(bench)["first"].data, form(file_part(b"photo"))
     words = [b"\r\n", b"\r", b"\0", b'"', b"\\", b"\xb2", b"boundary*=a'b'c", b"boundary*0*=a\0'", b"x" * 70_000,
              b"Transfer-Encoding: chunked\r\n", b"Content-Length: 5\r\n", b"Expect: 100-continue\r\n", b"HTTP/0.9 "]

@@ -1,4 +1,4 @@
-"""openssl, sha256sum and joserfc: is the request signature an ordinary one, and the JSON Web Key the same key?"""
+"""openssl, sha256sum and joserfc: the request signature is a standard one, and the JSON Web Key is the same key."""
 import base64
 import hashlib
 import json
@@ -15,7 +15,7 @@ from bench import expect, flip
 from bodies import DEVICE, bodies
 
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-# The message is what section 2 of Spec/upload.md says, by tools that are everywhere.
+# Builds the message of section 2 of Spec/upload.md with tools that are installed everywhere.
 VERIFY = """
 set -e
 timestamp=$(sed -n 's/^X-Device-Timestamp: //p' request)
@@ -26,7 +26,7 @@ openssl dgst -sha256 -verify "$KEY" -signature request.sig request.msg
 
 
 def _sign(bench, body, *options, key=None, form="curl"):
-    """The headers that sign-request prints, by name."""
+    """Returns the headers that sign-request prints, by name."""
     text = bench.capbundle("sign-request", body, "--device-id", DEVICE, "--key", key or bench.key, *options,
                            "--format", form).stdout.decode()
     if form == "json":
@@ -115,7 +115,7 @@ def as_json(bench):
 
 
 def ids(bench):
-    """What Python's uuid writes is taken as it is; what is no UUID is refused before anything is signed."""
+    """A text from Python's uuid is accepted as it is; any other text is refused before anything is signed."""
     body = bodies(bench)["plain"].path
     for name in (str(uuid.uuid4()), str(uuid.uuid4()).upper(), str(uuid.UUID(int=0))):
         shown = bench.capbundle("sign-request", body, "--device-id", name).stdout.decode().splitlines()[0]
@@ -142,7 +142,7 @@ def jwk(bench):
 
 
 def jwk_verifies(bench):
-    """ES256 of joserfc takes r and s as 64 bytes; otherwise it is the same signature."""
+    """joserfc takes r and s of ES256 as 64 bytes; otherwise it is the same signature."""
     body = bodies(bench)["plain"]
     key = ECKey.import_key(json.loads(bench.capbundle("key", "public", "--format", "jwk").stdout))
     stranger = ECKey.import_key(json.loads(bench.capbundle("key", "public", "--format", "jwk", "--key",

@@ -1,6 +1,6 @@
-"""rfc8785: are manifest and metadata canonical JSON in the eyes of another implementation of RFC 8785?
+"""rfc8785: another implementation of RFC 8785 finds manifest and metadata canonical.
 
-metadata.json keeps the characters of its numbers, so only numbers that RFC 8785 prints as they came are used.
+metadata.json keeps the characters of its numbers, so the tests use only numbers that RFC 8785 prints unchanged.
 """
 import json
 import shutil
@@ -9,8 +9,8 @@ import rfc8785
 
 from bench import SAMPLE, expect
 
-# Order by UTF-16 code units is not the order of code points: U+1F600 is d83d de00 there, before U+FB33. Names and
-# controls are from the example in RFC 8785 section 3.2.3.
+# The order by UTF-16 code units differs from the order of code points: there U+1F600 is d83d de00, before U+FB33. Names
+# and control characters are from the example in RFC 8785 section 3.2.3.
 ODD_MEMBERS = {
     "\ufb33": "Hebrew letter", "\U0001f600": "smile", "\u20ac": "Euro", "\r": "return", "1": "one", "\x80": "control",
     "\u00f6": "o with dots", "</script>": "tag", "numbers": [0, -1, 7, 4.5, 0.001, 1e21, 9007199254740991, -0.25],
@@ -32,7 +32,7 @@ def metadata(bench):
     shutil.copytree(SAMPLE, raw)
     fields = json.loads((raw / "metadata.json").read_text())
     fields.update(ODD_MEMBERS)
-    fields["camera"]["focal_length_px"] = 790  # the sample's 790.0 is kept as it is; RFC 8785 would cut it to 790
+    fields["camera"]["focal_length_px"] = 790  # the sample's 790.0 is kept as it is; RFC 8785 would shorten it to 790
     backwards = dict(reversed(sorted(fields.items())))
     (raw / "metadata.json").write_text(json.dumps(backwards, indent=3, ensure_ascii=True))
     fields.pop("location")

@@ -1,6 +1,6 @@
-"""jsonschema: is what the tool prints with --json what its published schema says, whatever the verdict?
+"""jsonschema: the output of --json matches its published schema, whatever the verdict.
 
-SCHEMAS names the schema of each output; a schema that is not there yet skips its judge.
+SCHEMAS names the schema of each output; the judge of a missing schema is skipped.
 """
 import json
 
@@ -21,7 +21,7 @@ def validator(path):
 
 
 def documents(output):
-    """The JSON values of an output: one, or one a line."""
+    """Returns the JSON values of an output: one, or one for each line."""
     try:
         return [json.loads(output)]
     except ValueError:
@@ -45,7 +45,7 @@ def verify_reports(bench):
     files = {
         "good": (bundle.data, 0, ()), "tampered": (bundle.spoilt("photo.jpg", 999), 1, ()),
         "two faults": (bundle.spoilt("photo.jpg", 999)[:end] + b"x" * 1024, 2, ()),
-        # The counter's second last byte: a counter of 0 would be malformed.
+        # This is the second last byte of the counter; a counter of 0 would be malformed.
         "signature": (bundle.spoilt("assertion.cbor", -2), 1, ()), "empty": (b"", 2, ()),
         "no bundle": (b"GIF89a" * 300, 2, ()), "truncated": (bundle.data[:3000], 2, ()),
         "manifest": (bundle.spoilt("manifest.json", 0), 2, ()), "trailing": (bundle.data + b"x", 2, ()),

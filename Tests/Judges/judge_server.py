@@ -1,4 +1,4 @@
-"""curl, nginx and Werkzeug: does a server find in a body what the bundle holds, and can it put that together again?
+"""curl, nginx and Werkzeug: a server finds in a body what the bundle contains, and can put the bundle together again.
 
 The bodies are sent as `capbundle help multipart` shows it.
 """
@@ -16,14 +16,14 @@ from judge_schema import SCHEMAS, validator
 from servers import FormServer, SpoolServer, accepted, nginx, refused, served
 
 FLIPS = 40
-# The options that keep the answer for the judge come after it.
+# The options after this one save the answer for the judge.
 SEND = ('capbundle multipart "$BUNDLE" -o body --headers headers --force 2>said && '
         'capbundle sign-request body --device-id "$DEVICE" | '
         'curl -sS -X POST -T body -H @headers -H @- "$URL"')
 
 
 def _send(bench, bundle, url, *options, script=SEND):
-    """(status, JSON answer, what curl said) of a body that curl sends as the help shows."""
+    """Sends a body with curl as the help shows; returns (status, JSON answer, curl's messages)."""
     folder, tools = bench.folder / "sender", bench.folder / "tools"
     folder.mkdir(exist_ok=True)
     tools.mkdir(exist_ok=True)
@@ -38,7 +38,7 @@ def _send(bench, bundle, url, *options, script=SEND):
 
 
 def _check(name, body, delivery):
-    """What Werkzeug found is what the bundle holds."""
+    """Werkzeug finds exactly the contents of the bundle."""
     wanted = body.parts()
     found = delivery.parts
     expect(list(sorted(found)) == sorted(part[0] for part in wanted) and delivery.count == len(wanted),
@@ -64,7 +64,7 @@ def werkzeug_takes(bench):
 
 
 def signature_arrives(bench):
-    """openssl accepts what arrived, with a message that the shell puts together."""
+    """openssl verifies the received bytes, with a message that the shell builds."""
     with served(server := FormServer()) as url:
         for body in bodies(bench).values():
             expect(_send(bench, body.bundle, url)[0] == 202, "not taken")
@@ -78,7 +78,7 @@ def signature_arrives(bench):
 
 
 def expects_continue(bench):
-    """Werkzeug says 100 Continue, curl then sends; a large body makes curl ask by itself."""
+    """If Werkzeug sends 100 Continue, curl sends the body; with a large body curl asks for it by itself."""
     with served(server := FormServer()) as url:
         for name, options in (("plain", ["-v", "-H", "'Expect: 100-continue'"]),
                               ("boundaries in the photo", ["-v"])):
@@ -101,7 +101,7 @@ def nginx_passes(bench):
 
 
 def nginx_stores(bench):
-    """nginx keeps the body as a file: by PUT, and as `client_body_in_file_only` hands it to a backend."""
+    """nginx stores the body as a file: by PUT, and with `client_body_in_file_only` for a backend."""
     folder = bench.scratch("nginx")
     with served(server := FormServer()) as backend, nginx(folder, backend) as url:
         for name, body in bodies(bench).items():
@@ -119,7 +119,7 @@ def nginx_stores(bench):
 
 
 def _receiver(bench, folder, codes):
-    """Answers a spooled body with the verdict of from-body: 202 with 0, 3 and 4, else 400."""
+    """Answers a stored body with the verdict of from-body: 202 for 0, 3 and 4, otherwise 400."""
     def judge(spool):
         out = spool.with_suffix(".bundle")
         result = bench.capbundle("from-body", spool, "-o", out, "--trust", bench.trust, "--json", expected=None)
@@ -151,7 +151,7 @@ def rebuilt(bench):
 def flips_refused(bench):
     folder, codes, body = bench.scratch("received"), [], bodies(bench)["plain"]
     seeded, schema = random.Random(20260314), validator(SCHEMAS["verify"])
-    # A photo is most of a body: half of the places are where everything else is.
+    # The photo is most of the body, so half of the positions are taken from all other bytes.
     start = len(body.data) - len(body.bundle.entries["photo.jpg"]) - len(body.bundle.entries["depth.f32.gz"])
     ranges = [len(body.data)] * (FLIPS // 2) + [start // 2] * (FLIPS - FLIPS // 2)
     with served(_receiver(bench, folder, codes)) as url:

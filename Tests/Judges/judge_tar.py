@@ -1,4 +1,4 @@
-"""GNU tar, bsdtar and Python's tarfile: does any tar read the same from a bundle, and write the same bytes?"""
+"""GNU tar, bsdtar and Python's tarfile read the same contents from a bundle, and write the same bytes."""
 import os
 import shutil
 import stat
@@ -52,7 +52,7 @@ def bsdtar_writes_the_same(bench):
         os.utime(path, (0, 0))
     owner = ["--uid", "0", "--gid", "0", "--uname", "", "--gname", ""]
     made = bench.run(_tool("bsdtar"), "--format", "ustar", *owner, "-cf", "-", *bundle.entries, cwd=folder).stdout
-    # A tar program fills up to its record size; a bundle ends with the second zero block.
+    # A tar program pads to its record size, while a bundle ends with the second zero block.
     expect(made[:len(bundle.data)] == bundle.data, "the bytes differ")
     expect(not any(made[len(bundle.data):]), "bsdtar has more than zeros after the bundle's end")
 

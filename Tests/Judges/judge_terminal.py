@@ -1,4 +1,4 @@
-"""A pseudo-terminal and pyte: what does a person see, and is the terminal as it was afterwards?
+"""A pseudo-terminal and pyte: the judge checks what a person sees, and that the terminal is unchanged afterwards.
 
 cryptography opens the key whose passphrase was typed.
 """
@@ -27,7 +27,7 @@ def _folder(bench, name):
 
 
 def _sealed(bench):
-    """A key whose passphrase was typed, made once."""
+    """Returns a key whose passphrase was typed, made once."""
     key = bench.folder / "typed/device.key"
     if not key.exists():
         _folder(bench, "typed")
@@ -71,7 +71,7 @@ def pack_asks_once(bench):
             expect(code == 0, f"{name}: exit {code}: {shown[-200:]!r}")
             expect(ASK.encode() not in shown, f"{name}: asks again")
             expect(SECRET.encode() not in shown and terminal.echoes, f"{name}: shows it, or the echo stays off")
-    # The streams may lead anywhere: the question goes to the terminal that the tool was started from.
+    # The streams are redirected, and the question still goes to the terminal from which the tool was started.
     with Terminal(bench, "pack", SAMPLE, "-o", "-", "--key", key, streams="") as terminal:
         terminal.answer(ASK, SECRET + "\n")
         code, shown, out, _ = terminal.end()
@@ -101,7 +101,7 @@ def wrong_passphrase(bench):
 
 
 def leaves_the_echo_on(bench):
-    """Whatever ends the question. A signal from outside may come while the echo is off, too."""
+    """If Ctrl-C or a signal ends the question, even while the echo is off, no file is made and the echo is on again."""
     key, target = _sealed(bench), bench.folder / "ended.bundle"
     problems = []
     for name, end in (("Ctrl-C", Terminal.interrupt), ("SIGINT", lambda it: it.signal(signal.SIGINT)),
@@ -122,7 +122,7 @@ def leaves_the_echo_on(bench):
 
 
 def interrupted_by_keyboard(bench):
-    """Spec/command-line.md section 2: interrupted is 130, by signal, so that a script around it ends too."""
+    """Spec/command-line.md section 2: an interrupt gives 130 by a signal, so that a script around it ends too."""
     target = bench.folder / "ended.bundle"
     with Terminal(bench, "pack", SAMPLE, "-o", target, "--key", _sealed(bench)) as terminal:
         terminal.wait_for(ASK)
@@ -141,7 +141,7 @@ def _raws(bench, count):
 
 
 def _slow_verify(bench, terminal_streams, environment=None, columns=80):
-    """`verify` of many on a terminal; one input is slow to come, so that there is time for a progress line."""
+    """`verify` of many files on a terminal; one input is slow, so that there is time for a progress line."""
     names = []
     for number in range(MANY):
         names.append(bench.folder / f"slow{number}.bundle")
@@ -187,7 +187,7 @@ def progress(bench):
 
 
 def no_colour(bench):
-    """no-color.org, and a terminal that understands nothing: no escape sequence at all for the dumb one."""
+    """With NO_COLOR (no-color.org) there are no colours; a dumb terminal gets no escape sequence at all."""
     for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         for words in (["verify", bench.pack().path], ["show", bench.pack().path], ["verify", "nothing.bundle"],
                       ["key", "show"], ["trust", "list"], ["--help"]):
@@ -220,7 +220,7 @@ def colour(bench):
 
 
 def refuses_terminals(bench):
-    """Bytes that are not for people do not go to a terminal."""
+    """Binary output is not written to a terminal."""
     bundle = bench.pack().path
     body = bench.folder / "terminal.body"
     bench.capbundle("multipart", bundle, "-o", body, "--force")

@@ -1,4 +1,4 @@
-"""curl and Werkzeug: does Samples/upload.sh bring a capture to a server, and keep it where the server does not take it?"""
+"""curl and Werkzeug: Samples/upload.sh sends a capture to a server, and keeps it if the server refuses it."""
 import base64
 import hashlib
 import json
@@ -17,11 +17,11 @@ from servers import Delivery, Tee, accepted, refused, served
 
 SCRIPT = ROOT / "Samples/upload.sh"
 USAGE, NO_CAPTURE = 64, 65
-CLOCK = 300_000  # milliseconds that a device's clock may be off
+CLOCK = 300_000  # milliseconds by which a device's clock may be off
 
 
 class Receiver:
-    """A WSGI application that takes uploads of one device. `answers` are given first, whatever arrives."""
+    """A WSGI application that accepts uploads of one device. It first returns `answers`, whatever arrives."""
 
     def __init__(self, public):
         self.key = serialization.load_pem_public_key(public)
@@ -38,7 +38,7 @@ class Receiver:
         return answer(environ, start_response)
 
     def judge(self, delivery):
-        """What is wrong with a request, or None."""
+        """Returns the problem with a request, or None."""
         timestamp = delivery.headers["X-Device-Timestamp"]
         signature = base64.b64decode(delivery.headers["X-Device-Signature"], validate=True)
         if abs(int(timestamp) - time.time() * 1000) > CLOCK:

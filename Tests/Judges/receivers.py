@@ -1,4 +1,4 @@
-"""Samples/receive.py as a process of its own, and the requests that honest and hostile clients send it."""
+"""Samples/receive.py in its own process, and requests to it from honest and hostile clients."""
 import base64
 import contextlib
 import hashlib
@@ -26,7 +26,7 @@ START = "import receive; vars(receive).update({settings}); receive.main()"
 
 
 class Receiver:
-    """A running receive.py that knows both devices and trusts both keys, and a client of it."""
+    """A running receive.py that knows both devices and trusts both keys, and a client for it."""
 
     def __init__(self, bench, name, settings):
         self.bench, self.folder = bench, bench.scratch(name)
@@ -49,7 +49,7 @@ class Receiver:
         self.port = int(self.process.stdout.readline().decode().rpartition(":")[2] or 0)
 
     def end(self):
-        """Whatever was sent, there was nothing to say about it, and nothing half received is left."""
+        """Checks that receive.py printed no error, whatever was sent, and left no partial file."""
         self.process.terminate()
         self.process.wait(10)
         self.process.stdout.close()
@@ -59,12 +59,12 @@ class Receiver:
         expect(not left, f"{left} is left")
 
     def status_of(self, name):
-        """A number of /proc/PID/status."""
+        """Returns a number from /proc/PID/status."""
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
     def signed(self, data, device="judge", at=None, **changed):
-        """The headers of a request; a value of None leaves one out, a list writes one several times."""
+        """Returns the headers of a request; None as a value omits a header, and a list repeats it."""
         at = at or str(int(time.time() * 1000))
         signature = self.keys[device].signature(f"{at}|{hashlib.sha256(data).hexdigest()}".encode())
         return {"X-Device-Id": DEVICES[device], "X-Device-Timestamp": at, "Content-Length": str(len(data)),
@@ -78,7 +78,8 @@ class Receiver:
         return self.ask(request("POST", VERIFY_FILE, headers) + form)
 
     def ask(self, data, seconds=30):
-        """(status, JSON) of the answer to these bytes; (None, None) where the connection is closed without one."""
+        """Sends these bytes; returns (status, JSON) of the answer, or (None, None) if the connection ends without
+        one."""
         with socket.create_connection(("127.0.0.1", self.port), seconds) as link:
             with contextlib.suppress(ConnectionError):
                 link.sendall(data)
@@ -90,7 +91,7 @@ class Receiver:
 
 @contextlib.contextmanager
 def receiving(bench, name, **settings):
-    """A receive.py whose constants are these, ended afterwards."""
+    """Runs a receive.py with these constants, and ends it afterwards."""
     receiver = Receiver(bench, name, settings)
     try:
         yield receiver
@@ -103,7 +104,7 @@ def receiving(bench, name, **settings):
 
 
 def request(method, path, headers):
-    """The head of a request, byte for byte as it is asked for."""
+    """Returns the head of a request, byte for byte as given."""
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
     for name, value in headers.items():
         lines += [f"{name}: {one}" for one in (value if isinstance(value, list) else [value]) if one is not None]
@@ -117,7 +118,7 @@ def answer_of(link):
         return answer.status, json.loads(answer.read() or b"null")
     except (http.client.BadStatusLine, ConnectionError):
         return None, None
-    except ValueError:  # what http.server says by itself is HTML, and to HTTP/0.9 has no head
+    except ValueError:  # http.server's own answers are HTML, and have no head for HTTP/0.9
         return answer.status, None
 
 
@@ -127,7 +128,7 @@ def code(answer):
 
 
 def form(*parts, boundary=BOUNDARY):
-    """A form; parts are (header lines, data)."""
+    """Returns a form; its parts are (header lines, data)."""
     made = b"".join(b"--%s\r\n%s\r\n\r\n%s\r\n" % (boundary.encode(), head.encode(), data) for head, data in parts)
     return made + b"--%s--\r\n" % boundary.encode()
 
@@ -137,7 +138,7 @@ def file_part(data):
 
 
 def captures(bench):
-    """Bodies by name, of one scene: two devices, another time, and two others under the id of the first."""
+    """Returns bodies of one scene by name: two devices, another time, and two others with the id of the first."""
     if not hasattr(bench, "shared_photo"):
         later = raw_folder(bench, "later", captured_at="2026-03-14T15:09:27.000+01:00")
         again = bench.folder / "received-again.bundle"
@@ -149,7 +150,7 @@ def captures(bench):
 
 
 def chained(bench):
-    """The plain bundle with a chain in its manifest: another manifest, signed by the same key, under the same id."""
+    """Returns the plain bundle with a chain in its manifest: another manifest with the same key and id."""
     sys.path.append(str(SPEC / "Generator"))
     from bundle import assertion, container
     plain = bench.pack()
@@ -160,7 +161,7 @@ def chained(bench):
 
 
 class DiskKey:
-    """The key of a key file; `sign` is what Spec/Generator asks of a key."""
+    """The key of a key file; it has the method `sign` that Spec/Generator expects of a key."""
 
     def __init__(self, path):
         self.key = serialization.load_pem_private_key(path.read_bytes(), None)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs judges that nobody of this project wrote on a built capbundle: run.py BINARY [--shared FOLDER] [--only WORD]
+"""Lets tools by other authors judge a built capbundle: run.py BINARY [--shared FOLDER] [--only WORD]
 
-Our own tests can share an error with our own code; a server library, three tars, an RFC 8785 implementation, gzip,
-numpy and openssl cannot. requirements.txt says what to install. Prints a line for each judge and a closing
-line; exit 0 only if none failed.
+Our own tests may have the same error as our own code; a server library, three tar programs, an RFC 8785 implementation,
+gzip, numpy and openssl do not. requirements.txt lists what to install. The program prints a line for each judge and a
+closing line, and exits with 0 only if no judge failed.
 """
 import argparse
 import importlib
@@ -13,7 +13,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes"))
-from bench import ROOT, SAMPLE, Bench  # noqa: E402  (after the lines above, so that they hold for bench)
+from bench import ROOT, SAMPLE, Bench  # noqa: E402  (the lines above make these modules importable)
 from outcomes import Failed, Outcomes  # noqa: E402
 
 MODULES = ["judge_pyattest", "judge_tar", "judge_rfc8785", "judge_depth", "judge_by_hand", "judge_keys", "judge_schema",

@@ -1,6 +1,6 @@
-"""Servers that the judges send bodies to, on loopback: Werkzeug in a thread of its own, nginx as a process of its own.
+"""Servers on loopback to which the judges send bodies: Werkzeug in a thread, nginx in its own process.
 
-Each is ended by its own handle. Ports are the kernel's choice.
+Each is ended by its own handle. The kernel chooses the ports.
 """
 import contextlib
 import hashlib
@@ -25,7 +25,7 @@ class Silent(WSGIRequestHandler):
 
 
 class Delivery:
-    """A request as a server got it, and how it parsed the form while the bytes came in."""
+    """A request as a server received it, and the form that it parsed from the incoming bytes."""
 
     def __init__(self, request, tee):
         parser = FormDataParser(max_form_memory_size=1 << 20, max_form_parts=64, silent=False)
@@ -62,7 +62,7 @@ def refused(status, code):
 
 
 class FormServer:
-    """A WSGI application that knows forms and nothing of bundles; it keeps what it got."""
+    """A WSGI application that parses forms and knows nothing about bundles; it records what it received."""
 
     def __init__(self):
         self.deliveries, self.failures = [], []
@@ -71,20 +71,20 @@ class FormServer:
         environ["wsgi.input"] = tee = Tee(environ["wsgi.input"])
         try:
             self.deliveries.append(Delivery(Request(environ), tee))
-        except Exception as error:  # what a parser may throw is its own affair; the judge reads it here
+        except Exception as error:  # the parser may raise anything; the judge reads the error here
             self.failures.append(repr(error))
             return refused(400, "form")(environ, start_response)
         return accepted()(environ, start_response)
 
     def take(self):
-        """The only request since the last time."""
+        """Returns the only request since the last call."""
         if self.failures or len(self.deliveries) != 1:
             raise Failed(f"{len(self.deliveries)} requests arrived; {self.failures[:1]}")
         return self.deliveries.pop()
 
 
 class SpoolServer:
-    """A WSGI application that writes the raw body to a file and lets `judge(file)` answer."""
+    """A WSGI application that writes the raw body to a file and answers with `judge(file)`."""
 
     def __init__(self, folder, judge):
         self.folder, self.judge = folder, judge
@@ -98,7 +98,7 @@ class SpoolServer:
 
 @contextlib.contextmanager
 def served(application):
-    """The URL of a Werkzeug server, which is gone afterwards."""
+    """Runs a Werkzeug server and yields its URL."""
     server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=Silent)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -149,11 +149,11 @@ http {{
 
 @contextlib.contextmanager
 def nginx(folder, backend):
-    """The URL of an nginx that stores, keeps and passes on what it gets; all it writes is in `folder`."""
+    """Runs an nginx that stores files and passes requests on, and yields its URL; it writes only below `folder`."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     if not program:
         raise Skipped("nginx is not installed (Debian: nginx-light)")
-    for _ in range(5):  # somebody else may take the port that was free a moment ago
+    for _ in range(5):  # another process may take a port that was free a moment ago
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
         config = folder / "nginx.conf"

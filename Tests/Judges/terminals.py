@@ -1,4 +1,4 @@
-"""A terminal for the judges: a pseudo-terminal that is the tool's own, and pyte to say what a person sees on it."""
+"""A terminal for the judges: a separate pseudo-terminal for the tool, and pyte to tell what a person sees on it."""
 import fcntl
 import os
 import select
@@ -16,7 +16,7 @@ COLUMNS, LINES = 80, 24
 
 
 class Terminal:
-    """A run of the tool on a terminal of its own; `streams` are those that are the terminal, others are pipes."""
+    """A run of the tool on its own terminal; `streams` lists the streams on the terminal, and the others are pipes."""
 
     def __init__(self, bench, *arguments, streams="stdin stdout stderr", environment=None, columns=COLUMNS):
         self.master, self.slave = os.openpty()
@@ -29,7 +29,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [str(bench.binary), *map(str, arguments)], start_new_session=True, cwd=bench.folder,
             env=bench.environment | {"TERM": "xterm-256color"} | (environment or {}), **named,
-            # /dev/tty has to be this terminal and not that of whoever runs the judges.
+            # /dev/tty must be this terminal and not that of the person who runs the judges.
             preexec_fn=lambda: fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0))
 
     def __enter__(self):
@@ -58,7 +58,7 @@ class Terminal:
         return piece
 
     def wait_for(self, text, seconds=20):
-        """Reads until `text` was shown after what was waited for before."""
+        """Reads until `text` was shown after the text of the last call."""
         end = time.monotonic() + seconds
         while text.encode() not in self.shown:
             if time.monotonic() > end:
@@ -73,7 +73,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def hidden(self, seconds=20):
-        """Waits until what is typed is no longer shown."""
+        """Waits until typed characters are no longer shown."""
         end = time.monotonic() + seconds
         while self.echoes:
             if time.monotonic() > end:
@@ -81,14 +81,14 @@ class Terminal:
             time.sleep(0.005)
 
     def answer(self, prompt, text):
-        """What the terminal showed up to the prompt; then types the answer to it."""
+        """Returns the terminal's output up to the prompt; then types the answer."""
         seen = self.wait_for(prompt)
         self.hidden()
         self.type(text)
         return seen
 
     def end(self, seconds=60):
-        """(exit code, everything that was shown since, standard output and error where they are pipes)."""
+        """Returns (exit code, all output on the terminal since, standard output and error if they are pipes)."""
         stop = time.monotonic() + seconds
         piped = [stream for stream in (self.process.stdout, self.process.stderr) if stream]
         kept = {stream: b"" for stream in piped}
@@ -111,14 +111,14 @@ class Terminal:
 
     @property
     def lines(self):
-        """What stands on the screen now."""
+        """Returns the text that is on the screen now."""
         return [line.rstrip() for line in self.screen.display if line.strip()]
 
     def signal(self, number):
         os.kill(self.process.pid, number)
 
     def interrupt(self):
-        """Ctrl-C, as the keyboard sends it."""
+        """Types Ctrl-C, as on a keyboard."""
         self.type("\x03")
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it: run.py CAPBUNDLE
+"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it: run.py
+CAPBUNDLE
 
-The address in its Package.swift leads to a repository of the files that git tracks here, as they are now, with the version
-as its tag. Everything is made in a temporary folder; neither git's settings nor SwiftPM's caches are changed.
-"""
+The URL in its Package.swift leads to a temporary repository of the files that git tracks here, in their current state,
+with the version as its tag. Everything is made in a temporary folder; settings of git and caches of SwiftPM do not
+change. """
 import argparse
 import json
 import os
@@ -17,22 +18,22 @@ import tempfile
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Outcomes"))
-from outcomes import PATIENCE, Outcomes, ending, expect  # noqa: E402  (found by the line above)
+from outcomes import PATIENCE, Outcomes, ending, expect  # noqa: E402  (the line above makes this module importable)
 
 DEPENDENCY = re.compile(r'url: "(.*/capture-bundle.git)", from: "(.*)"')
 RAW = ROOT / "Samples/desk-lamp/raw"
-BUILDING = 1800  # seconds
+BUILDING = 1800  # in seconds
 
 
 class Package:
-    """A copy of the sample, and the repository that it depends on."""
+    """A copy of the sample, and the repository on which it depends."""
 
     def __init__(self, capbundle, folder):
         self.capbundle, self.folder = capbundle, folder
         self.home, self.library = folder / "rig", folder / "capture-bundle"
         shutil.copytree(ROOT / "Samples/library", self.home, ignore=shutil.ignore_patterns(".build", ".swiftpm"))
         address, self.version = DEPENDENCY.search((self.home / "Package.swift").read_text()).groups()
-        # What SwiftPM has fetched for the checkout need not be fetched again.
+        # Reuse what SwiftPM has already fetched for the checkout.
         fetched = {output("git", "-C", mirror, "config", "remote.origin.url").strip(): mirror
                    for mirror in ROOT.glob(".build/repositories/*/")}
         settings = [(f"url.{place}.insteadOf", origin) for origin, place in {**fetched, address: self.library}.items()]
@@ -41,7 +42,7 @@ class Package:
         self.environment = with_git_settings(settings)
 
     def release(self):
-        """Makes the repository: the tracked files, with changes that are not committed."""
+        """Makes the repository of the tracked files, with uncommitted changes."""
         for name in output("git", "-C", ROOT, "ls-files", "-z").split("\0")[:-1]:
             if (ROOT / name).is_file():
                 (self.library / name).parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +54,7 @@ class Package:
     def build(self, configuration):
         places = [word for name in ("scratch", "cache", "config", "security")
                   for word in (f"--{name}-path", self.folder / name)]
-        # A file and not a pipe: a program that SwiftPM leaves running would keep the pipe open.
+        # Use a file and not a pipe: a program that SwiftPM leaves running would keep the pipe open.
         with open(self.folder / "log", "w+") as log:
             ended = subprocess.run(["swift", "build", "-c", configuration, "--disable-index-store", *places],
                                    cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -65,7 +66,7 @@ class Package:
         expect(ended.returncode == 0, f"swift build: {ending(ended.returncode)}")
 
     def run(self, *words, code=0):
-        """What a program prints; it has to end with `code`."""
+        """Runs a program, which must exit with `code`; returns its output."""
         ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
                                check=False)
         expect(ended.returncode == code, f"{words[0].name}: {ending(ended.returncode)}: {ended.stdout!r} {ended.stderr!r}")
@@ -76,7 +77,7 @@ class Package:
 
 
 def with_git_settings(settings):
-    """The environment with these settings for git, beside those that it has already."""
+    """Returns the environment with these settings for git added to those that it already has."""
     environment = dict(os.environ)
     first = int(environment.get("GIT_CONFIG_COUNT") or 0)
     for number, (key, value) in enumerate(settings, first):
@@ -98,11 +99,11 @@ def seals(package, configuration, room):
     report = json.loads(package.run(package.capbundle, "verify", "--json", "--trust", trust, bundle))
     capture = report["bundle"]["id"]
     expect(said == f"verified {capture}\n", f"prints {said!r}, the id is {capture}")
-    package.run(*words, code=1)  # the bundle is there already
+    package.run(*words, code=1)  # the bundle exists already
 
 
 def pushes(package, configuration, room):
-    """A bundle is stored once; one with a changed byte is refused."""
+    """A bundle is stored once, and a bundle with a changed byte is refused."""
     bundle, altered, queue = room / "cap.bundle", room / "altered.bundle", room / "queue"
     program = package.program(configuration, "push-to-queue")
     capture = json.loads(package.run(package.capbundle, "show", "--json", bundle))["bundle"]["id"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tests of the tests: what ends early is named, and what strace says is not taken for words of the tool: check.py
+"""Tests the tests: an early end is reported, and messages of strace do not count as output of the tool: check.py
 
-Needs no build. The stages are those of .ci/test, of small commands; strace is a script that fails as strace can.
-"""
+It needs no build. It runs the stages of .ci/test with small commands, and a script as strace, which fails as strace
+can. """
 import os
 import pathlib
 import signal
@@ -14,7 +14,7 @@ import types
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Outcomes")]
-from bench import Rig  # noqa: E402  (found by the lines above)
+from bench import Rig  # noqa: E402  (the lines above make these modules importable)
 from checks import Result  # noqa: E402
 from injection import Call, prefix, sweep  # noqa: E402
 from outcomes import Failed, Outcomes, expect  # noqa: E402
@@ -22,7 +22,7 @@ from tracing import NotInjected, TRIES, calls_in  # noqa: E402
 
 CLOSING = "Test run with [1-9][0-9]* tests.* passed"
 REMARK = "strace: Failed to tamper with process 42: unexpectedly got no error (return value 0x1)"
-# Counts its runs in $RUNS. The first $BAD of them make no fault and say so; the others run the command.
+# Counts its runs in $RUNS. The first $BAD runs make no fault and report that; the others run the command.
 STRACE = f"""#!/bin/sh
 echo >>"$RUNS"
 [ "$(wc -l <"$RUNS")" -gt "$BAD" ] || echo "{REMARK}" >&2
@@ -42,7 +42,7 @@ def run_stages(*stages, before=""):
 
 
 def ends_with(ended, *words):
-    """It failed, and its last message has these words."""
+    """Checks that the stage failed, and that its last message contains these words."""
     expect(ended.returncode != 0, f"exit 0 after {ended.stdout!r}")
     told = ended.stderr[ended.stderr.find("make test: FAILED at: "):]
     expect(ended.stderr.count("FAILED at") == 1, f"says {ended.stderr!r}")
@@ -69,7 +69,7 @@ def stage_is_killed():
 
 
 def stage_is_cut_short():
-    """Exit code 0, or a signal, before the closing line: the last lines of the output are shown."""
+    """If a stage ends with exit code 0, or by a signal, before the closing line, its last lines are shown."""
     stage = f"stage_with_last_words '{CLOSING}' one"
     ends_with(run_stages(f"{stage} echo 'Test seven started.'"), "exit code 0 without", "Test seven started.")
     ended = run_stages(f"{stage} sh -c 'echo Test eight started.; kill -9 $$'")
@@ -93,7 +93,7 @@ def codes_are_named():
 
 
 def trials(folder, bad):
-    """A sweep over one call, while strace makes no fault in `bad` runs; the problems, the runs, the last result."""
+    """Sweeps over one call while strace makes no fault in `bad` runs; returns problems, number of runs, last result."""
     for name, text in (("strace", STRACE), ("tool", TOOL)):
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
@@ -114,7 +114,7 @@ def trials(folder, bad):
 
 
 def calls_are_whole():
-    """Two threads at once: each call is there once, with its result, where it began."""
+    """With two threads at once each call is found once, with its result, in the order in which calls began."""
     lines = ['10    openat(AT_FDCWD, "queue", O_RDONLY <unfinished ...>', "11    fdatasync(7 <unfinished ...>",
              "10    <... openat resumed>) = 9", "10    fsync(9)    = 0", "11    <... fdatasync resumed>) = -1 EIO (broken)",
              "12    exit_group(0 <unfinished ...>", "12    +++ exited with 0 +++"]

@@ -1,12 +1,12 @@
-"""How the Python tests say what came out: a line for each test and a closing line, alike in Tests/Faults and Tests/Judges."""
+"""How the Python tests report results: a line for each test and a closing line, in Tests/Faults and all others."""
 import importlib
 import pathlib
 import signal
 
-PATIENCE = 120  # seconds after which something hangs; on a machine that has much else to do a run can take many
+PATIENCE = 120  # seconds until a test counts as hanging; on a busy machine a run can take many
 
 
-# Whoever starts the tests with nohup has signals ignored, and every tool would inherit that.
+# nohup makes the tests ignore signals, and every tool would inherit that.
 for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler),
                       (signal.SIGTERM, signal.SIG_DFL), (signal.SIGQUIT, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
@@ -14,11 +14,11 @@ for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.de
 
 
 class Failed(Exception):
-    """The tool did something that it must not; the text says what."""
+    """The tool did something that it must not do; the text says what."""
 
 
 class Skipped(Exception):
-    """The test cannot be made here; the text says why."""
+    """The test cannot run here; the text says why."""
 
 
 def expect(condition, detail):
@@ -27,7 +27,7 @@ def expect(condition, detail):
 
 
 def ending(code):
-    """How a process ended, by what `subprocess` says: its exit code, or the signal that ended it."""
+    """Describes how a process ended, from the code of `subprocess`: its exit code, or the signal that ended it."""
     if code >= 0:
         return f"exit {code}"
     known = {int(one): one.name for one in signal.Signals}
@@ -35,7 +35,7 @@ def ending(code):
 
 
 def families(folder):
-    """The name and the tests of each file of a folder that has a list TESTS; other files are what those have in common."""
+    """Yields name and tests of each file of a folder that has a list TESTS; other files contain shared code."""
     for path in sorted(folder.glob("*.py")):
         tests = path.stem != "run" and getattr(importlib.import_module(path.stem), "TESTS", None)
         if tests:
@@ -54,8 +54,8 @@ class Outcomes:
             self.say("skip", f"{title} because {reason}")
         except Failed as reason:
             self.say("FAIL", f"{title}: {reason}")
-        except Exception as error:  # a test that breaks is no reason not to run the others
-            # The type alone: the text of an error may quote contents of a capture.
+        except Exception as error:  # the other tests still run if one breaks
+            # Print only the type, because the text of an error may quote contents of a capture.
             self.say("FAIL", f"{title}: the test broke: {type(error).__name__} at {_place(error)}")
         else:
             self.say("ok", title)
@@ -65,14 +65,14 @@ class Outcomes:
         print(f"{word:<4} {_printable(text)}", flush=True)
 
     def close(self):
-        """Prints the closing line; the exit code. Where nothing ran, nothing was shown to hold."""
+        """Prints the closing line and returns the exit code. If no test ran, that is a failure."""
         counts = self._counts
         print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
         return 1 if counts["FAIL"] or not counts["ok"] else 0
 
 
 def _place(error):
-    """The innermost line of ours."""
+    """Returns the innermost line of our own code."""
     tests = pathlib.Path(__file__).resolve().parents[1]
     place, step = "", error.__traceback__
     while step:
@@ -84,6 +84,6 @@ def _place(error):
 
 
 def _printable(text, limit=1000):
-    """A line that cannot steer a terminal either, and that ends."""
+    """Returns the text without terminal control characters, cut to a limit."""
     text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
     return text if len(text) <= limit else f"{text[:limit]}…"

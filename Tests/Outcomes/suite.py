@@ -1,4 +1,4 @@
-"""What the suites that take a capqueue have in common: their arguments, and the seed of all that is left to chance."""
+"""Code that the suites for capqueue share: their arguments, and the seed of all random choices."""
 import argparse
 import pathlib
 import random
@@ -6,8 +6,9 @@ import signal
 
 
 def arguments(description, **flags):
-    """The arguments of a suite; `flags` are its own, each with its help. `seed` is printed, and always a number then."""
-    # A shell that starts this in the background has it ignore the signal, and so would every tool that it starts.
+    """Parses the arguments of a suite; `flags` are its own, each with its help. Prints the seed, which is always a
+    number."""
+    # A shell that starts this in the background makes it ignore the signal, and every tool would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("capqueue", type=pathlib.Path)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs Samples/spark and Samples/parallel.sh on an archive whose contents are known, and compares the counts: check.py BINARY
+"""Runs Samples/spark and Samples/parallel.sh on an archive with known contents, and compares the counts: check.py
+BINARY
 
-Spark is the one of this Python's environment, on two cores of this machine. As root it runs in a network of its own that
-has nothing but the loopback interface.
+It uses the Spark of this Python's environment, on two cores of this machine. As root it runs in a network namespace
+that has only the loopback interface.
 """
 import argparse
 import collections
@@ -18,12 +19,12 @@ import tempfile
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "Tests/Outcomes"), str(ROOT / "Tests/Faults")]
-from bench import write_raw  # noqa: E402  (found by the line above)
+from bench import write_raw  # noqa: E402  (the line above makes these modules importable)
 from outcomes import Outcomes, expect  # noqa: E402
 
 SUBMIT = pathlib.Path(sys.executable).parent / "spark-submit"
 ODD_NAMES = ["with space", "new\nline", "quote'\"`$(x)", "-dash", "\u00e9\u4e2d", "{}", "tab\t%"]
-# How many bundles of which device have which fault; what it is called is in Spec/command-line.md.
+# How many bundles of which device have which fault; Spec/command-line.md has the names of the faults.
 KINDS = [
     ("gate", 180, "verified", None), ("yard", 40, "verified", None), ("stranger", 30, "unknown-device", "trust.unknown"),
     ("stolen", 4, "unacceptable", "trust.revoked"), ("gate", 25, "altered", "entry.sha256"),
@@ -34,7 +35,7 @@ MISSING = 3
 
 
 class Archive:
-    """Bundles in folders, a list of their names, and what has to be found."""
+    """Bundles in folders, a list of their names, and the expected counts."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder, self.trust = binary, folder, folder / "trust"
@@ -63,7 +64,7 @@ class Archive:
         return key_id
 
     def fill(self, folder, number, device, count, verdict, fault):
-        """Makes the bundles of one kind, spoils them, and counts them."""
+        """Makes the bundles of one kind, damages them, and counts them."""
         folder.mkdir(parents=True)
         seeded = random.Random(number)
         if device:
@@ -82,7 +83,7 @@ class Archive:
             self.faults[fault] += count
 
     def run(self, *command, cwd=None):
-        # Output goes to a file: a JVM writes much.
+        # Output goes to a file, because a JVM prints much.
         with open(self.folder / "said", "w+") as said:
             code = subprocess.run([str(word) for word in command], env=self.environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE if cwd else said, stderr=said, cwd=cwd, timeout=300, text=True)
@@ -103,7 +104,7 @@ def spoilt(data, fault, seeded):
     if fault == "container.magic":
         return bytes([0x7f]) + seeded.randbytes(seeded.randrange(1, 5000))
     at = {"entry.sha256": data.rfind(b"\x12\x34"),
-          "assertion.signature": data.find(b"authenticatorDataX\x25") + 17 + 2 + 36}.get(fault)  # its counter
+          "assertion.signature": data.find(b"authenticatorDataX\x25") + 17 + 2 + 36}.get(fault)  # a byte of the counter
     if at is not None:
         return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
     return data + b"\0" if fault == "container.trailing" else data
@@ -126,7 +127,7 @@ def spark_counts(archive):
 
 
 def spark_fails(archive):
-    """A tool that cannot do its work is no archive without bundles."""
+    """A tool that cannot do its work must not look like an archive without bundles."""
     (archive.folder / "broken-trust").write_text("no line of a trust file\n")
     summary = archive.folder / "no-summary.json"
     code, _, _ = archive.spark(archive.names, summary, "--trust", archive.folder / "broken-trust")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What a program with nothing but SQLite does to claim a delivery and to complete it: two commits, each synced, that leave the
-same rows behind as capqueue's, triggers included. It looks nothing up but what it needs, knows no clock, no lock beside
-SQLite's own, and only one place to send to. Says in a line of JSON how long it took.   usage: claims.py DATABASE COUNT
+"""Claims and completes deliveries with nothing but SQLite, as a peer of capqueue.   usage: claims.py DATABASE COUNT
+
+It makes two commits for each delivery, both synced, which leave the same rows as capqueue's, including the triggers'.
+It looks up only what it needs, has no clock and no lock except SQLite's own, and only one destination. It prints its
+seconds as a line of JSON.
 """
 import json
 import os

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Rows put into persist-queue's SQLite queue one by one, each safe on the disk before the next; says in a line of JSON how
-long they took.   usage: rows.py FOLDER COUNT
+"""Puts rows into persist-queue's SQLite queue one by one, each durable before the next.   usage: rows.py FOLDER COUNT
 
-Version 1.1.0 sets nothing but `journal_mode=WAL`, so it works at the level that SQLite was compiled with: FULL (2) unless
-somebody changed that, and then an fdatasync follows each put, as it does for each row of ours. Another level would promise
-less, so it is refused here.
+It prints its seconds as a line of JSON. Version 1.1.0 of persist-queue sets only `journal_mode=WAL`, so it works at the
+level with which SQLite was compiled: FULL (2) unless somebody changed that. An fdatasync then follows each put, as it
+follows each row of capqueue. Another level would promise less, so it is refused here.
 """
 import json
 import sys

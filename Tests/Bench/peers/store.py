@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What a careful script does for `capqueue push`: the SHA-256 of each file is computed, and the file is copied, synced and
-renamed, and its folder synced. It verifies nothing and keeps no list.   usage: store.py FOLDER FILE...
+"""Does what a careful script does in place of `capqueue push`.   usage: store.py FOLDER FILE...
+
+It computes the SHA-256 of each file, copies, syncs and renames the file, and syncs its folder. It verifies nothing and
+keeps no list.
 """
 import hashlib
 import os
@@ -13,7 +15,7 @@ for path in files:
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     name = os.path.join(folder, digest)
-    shutil.copyfile(path, name + ".part")  # in the kernel, the quickest copy that Python has
+    shutil.copyfile(path, name + ".part")  # the kernel copies, which is the fastest copy that Python has
     with open(name + ".part", "rb") as copy:
         os.fsync(copy.fileno())
     os.rename(name + ".part", name)

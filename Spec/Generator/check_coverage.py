@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds Spec/Vectors against its two pages: every labelled rule has a vector, every vector agrees with a rule.
+"""Compares Spec/Vectors with the two pages: every labelled rule has a vector, and every vector agrees with a rule.
 
 The labels, codes and exit classes are read from capture-bundle.md and upload.md, not from this implementation.
 """
@@ -12,19 +12,20 @@ import sys
 import vector
 
 SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-PAGES = {"capture-bundle.md": "", "upload.md": " of upload.md"}  # and what `covers` says after the number of a section
+# Each page, and the text in `covers` after the number of one of its sections.
+PAGES = {"capture-bundle.md": "", "upload.md": " of upload.md"}
 EXIT_ORDER = (2, 1, 3, 4, 0)
-REFUSED = 1  # of a request, which has no exit class
+REFUSED = 1  # result of a request, which has no exit class
 
 _LABEL = re.compile(r"\*\*([A-Z][0-9]+)\*\*\s+`([a-z_]+\.[a-z0-9_]+)`(?:\s+\(exit (?:class )?([0-9]+)\b)?")
 _RANGES = re.compile(r"((?:[A-Z][0-9]+(?: to [A-Z][0-9]+)?(?:, | and )?)+) are exit class ([0-9]+)")
 _RANGE = re.compile(r"([A-Z])([0-9]+)(?: to [A-Z]([0-9]+))?")
 _HEADING = re.compile(r"^#{2,3} ([0-9]+(?:\.[0-9]+)?)\.? ", re.MULTILINE)
-_COUNT = re.compile(r"^\| `([a-z]+)` \| ([0-9]+) \|[^|]*\|[^|]*\|$", re.MULTILINE)  # of README.md's table of parts
+_COUNT = re.compile(r"^\| `([a-z]+)` \| ([0-9]+) \|[^|]*\|[^|]*\|$", re.MULTILINE)  # rows of README.md's table of parts
 
 
 def rules(text):
-    """{label: (code, exit class)} of a page; exit class 2 unless it says otherwise (section 1)."""
+    """Returns {label: (code, exit class)} of a page; the exit class is 2 unless the page says otherwise (section 1)."""
     found = {}
     for label, code, exit_class in _LABEL.findall(text):
         old = found.setdefault(label, [code, None])
@@ -40,7 +41,7 @@ def rules(text):
 
 
 def judge(one, by_label, sections):
-    """What is wrong with one vector's header."""
+    """Yields what is wrong with one vector's header."""
     class_of = dict(by_label.values())
     for name in one.covers:
         if name.startswith("section "):
@@ -48,7 +49,7 @@ def judge(one, by_label, sections):
                 yield "covers %s, which no page has" % name
         elif name not in by_label:
             yield "covers the unknown label %s" % name
-        # A sound bundle may stand at the border of a rule; a fault has to be told by the rule's code.
+        # A sound bundle may be at the limit of a rule; a fault must be reported with the rule's code.
         elif one.codes and by_label[name][0] not in one.codes:
             yield "covers %s, but does not expect %s" % (name, by_label[name][0])
     covered = {by_label[name][0] for name in one.covers if name in by_label}

@@ -1,4 +1,4 @@
-"""What the command-line programs share: options, the trust file, a report as text or as JSON."""
+"""Code that the command-line programs share: options, the trust file, a report as text or as JSON."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ class Usage(Exception):
 
 
 class Arguments(argparse.ArgumentParser):
-    """An argument parser that raises Usage where the original ends the process."""
+    """An argument parser that raises Usage where argparse would end the process."""
 
     def __init__(self, name, description):
         super().__init__(prog=name, description=description, allow_abbrev=False)
@@ -32,7 +32,7 @@ class Arguments(argparse.ArgumentParser):
         self.add_argument("--json", action="store_true", help="one JSON object a file")
 
     def parse_policy(self, arguments):
-        """The options, with --require as a list of roles."""
+        """Returns the options, with --require as a list of roles."""
         options = self.parse_args(arguments)
         options.require = [role for roles in options.require for role in roles.split(",")]
         for role in options.require:
@@ -42,12 +42,12 @@ class Arguments(argparse.ArgumentParser):
 
 
 def say(stderr, program, what, error):
-    """One line on an input or output that failed."""
+    """Prints one line about an input or output that failed."""
     print("%s: %s: %s" % (program, printable(what), error.strerror), file=stderr)
 
 
 def trust_lines(options):
-    """(lines, Fault T0 or None) of the trust file that the options name; OSError."""
+    """Returns (lines, Fault T0 or None) of the trust file in the options; raises OSError."""
     if options.trust is None:
         return [], None
     with open(options.trust, "rb") as file:
@@ -59,7 +59,7 @@ def trust_lines(options):
 
 
 def shown_trust_fault(options, name, fault):
-    """What stands in place of a report where the trust file is broken: no verdict on any bundle."""
+    """Returns the text that replaces a report if the trust file is broken: there is no verdict on any bundle."""
     if options.json:
         return _object(name, fault.exit_class, [fault.code])
     return "%s: broken trust file\n  %s  %s" % (printable(options.trust), fault.code, fault.detail)

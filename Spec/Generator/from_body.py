@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Verifies an upload body: from_body.py BODY|- [-o FILE|-] [--trust FILE] [--allow-withheld] [--require ROLES] [--json]
 
-Prints and exits as verify.py does; 73: FILE exists or cannot be written. The bundle is written where the exit code is
-0, 3 or 4. With -o - it goes to standard output and the report to standard error.
+Prints and exits as verify.py does; 73: FILE exists or cannot be written. It writes the bundle if the exit code is 0, 3
+or 4. With -o - the bundle goes to standard output and the report to standard error.
 """
 
 import shutil
@@ -31,7 +31,7 @@ def _write(bundle, name, stdout):
 
 
 def main(arguments, stdin, stdout, stderr):
-    """Runs the command on the streams given and returns its exit code."""
+    """Runs the command on the given streams and returns its exit code."""
     try:
         options = _parse(arguments)
     except Usage as error:

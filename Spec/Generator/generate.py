@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes Spec/Vectors: generate.py [--check]
 
---check makes the same in memory, names what differs, is missing or stray on disk, and exits 1 if anything does.
-"""
+--check makes the vectors in memory, names those that differ, are missing or are unknown on disk, and exits 1 if it
+finds any. """
 
 import importlib
 import os
@@ -14,7 +14,7 @@ VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vector
 
 
 def vectors():
-    """{part/name: bytes} of all vectors."""
+    """Returns {part/name: bytes} of all vectors."""
     made = {}
     for part in PARTS:
         for case in importlib.import_module("cases." + part).cases():
@@ -26,7 +26,7 @@ def vectors():
 
 
 def on_disk(root):
-    """The same as far as it is there: every file below a folder of root."""
+    """Returns {part/name: bytes} of all files in the folders below root."""
     found = {}
     for folder, _, names in os.walk(root):
         part = os.path.relpath(folder, root).replace(os.sep, "/")

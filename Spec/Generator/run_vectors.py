@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every vector of Spec/Vectors and compares with its header.
+"""Runs every vector of Spec/Vectors and compares the result with its header.
 
-Bundles go through verify.py and upload bodies through from_body.py, both from a file and from a pipe; the bundle of a
-sound body goes back through to_body.py. Requests go to bundle/request.py.
+verify.py reads bundles and from_body.py upload bodies, both from a file and from a pipe; to_body.py makes the body of a
+sound bundle again. bundle/request.py checks requests.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from bundle import base64_strict, request
 
 
 def from_pipe(data, run):
-    """Calls run with a pipe's reading end that another thread feeds."""
+    """Calls run with the reading end of a pipe that another thread feeds."""
     read_end, write_end = os.pipe()
 
     def feed():
@@ -40,7 +40,7 @@ def from_pipe(data, run):
 
 
 def report(program, arguments, stdin):
-    """(exit code, report without the file's name, what stood on standard error) of one run of a program."""
+    """Returns (exit code, report without the file's name, standard error) of one run of a program."""
     stdout, stderr = io.StringIO(), io.StringIO()
     code = program.main(arguments, stdin, stdout, stderr)
     lines = stdout.getvalue().splitlines()
@@ -50,7 +50,7 @@ def report(program, arguments, stdin):
 
 
 def written(path, *data):
-    """The path, with this in the file, or with nothing there."""
+    """Returns the path after writing these contents into the file, or removing the file."""
     if os.path.exists(path):
         os.remove(path)
     for content in data:
@@ -60,7 +60,7 @@ def written(path, *data):
 
 
 def content(path):
-    """What is in a file; None if there is none."""
+    """Returns the contents of a file, or None if there is none."""
     if not os.path.exists(path):
         return None
     with open(path, "rb") as file:
@@ -68,7 +68,7 @@ def content(path):
 
 
 def problem(one, folder):
-    """What is wrong with the answer to a vector; None if nothing is."""
+    """Returns what is wrong with the answer to a vector, or None."""
     if one.part == "request":
         return request_problem(one)
     given = written(os.path.join(folder, "given"), one.data)
@@ -88,7 +88,7 @@ def problem(one, folder):
 
 
 def body_problem(one, bundle, _, again):
-    """What is wrong with the bundle that was put together, or with the body that is made of it."""
+    """Returns what is wrong with the rebuilt bundle, or with the body that is made from it."""
     data = content(bundle)
     found = None if data is None else hashlib.sha256(data).hexdigest()
     if found != one.bundle_sha256:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the upload body of a capture bundle: to_body.py BUNDLE|- -o BODY|-
 
-Exit: 0 written, 1 or 2 the bundle is altered or malformed (trust is not asked), 64 wrong usage, 66 BUNDLE cannot be read,
-73 BODY exists or cannot be written.
+Exit: 0 written, 1 or 2 the bundle is altered or malformed (trust is not checked), 64 wrong usage, 66 BUNDLE cannot be
+read, 73 BODY exists or cannot be written.
 """
 
 import io
@@ -15,7 +15,7 @@ from command import CANNOT_CREATE, NO_INPUT, USAGE, Arguments, Usage, say
 
 
 def main(arguments, stdin, stdout, stderr):
-    """Runs the command on the streams given and returns its exit code."""
+    """Runs the command on the given streams and returns its exit code."""
     parser = Arguments("to_body.py", "Writes the upload body of a capture bundle.")
     parser.add_argument("bundle", metavar="BUNDLE", help="a bundle, or - for standard input")
     parser.add_argument("-o", dest="output", metavar="BODY", required=True,

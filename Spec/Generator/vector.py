@@ -10,7 +10,7 @@ REQUEST = ("point", "x-device-id", "x-device-timestamp", "x-device-signature")
 
 
 class Vector:
-    """One vector; ValueError where its header is not in the form of the README."""
+    """One vector; raises ValueError if its header does not have the form of the README."""
 
     def __init__(self, part, name, data):
         head, separator, self.data = data.partition(b"\n\n")
@@ -48,7 +48,7 @@ class Vector:
 
 
 def load(root=VECTORS):
-    """All vectors in the order of their names, and the problems of those that cannot be read."""
+    """Returns all vectors in the order of their names, and the problems of those that cannot be read."""
     vectors, problems = [], []
     for part in sorted(os.listdir(root)):
         folder = os.path.join(root, part)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Verifies capture bundles: verify.py FILE|- ... [--trust FILE] [--allow-withheld] [--require ROLES] [--json]
 
-Exit: 0 verified and trusted, 1 to 4 as section 11 of Spec/capture-bundle.md (several files: the worst in the order
+Exit: 0 verified and trusted, 1 to 4 as in section 11 of Spec/capture-bundle.md (several files: the worst in the order
 2, 1, 3, 4, 0), 64 wrong usage, 66 an input that cannot be read, 78 a broken trust file.
 """
 
@@ -20,7 +20,7 @@ def _parse(arguments):
 
 
 def main(arguments, stdin, stdout, stderr):
-    """Runs the command on the streams given and returns its exit code."""
+    """Runs the command on the given streams and returns its exit code."""
     try:
         options = _parse(arguments)
     except Usage as error:

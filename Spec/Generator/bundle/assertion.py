@@ -61,7 +61,7 @@ class _Cursor:
 
 
 def parse(data):
-    """(signature, authenticatorData); Fault A1."""
+    """Returns (signature, authenticatorData); raises Fault A1."""
     cursor = _Cursor(data)
     try:
         if cursor.head(MAP) != 2:
@@ -79,7 +79,7 @@ def parse(data):
 
 
 def _judge_extension(data):
-    """A3: the map that iOS 27 adds."""
+    """Checks A3 for the map that iOS 27 adds."""
     cursor = _Cursor(data)
     try:
         count = cursor.head(MAP)
@@ -99,7 +99,7 @@ def _judge_extension(data):
 
 
 def client_data(manifest, media_type=TYPE):
-    """The DSSE pre-authentication encoding."""
+    """Returns the DSSE pre-authentication encoding."""
     return b"DSSEv1 %d %s %d %s" % (len(media_type), media_type, len(manifest), manifest)
 
 
@@ -108,8 +108,11 @@ def nonce(auth_data, manifest, media_type=TYPE):
 
 
 def judge(data, manifest, point):
-    """(faults, rpIdHash): A1 or A2 alone, else all of A3 to A7 that can be looked at (section 11). rpIdHash is None
-    with A1, A2 or A3."""
+    """Returns (faults, rpIdHash).
+
+    The faults are A1 or A2 alone, or else all faults of A3 to A7 that can be checked (section 11). rpIdHash is None
+    with A1, A2 or A3.
+    """
     try:
         signature, auth_data = parse(data)
         r, s = _numbers(signature)
@@ -127,7 +130,7 @@ def judge(data, manifest, point):
     except Fault as fault:
         faults.append(fault)
     if len(auth_data) < AUTH_DATA:
-        return faults, None  # section 11: nothing more can be said
+        return faults, None  # section 11: nothing more can be checked
     if auth_data[32] != (DISK_FLAGS if disk else APPLE_FLAGS):
         faults.append(Fault("A4", "flags %02x of %s key" % (auth_data[32], "a disk" if disk else "an Apple")))
     if disk and auth_data[33:37] == bytes(4):
@@ -147,7 +150,7 @@ def _numbers(signature):
 
 
 def head(major, value):
-    """The shortest CBOR head."""
+    """Returns the shortest CBOR head."""
     if value < 24:
         return b"%c" % (major << 5 | value)
     width = 1 if value < 0x100 else 2 if value < 0x10000 else 4
@@ -172,5 +175,5 @@ def authenticator_data(counter, rp_id_hash=DISK_RP_ID_HASH, flags=DISK_FLAGS, ex
 
 
 def make(manifest, key, auth_data, low_s=True):
-    """An assertion over a manifest."""
+    """Makes an assertion over a manifest."""
     return encode(p256.encode_der(*key.sign(nonce(auth_data, manifest), low_s)), auth_data)

@@ -9,7 +9,7 @@ def encode(data):
 
 
 def decode(text):
-    """The bytes, or None where the text is not what encode() would write."""
+    """Returns the bytes, or None if the text is not exactly what encode() would write."""
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, ValueError):

@@ -1,7 +1,7 @@
 """Canonical JSON: a strict reader and a writer for the manifest form (section 4) and the metadata form (section 6).
 
-The reader accepts exactly the canonical bytes: it has no notion of white space or of an alternative escape, so there
-is nothing to re-encode and compare. Its recursion is bounded by the nesting limit of the form.
+The reader accepts exactly the canonical bytes: it knows no white space and no alternative escapes, so nothing must be
+encoded again and compared. The nesting limit of the form bounds its recursion.
 """
 
 import re
@@ -13,7 +13,7 @@ NUMBER_CHARACTERS = 64
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,15}")
-# One unescaped run, then any number of (escape, run): linear also where the closing quote is missing.
+# One unescaped run, then any number of (escape, run): the match takes linear time even without the closing quote.
 _STRING = re.compile(r'"([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*)"')
 _ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.)", re.DOTALL)
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
@@ -26,7 +26,7 @@ class NotCanonical(ValueError):
 
 
 class Number(str):
-    """A number of the metadata form: the characters it came with (section 6)."""
+    """A number of the metadata form, which keeps its original characters (section 6)."""
 
     __slots__ = ()
 
@@ -77,7 +77,7 @@ class _Parser:
             return members
         while True:
             name = self.string()
-            # RFC 8785 section 3.2.3: by UTF-16 code units; for the manifest's ASCII that is bytewise order.
+            # RFC 8785 section 3.2.3 orders by UTF-16 code units; for the manifest's ASCII that is bytewise order.
             order = name.encode("utf-16-be")
             if previous is not None and order <= previous:
                 self.fail("member out of order or twice")
@@ -144,7 +144,7 @@ class _Parser:
 
 
 def parse(data, manifest=False):
-    """The value that canonical bytes stand for; NotCanonical if they are not canonical."""
+    """Returns the value of canonical bytes; raises NotCanonical for any others."""
     try:
         text = bytes(data).decode("utf-8")  # Python's strict decoder refuses surrogates and overlong forms
     except UnicodeDecodeError as error:
@@ -157,7 +157,7 @@ def parse(data, manifest=False):
 
 
 def encode_string(text):
-    """A string with the escapes of RFC 8785 section 3.2.2.2."""
+    """Returns a string with the escapes of RFC 8785 section 3.2.2.2."""
     out = ['"']
     for character in text:
         if character in _SHORT_OUT:
@@ -187,5 +187,5 @@ def encode_text(value):
 
 
 def encode(value):
-    """Canonical bytes of a value; a number that is no integer has to be a Number."""
+    """Returns the canonical bytes of a value; a number that is not an integer must be a Number."""
     return encode_text(value).encode("utf-8")

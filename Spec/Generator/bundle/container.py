@@ -1,4 +1,4 @@
-"""The container of section 3: header blocks, a writer, and a strict reader that passes over a stream once."""
+"""The container of section 3: header blocks, a writer, and a strict reader that reads a stream once."""
 
 import re
 
@@ -22,7 +22,7 @@ _DEVICES = frozenset(["con", "prn", "aux", "nul"] + [name + digit for name in ("
 
 
 def header(path, size):
-    """The header block of section 3.1, a function of path and size."""
+    """Returns the header block of section 3.1, which depends only on path and size."""
     name = path.encode("utf-8") if isinstance(path, str) else bytes(path)
     block = bytearray(BLOCK)
     block[0:len(name)] = name
@@ -39,12 +39,12 @@ def header(path, size):
 
 
 def padding(size):
-    """How many bytes follow an entry of this size up to the next block."""
+    """Returns how many bytes are between an entry of this size and the next block."""
     return -size % BLOCK
 
 
 def entry(path, data):
-    """Header, bytes and padding of one entry."""
+    """Returns header, bytes and padding of one entry."""
     return header(path, len(data)) + data + bytes(padding(len(data)))
 
 
@@ -52,13 +52,13 @@ MAGIC = entry("mimetype", _MEDIA_TYPE + _VERSION_LINE)
 
 
 def pack(manifest, assertion, payload):
-    """A bundle; payload is (path, bytes) pairs in the order wanted."""
+    """Returns a bundle; payload is a list of (path, bytes) pairs in the wanted order."""
     members = [("manifest.json", manifest), ("assertion.cbor", assertion)] + list(payload)
     return MAGIC + b"".join(entry(path, data) for path, data in members) + END
 
 
 def is_payload_path(path):
-    """The `payload` of section 3.4, with its length and name rules."""
+    """Whether the path matches `payload` of section 3.4, with its rules for length and names."""
     if path in _FIXED_PAYLOAD:
         return True
     if not path.startswith("source/") or len(path) > MAX_PATH:
@@ -74,7 +74,7 @@ def is_path(path):
 
 
 class Reader:
-    """Reads a bundle once, from a file object of which nothing but read() is used."""
+    """Reads a bundle once, from a file object; it uses only read()."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -83,7 +83,7 @@ class Reader:
         self._count = 1
 
     def _upto(self, count):
-        """As many of count bytes as the stream still has (a pipe may give them piecewise)."""
+        """Reads up to count bytes, fewer only at the end of the stream (a pipe may return them piecewise)."""
         parts = []
         while count > 0:
             part = self._stream.read(count)
@@ -100,13 +100,13 @@ class Reader:
         return data
 
     def read_magic(self):
-        """C1 to C3 on the first 1024 bytes."""
+        """Checks C1 to C3 on the first 1024 bytes."""
         found = self._upto(len(MAGIC))
         if found == MAGIC:
             return
         if len(found) < len(MAGIC) and MAGIC.startswith(found):
             raise Fault("C1", "the file ends inside the magic, after %d bytes" % len(found))
-        # The version is looked at whatever the rest of the header says: its size field may differ with the version.
+        # Check the version whatever the rest of the header says, because its size field may differ with the version.
         start = BLOCK + len(_MEDIA_TYPE)
         if found[:100] == MAGIC[:100] and found[BLOCK:start] == _MEDIA_TYPE:
             version = found[start:start + len(_VERSION_LINE)]
@@ -115,7 +115,8 @@ class Reader:
         raise Fault("C2", "the first bytes are %s" % printable(found[:16]))
 
     def next_header(self):
-        """(path, size) of the next entry by C1, C4, C8, C9, C10, C11; None for a zero block after the head."""
+        """Returns (path, size) of the next entry after C1, C4, C8, C9, C10, C11; None for a zero block after the
+        head."""
         block = self._exactly(BLOCK, "a header block")
         if block == ZERO_BLOCK and self._count >= len(_HEAD):
             return None
@@ -138,7 +139,7 @@ class Reader:
         return path, size
 
     def _judge_path(self, path):
-        """C8, C9, C10 in this order."""
+        """Checks C8, C9 and C10 in this order."""
         if not is_path(path):
             raise Fault("C8", printable(path))
         if path in self._seen:
@@ -152,7 +153,8 @@ class Reader:
             self._last_payload = path
 
     def chunks(self, path, size):
-        """The bytes of the entry whose header was just read, piece by piece, then its padding (C1, C5)."""
+        """Yields the bytes of the entry whose header was just read, piece by piece, then checks its padding (C1,
+        C5)."""
         rest = size
         while rest:
             data = self._stream.read(min(rest, BUFFER))
@@ -164,7 +166,7 @@ class Reader:
             raise Fault("C5", "after %s" % path)
 
     def read_end(self):
-        """C6, C1, C7 after the first zero block, in the order of section 11."""
+        """Checks C6, C1 and C7 after the first zero block, in the order of section 11."""
         block = self._upto(BLOCK)
         if block.strip(b"\0"):
             raise Fault("C6", "one zero block, then other bytes")

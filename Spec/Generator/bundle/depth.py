@@ -1,4 +1,4 @@
-"""The depth map of section 5: D1 to D3, inflated as the bytes of the entry pass by."""
+"""The depth map of section 5 with rules D1 to D3. It is inflated while the bytes of the entry are read."""
 
 import hashlib
 import zlib
@@ -7,13 +7,13 @@ from .faults import Fault
 from .inflate import Inflate
 
 GZIP_START = bytes.fromhex("1f8b080000000000")
-_HEADER = 10  # GZIP_START, XFL, OS
-_TRAILER = 8  # CRC-32, ISIZE
+_HEADER = 10  # length of GZIP_START, XFL and OS
+_TRAILER = 8  # length of CRC-32 and ISIZE
 _OUTPUT = 65536
 
 
 class DepthCheck:
-    """Takes the entry's bytes with update(), and says at the end what is wrong with them."""
+    """Takes the entry's bytes with update(), and returns at the end what is wrong with them."""
 
     def __init__(self, depth):
         self._expected = 4 * depth["width"] * depth["height"]
@@ -48,7 +48,7 @@ class DepthCheck:
             if not GZIP_START.startswith(start):
                 raise Fault("D1", "the first bytes are %s" % start.hex())
         while len(self._header) == _HEADER:
-            # One byte more than is expected is room enough to see that there is one too many (D2).
+            # Room for one byte more than expected is enough to notice that there are too many (D2).
             room = min(_OUTPUT, self._expected - self._length + 1)
             output, data, event = self._inflate.run(data, room)
             self._take(output)
@@ -63,7 +63,7 @@ class DepthCheck:
             elif event != "more":
                 raise Fault("D1", event)
             elif not data and len(output) < room:
-                return  # zlib holds nothing back: it wants more input
+                return  # zlib holds no output back and needs more input
 
     def _take(self, output):
         self._length += len(output)
@@ -78,7 +78,7 @@ class DepthCheck:
             raise Fault("D1", "bytes after the gzip member")
 
     def fault(self):
-        """The first fault of D1 to D3, or None."""
+        """Returns the first fault of D1 to D3, or None."""
         if self._fault:
             return self._fault
         if len(self._trailer) != _TRAILER:
@@ -95,7 +95,7 @@ class DepthCheck:
 
 
 def gzip_stored(raw, xfl=0, system=255):
-    """A gzip member of stored deflate blocks: the same bytes whatever the zlib."""
+    """Returns a gzip member of stored deflate blocks, whose bytes do not depend on the version of zlib."""
     blocks = []
     for start in range(0, len(raw), 65535) or [0]:
         part = raw[start:start + 65535]

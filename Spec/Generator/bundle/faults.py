@@ -21,13 +21,13 @@ CODES = {
     "T0": "trust.file", "T1": "trust.level", "T2": "trust.rpid", "T3": "trust.not_yet_valid", "T4": "trust.expired",
     "T5": "trust.unknown", "T6": "trust.revoked",
     "R1": "policy.withheld", "R2": "policy.required",
-    # Spec/upload.md
+    # Codes of Spec/upload.md:
     "U1": "body.truncated", "U2": "body.boundary", "U3": "body.header", "U4": "body.limit", "U5": "body.delimiter",
     "U6": "body.size", "U7": "body.trailing", "U8": "body.metadata", "U9": "body.boundary",
     "Q1": "request.header", "Q2": "request.signature",
 }
 
-# Malformed unless the specification says otherwise; for a request, 1 is the vectors' "refuse".
+# A fault means malformed unless the specification says otherwise; for a request, 1 is the vectors' "refuse".
 _CLASSES = {"A7": 1, "P1": 1, "T0": TRUST_FILE_EXIT, "T1": 4, "T2": 4, "T3": 4, "T4": 4, "T5": 3, "T6": 4,
             "R1": 4, "R2": 4, "Q1": 1, "Q2": 1}
 CLASS_OF_CODE = {code: _CLASSES.get(label, 2) for label, code in CODES.items()}
@@ -36,7 +36,7 @@ POSITION_WARNING = "metadata.position"  # section 6; never a fault
 
 
 class Fault(Exception):
-    """A broken rule: the label of the specification and what was found."""
+    """A broken rule: its label in the specification, and what was found."""
 
     def __init__(self, label, detail):
         super().__init__(label, detail)
@@ -47,7 +47,7 @@ class Fault(Exception):
 
 
 def worst(exit_classes):
-    """The verdict over exit classes: the first of section 11's order that occurs, 0 for none."""
+    """Returns the verdict of several exit classes: the first one in section 11's order, or 0 for none."""
     found = set(exit_classes)
     if TRUST_FILE_EXIT in found:
         return TRUST_FILE_EXIT
@@ -55,9 +55,9 @@ def worst(exit_classes):
 
 
 def printable(value):
-    """Text with everything but printable ASCII escaped, so that no bundle can steer a terminal.
+    """Returns text with everything except printable ASCII escaped, so that no bundle can control a terminal.
 
-    The backslash stays as it is, so that doing it twice changes nothing.
+    The backslash is not escaped, so a second call changes nothing.
     """
     if isinstance(value, (bytes, bytearray)):
         value = bytes(value).decode("latin-1")

@@ -1,11 +1,11 @@
-"""zlib's inflate, block by block: Python's own module does not tell where a block ends."""
+"""zlib's inflate, block by block, because Python's own module does not tell where a block ends."""
 
 import ctypes
 import ctypes.util
 
 _OK, _STREAM_END, _BUF_ERROR, _DATA_ERROR = 0, 1, -5, -3
 _BLOCK = 5
-_BLOCK_ENDED, _LAST_BLOCK = 128, 64  # in data_type
+_BLOCK_ENDED, _LAST_BLOCK = 128, 64  # flags in data_type
 
 
 class _Stream(ctypes.Structure):
@@ -37,8 +37,8 @@ class Inflate:
     def run(self, data, room):
         """Inflates until data or room is used up, a block ends or something is wrong.
 
-        Returns (output, rest of data, event): "more", "block" where another block must follow, "end", or the fault in words.
-        """
+        Returns (output, rest of data, event): "more", "block" if another block must follow, "end", or the fault in
+        words. """
         source, target = ctypes.create_string_buffer(data, len(data) or 1), ctypes.create_string_buffer(room)
         stream = self._stream
         stream.next_in, stream.avail_in = ctypes.addressof(source), len(data)

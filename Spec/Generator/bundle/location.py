@@ -14,7 +14,7 @@ _PAD = re.compile(r"0*")
 
 
 def judge(data):
-    """The faults: L1, or the first of L2, or none."""
+    """Returns the faults: L1, or the first of L2, or none."""
     try:
         fields = canonical.parse(data)
     except canonical.NotCanonical as error:
@@ -54,13 +54,13 @@ def _shown(fields, name):
 
 
 def salt(secret, photo_sha256, captured_at, fields):
-    """Section 7: HMAC-SHA-256 over the four lines."""
+    """Returns HMAC-SHA-256 over the four lines (section 7)."""
     plain = {name: value for name, value in fields.items() if name not in ("salt", "pad")}
     lines = [b"capture-bundle location salt v1", photo_sha256.encode(), captured_at.encode(), canonical.encode(plain)]
     return hmac.new(secret, b"".join(line + b"\n" for line in lines), hashlib.sha256).hexdigest()
 
 
 def encode(fields):
-    """512 bytes: the object with as much pad as is needed. It has to have its salt."""
+    """Returns 512 bytes: the object, which must have its salt, with a pad of the right length."""
     bare = len(canonical.encode(dict(fields, pad="")))
     return canonical.encode(dict(fields, pad="0" * (LOCATION_SIZE - bare)))

@@ -21,12 +21,12 @@ KINDS = {  # path: (role, media type), section 4.3
 SIZE_LIMITS = {"location.json": LOCATION_SIZE, "metadata.json": METADATA_LIMIT}
 ROLES = ("photo", "depth", "metadata", "location", "confidence", "source")
 
-# Member names of each object: required, optional.
+# Required and optional member names of each object.
 _TOP = ({"captured_at", "device", "entries", "id", "version"}, {"chain", "depth"})
 _ENTRY = ({"media_type", "path", "role", "sha256", "size"}, {"withholdable"})
 _DEPTH = ({"encoding", "height", "sha256", "source", "unit", "width"}, set())
 _SOURCE = ({"encoding", "invalid", "row_order", "scale"}, set())
-_CHAIN = ({"seq"}, {"prev"})  # whether prev has to be there is M8
+_CHAIN = ({"seq"}, {"prev"})  # M8 checks whether prev must be there
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TOKEN = r"[0-9a-z][0-9a-z.+-]{0,62}"
@@ -56,7 +56,7 @@ def key_id(point):
 
 
 def compute_id(fields, point):
-    """Section 4.6."""
+    """Returns the id of section 4.6."""
     lines = ["capture-bundle/1", key_id(point), fields["captured_at"]]
     for entry in fields["entries"]:
         content = fields["depth"]["sha256"] if entry["path"] == "depth.f32.gz" else entry["sha256"]
@@ -69,7 +69,7 @@ def compute_id(fields, point):
 
 
 def judge(data):
-    """The Manifest of these bytes; Fault for the first rule of M1 to M9 that is broken."""
+    """Returns the Manifest of these bytes; raises Fault for the first broken rule of M1 to M9."""
     try:
         fields = canonical.parse(data, manifest=True)
     except canonical.NotCanonical as error:
@@ -100,7 +100,7 @@ def judge(data):
 
 
 def _size_limit(path, depth):
-    """Section 4.3; a depth.f32.gz without depth is M7."""
+    """Checks section 4.3; a depth.f32.gz without depth is M7."""
     if path == "depth.f32.gz" and depth:
         return depth_limit(depth["width"], depth["height"])
     return SIZE_LIMITS.get(path, container.MAX_SIZE)
@@ -112,7 +112,7 @@ def depth_limit(width, height):
 
 
 def _judge_names(fields):
-    """M3 at every level; a value that is no object has no members to judge (it is M4)."""
+    """Checks M3 at every level; a value that is not an object has no members to check (it is M4)."""
     _names(fields, _TOP, "manifest")
     if isinstance(fields["entries"], list):
         for index, entry in enumerate(fields["entries"]):
@@ -136,7 +136,7 @@ def _names(value, expected, where):
 
 
 def _judge_values(fields):
-    """M4: types, patterns and ranges, but for what M5 to M9 look at."""
+    """Checks M4: types, patterns and ranges, except those that M5 to M9 check."""
     captured_at = fields["captured_at"]
     _check(isinstance(captured_at, str) and moments.parse_manifest(captured_at) is not None, "captured_at", captured_at)
     for name in ("device", "id"):
@@ -150,7 +150,7 @@ def _judge_values(fields):
         _check(_is_hash(entry["sha256"]), where + " sha256", entry["sha256"])
         _check(type(entry["size"]) is int, where + " size", entry["size"])
         _check(entry.get("withholdable", True) is True, where + " withholdable", entry.get("withholdable"))
-        # "exactly 512": less is a value out of range; more is above a limit, which M6 names.
+        # "exactly 512": a smaller value is out of range; a larger one is above a limit, which M6 names.
         if entry["path"] == "location.json":
             _check(entry["size"] >= LOCATION_SIZE, where + " size", entry["size"])
     if "depth" in fields:
@@ -178,7 +178,7 @@ def _judge_depth(depth):
 
 
 def _judge_entries(fields):
-    """M7."""
+    """Checks M7."""
     entries = fields["entries"]
     previous = ""
     for entry in entries:
@@ -204,7 +204,7 @@ def _judge_entries(fields):
 
 
 def _judge_chain(chain):
-    """M8."""
+    """Checks M8."""
     if chain["seq"] < 1:
         raise Fault("M8", "seq 0")
     if ("prev" in chain) != (chain["seq"] > 1):

@@ -13,7 +13,7 @@ _POSITION_NAMES = frozenset((
 
 
 def judge(data, manifest):
-    """(faults, warnings): all of E2 to E5 that can be looked at, or E1 alone; warnings are details."""
+    """Returns (faults, warnings): all of E2 to E5 that can be checked, or E1 alone; warnings are details."""
     try:
         fields = canonical.parse(data)
     except canonical.NotCanonical as error:
@@ -71,7 +71,7 @@ def _shown(fields, name):
 
 
 def _positions(value, path=""):
-    """Paths of members that look like a position; the top-level `location` is E3 and not told twice."""
+    """Yields the paths of members that look like a position, except the top-level `location`, which E3 reports."""
     if isinstance(value, dict):
         for name, inner in value.items():
             here = path + "." + name if path else name

@@ -13,7 +13,7 @@ _EPOCH = datetime.datetime(1, 1, 1)
 
 
 def parse(text):
-    """Nanoseconds since 0001-01-01T00:00Z of a section 6 time, or None where it is outside grammar or range."""
+    """Parses a section 6 time into nanoseconds since 0001-01-01T00:00Z; None if grammar or range are wrong."""
     found = _METADATA.fullmatch(text)
     if not found:
         return None
@@ -38,17 +38,17 @@ def parse(text):
 
 
 def parse_manifest(text):
-    """The same for the form of section 4.2."""
+    """Parses a time in the form of section 4.2."""
     return parse(text) if _MANIFEST.fullmatch(text) else None
 
 
 def parse_trust(text):
-    """The same for a trust file: a section 6 time, or a date, which means its first moment in UTC."""
+    """Parses a time of a trust file: a section 6 time, or a date, which means its first moment in UTC."""
     return parse(text + "T00:00:00Z" if _DATE.fullmatch(text) else text)
 
 
 def manifest_form(nanoseconds):
-    """Section 4.2: UTC, cut (not rounded) to milliseconds."""
+    """Formats a time as in section 4.2: UTC, cut (not rounded) to milliseconds."""
     seconds, rest = divmod(nanoseconds, 10 ** 9)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)
     return "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ" % (

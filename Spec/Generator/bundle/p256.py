@@ -23,7 +23,7 @@ def is_point(data):
 
 
 def verify(point, r, s, message):
-    """ECDSA-P256-SHA256 over a message (which is hashed here)."""
+    """Verifies ECDSA-P256-SHA256 over a message, which is hashed here."""
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), bytes(point))
     try:
         key.verify(encode_dss_signature(r, s), bytes(message), ec.ECDSA(hashes.SHA256()))
@@ -40,7 +40,7 @@ class Key:
         self.point = _times_base(self.secret)
 
     def sign(self, message, low_s=True):
-        """(r, s) over SHA-256 of the message; s in the lower half, or in the upper one."""
+        """Returns (r, s) over SHA-256 of the message, with s in the lower or in the upper half."""
         return self.sign_digest(hashlib.sha256(message).digest(), low_s)
 
     def sign_digest(self, digest, low_s=True):
@@ -61,7 +61,7 @@ def _times_base(scalar):
 
 
 def _nonces(secret, z):
-    """RFC 6979 section 3.2 with SHA-256: candidates for k."""
+    """Yields candidates for k by RFC 6979 section 3.2 with SHA-256."""
     seed = secret.to_bytes(32, "big") + z.to_bytes(32, "big")
     key, value = bytes(32), b"\1" * 32
 
@@ -81,7 +81,7 @@ def _nonces(secret, z):
 
 
 def encode_der(r, s):
-    """ECDSA-Sig-Value of two positive integers (always below 128 bytes, so lengths are short)."""
+    """Returns ECDSA-Sig-Value of two positive integers (always below 128 bytes, so lengths are short)."""
     body = b""
     for number in (r, s):
         data = number.to_bytes(number.bit_length() // 8 + 1, "big")
@@ -90,7 +90,7 @@ def encode_der(r, s):
 
 
 def decode_der(data):
-    """(r, s) of strict DER with both in 1 ... n - 1; ValueError with the reason otherwise (A2)."""
+    """Returns (r, s) of strict DER with both in 1 ... n - 1; raises ValueError with the reason otherwise (A2)."""
     if not 8 <= len(data) <= 72:
         raise ValueError("%d bytes" % len(data))
     if data[0] != 0x30 or data[1] != len(data) - 2:

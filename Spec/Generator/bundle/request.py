@@ -1,4 +1,4 @@
-"""The request signature of Spec/upload.md section 2: Q1 and Q2, and how it is made."""
+"""The request signature of Spec/upload.md section 2: how it is made, and rules Q1 and Q2."""
 
 import hashlib
 import re
@@ -12,17 +12,18 @@ _TIMESTAMP = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
 def message(timestamp, body):
-    """What is signed; timestamp is the header's value."""
+    """Returns the signed message; timestamp is the header's value."""
     return timestamp.encode("ascii") + b"|" + hashlib.sha256(body).hexdigest().encode("ascii")
 
 
 def sign(key, timestamp, body, low_s=True):
-    """The value of X-Device-Signature."""
+    """Returns the value of X-Device-Signature."""
     return base64_strict.encode(p256.encode_der(*key.sign(message(timestamp, body), low_s)))
 
 
 def judge(point, device_id, timestamp, signature, body):
-    """The faults of three header values for a body: Q1, or Q2, or none. The point is that of the device's key."""
+    """Returns the faults of three header values for a body: Q1, or Q2, or none. The point is the device's public
+    key."""
     try:
         if not _DEVICE.fullmatch(device_id):
             raise Fault("Q1", "X-Device-Id %s" % printable(device_id))

@@ -1,4 +1,4 @@
-"""The trust file of section 10: T0 when it is read, T1 to T6 when a bundle is held against it."""
+"""The trust file of section 10: T0 when it is read, T1 to T6 when a bundle is checked against it."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ class Line:
         self.revoked = "revoked" in options
 
     def refusals(self, rp_id_hash, captured_at):
-        """The faults T1 to T4 of this line; none when it accepts."""
+        """Returns the faults T1 to T4 of this line, or none if it accepts."""
         disk = rp_id_hash == DISK_RP_ID_HASH
         if (self.level == SOFTWARE) != disk:
             yield Fault("T1", "level %s, but %s key" % (self.level, "a disk" if disk else "an Apple"))
@@ -41,7 +41,7 @@ class Line:
 
 
 def parse(data):
-    """The lines of a trust file; Fault T0."""
+    """Returns the lines of a trust file; raises Fault T0."""
     try:
         text = bytes(data).decode("utf-8")
     except UnicodeDecodeError:
@@ -75,7 +75,7 @@ def _parse_options(text):
     options = {}
     at = 0
     while True:
-        quoted = _RPID.match(text, at)  # the quotes may hold commas
+        quoted = _RPID.match(text, at)  # the quotes may contain commas
         found = quoted or _PLAIN.match(text, at)
         name, value = ("rpid", quoted.group(1)) if quoted else _option(found.group())
         if name in options:
@@ -103,7 +103,8 @@ def _option(text):
 
 
 def judge(lines, point, rp_id_hash, captured_at):
-    """(name of the accepting line or None, faults) for a key, the assertion's rpIdHash and the manifest's time."""
+    """Returns (name of the accepting line or None, faults) for a key, the assertion's rpIdHash and the manifest's
+    time."""
     own = [line for line in lines if line.point == point]
     if not own:
         return None, [Fault("T5", "no line for this key")]

@@ -1,4 +1,4 @@
-"""The upload body of Spec/upload.md section 1: what a bundle becomes when it is sent, byte for byte."""
+"""The upload body of Spec/upload.md section 1: the bytes that are sent for a bundle."""
 
 import hashlib
 import io
@@ -19,7 +19,7 @@ _POSITION = ("latitude", "longitude", "altitude", "accuracy")
 
 
 def head(name, filename, media_type):
-    """What stands between the CRLF after the boundary and the data of a part."""
+    """Returns the bytes between the CRLF after the boundary and the data of a part."""
     named = '; filename="%s"' % filename if filename else ""
     return ('Content-Disposition: form-data; name="%s"%s\r\nContent-Type: %s\r\n\r\n'
             % (name, named, media_type)).encode("ascii")
@@ -31,19 +31,19 @@ ASSERTION_HEAD = head("assertion.cbor", "assertion.cbor", "application/cbor")
 
 
 def entry_head(entry):
-    """The head of the part for an entry of the manifest."""
+    """Returns the head of the part for an entry of the manifest."""
     path = entry["path"]
     name, filename = _RENAMED.get(path, (path, path.split("/")[-1]))
     return head(name, filename, entry["media_type"])
 
 
 def boundary(manifest, n):
-    """Section 1.1: the boundary for one n."""
+    """Returns the boundary of section 1.1 for one n."""
     return PREFIX + hashlib.sha256(manifest + b"%d" % n).hexdigest()[:DIGITS].encode()
 
 
 def first_free(manifest, data):
-    """The boundary that stands in none of these byte strings; ValueError if there is none."""
+    """Returns the first boundary that is in none of these byte strings; raises ValueError if there is none."""
     for n in range(TRIES):
         found = boundary(manifest, n)
         if not any(found in part for part in data):
@@ -52,7 +52,8 @@ def first_free(manifest, data):
 
 
 def metadata_part(manifest, assertion, metadata, location=None):
-    """Section 1.2, from the bytes of the four; location is None where the bundle has none."""
+    """Returns the metadata part of section 1.2 from the bytes of these files; location is None if the bundle has
+    none."""
     fields = canonical.parse(manifest, manifest=True)
     photo = next(entry for entry in fields["entries"] if entry["path"] == "photo.jpg")
     members = {
@@ -70,7 +71,7 @@ def metadata_part(manifest, assertion, metadata, location=None):
 
 
 def parts(members):
-    """[head, data] of every part, for (path, bytes) of what a bundle has after `mimetype`, in order."""
+    """Returns [head, data] of every part, from (path, bytes) of the bundle's entries after `mimetype`, in order."""
     data = dict(members)
     manifest, assertion = data["manifest.json"], data["assertion.cbor"]
     listed = {entry["path"]: entry for entry in canonical.parse(manifest, manifest=True)["entries"]}
@@ -80,13 +81,13 @@ def parts(members):
 
 
 def join(mark, made):
-    """The body of these parts with this boundary."""
+    """Returns the body of these parts with this boundary."""
     whole = b"".join(b"--" + mark + CRLF + start + data + CRLF for start, data in made)
     return whole + b"--" + mark + b"--" + CRLF
 
 
 def encode(bundle):
-    """The body of a bundle in which nothing of class 1 or 2 can be found."""
+    """Returns the body of a bundle, which must not have faults of class 1 or 2."""
     reader = container.Reader(io.BytesIO(bundle))
     reader.read_magic()
     members = []

@@ -1,4 +1,4 @@
-"""Reads the upload body of Spec/upload.md section 1.3: once, in constant memory, handing on the bundle (U1 to U9)."""
+"""Reads the upload body of Spec/upload.md section 1.3 once, in constant memory, and returns the bundle (U1 to U9)."""
 
 import io
 import re
@@ -11,18 +11,18 @@ from .verifier import verify
 _OPENING = re.compile(rb"--(" + upload.PREFIX + rb"[0-9a-f]{40})\r\n")
 _SOME_OPENING = b"--" + upload.PREFIX + b"0" * upload.DIGITS + CRLF
 _CLOSING = b"--" + CRLF
-_KEPT = ("metadata.json", "location.json")  # what section 1.2 is made of
+_KEPT = ("metadata.json", "location.json")  # the sources of section 1.2
 
 
 class _Ahead:
-    """A stream of which nothing but read() is used, and whose next bytes can be looked at."""
+    """A stream whose next bytes can be read in advance; it uses only read()."""
 
     def __init__(self, stream):
         self._stream = stream
         self._ready = b""
 
     def peek(self, count):
-        """The next count bytes; fewer only where the stream ends."""
+        """Returns the next count bytes without taking them, fewer only at the end of the stream."""
         while len(self._ready) < count:
             more = self._stream.read(max(count - len(self._ready), 4096))
             if not more:
@@ -37,10 +37,10 @@ class _Ahead:
 
 
 class Bundle:
-    """The bundle in a body, as a file object: read() gives what was put together so far, or raises the Fault of U1 to U7.
+    """The bundle in a body, as a file object: read() returns the bundle's next bytes, or raises a Fault of U1 to U7.
 
-    It goes no further in the body than the bundle's bytes that are asked for, so that whoever verifies them meets its
-    own faults and those of the body in their order.
+    It reads only as much of the body as the requested bytes need, so a verifier finds the faults of the bundle and
+    those of the body in their order.
     """
 
     def __init__(self, stream, sink=None):
@@ -50,7 +50,7 @@ class Bundle:
         self._ready = b""
         self._mark = b""
         self._candidates = []
-        self._taken = set()  # which n of section 1.1 stand in data
+        self._taken = set()  # each n of section 1.1 whose boundary is in data
         self._head = []  # data of the metadata, manifest and assertion parts
         self._contents = {}
 
@@ -66,7 +66,7 @@ class Bundle:
         return found
 
     def faults(self):
-        """U8 and U9, of a body whose bundle was read to its end and is sound."""
+        """Yields U8 and U9, for a body whose bundle was read to its end and is sound."""
         described, signed, assertion = self._head
         expected = upload.metadata_part(signed, assertion, *(self._contents.get(path) for path in _KEPT))
         if described != expected:
@@ -86,7 +86,7 @@ class Bundle:
             self._expect([CRLF + head], "U3", "no part of %s where it belongs" % path)
             self._head.append(self._upto_mark(path))
             yield container.entry(path, self._head[-1])
-        # Whoever asks for more has found the manifest sound.
+        # A caller asks for more only if the manifest is sound.
         self._candidates = [upload.boundary(self._head[1], n) for n in range(upload.TRIES)]
         for data in self._head:
             self._look_for_marks(data, "")
@@ -103,7 +103,7 @@ class Bundle:
         yield container.END
 
     def _read_opening(self):
-        """U2 and its U1; the digits are judged by U9."""
+        """Checks U2 and its U1; U9 checks the digits."""
         found = self._body.take(len(_SOME_OPENING))
         if not _OPENING.fullmatch(found + _SOME_OPENING[len(found):]):
             raise Fault("U2", "the first bytes are %s" % printable(found))
@@ -112,7 +112,8 @@ class Bundle:
         self._mark = found[2:-2]
 
     def _expect(self, options, label, detail):
-        """Takes the one of these byte strings that is next and gives its index; no option begins another."""
+        """Takes the one of these byte strings that comes next and returns its index; none is the beginning of
+        another."""
         truncated = False
         for index, option in enumerate(options):
             found = self._body.peek(len(option))
@@ -129,7 +130,7 @@ class Bundle:
         return CRLF + b"--" + self._mark
 
     def _upto_mark(self, name):
-        """The data of one of the first three parts: U1, U4, U5, by the byte that breaks the rule."""
+        """Returns the data of one of the first three parts; U1, U4 or U5 by the byte that breaks the rule."""
         limit, delimiter = upload.LIMITS[name], self._delimiter
         window = self._body.peek(limit + len(delimiter))
         at = window.find(self._mark)
@@ -137,14 +138,14 @@ class Bundle:
             return self._body.take(at + len(self._mark))[:-len(delimiter)]
         if 0 <= at <= limit - len(self._mark):
             raise Fault("U5", "the boundary stands in the data of %s" % name)
-        # The data may go on where the window ends early: within the limit, or in a delimiter that began within it.
+        # If the window ends early, the data may continue within the limit, or end in a delimiter that began within it.
         starts = range(max(0, len(window) - len(delimiter) + 1), limit + 1)
         if len(window) <= limit or any(delimiter.startswith(window[start:]) for start in starts):
             raise Fault("U1", "the body ends inside %s" % name)
         raise Fault("U4", "%s of more than %d bytes" % (name, limit))
 
     def _payload(self, entry):
-        """Header, data and padding of an entry; then the delimiter, but not before more is asked for."""
+        """Yields header, data and padding of an entry; it reads the delimiter only when more is requested."""
         path, rest = entry["path"], entry["size"]
         yield container.header(path, rest)
         tail, kept = b"", []
@@ -174,7 +175,7 @@ def _then(options, last):
 
 
 def read(stream, sink=None, trust_lines=(), allow_withheld=False, require=()):
-    """The Report on a body. The sink gets the bundle; it is worth keeping if the exit code is 0, 3 or 4."""
+    """Returns the Report on a body. The sink gets the bundle, which is worth keeping if the exit code is 0, 3 or 4."""
     bundle = Bundle(stream, sink)
     report = verify(bundle, trust_lines, allow_withheld, require)
     if is_sound(report.exit_code):
@@ -187,7 +188,7 @@ def is_sound(exit_code):
 
 
 def decode(body, **options):
-    """(bundle, or None where the body is not sound; report) of a body's bytes."""
+    """Returns (bundle, report) of a body's bytes; the bundle is None if the body is not sound."""
     sink = io.BytesIO()
     report = read(io.BytesIO(body), sink, **options)
     return (sink.getvalue() if is_sound(report.exit_code) else None), report

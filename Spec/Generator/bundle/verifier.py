@@ -1,4 +1,4 @@
-"""Verification step by step, section 11, over a stream that is read once."""
+"""Verification step by step (section 11), over a stream that is read once."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ REQUIREMENTS = manifest.ROLES + ("chain",)
 
 
 class Report:
-    """What was found in one bundle."""
+    """The findings in one bundle."""
 
     def __init__(self):
         self.faults = []
@@ -29,11 +29,11 @@ class Report:
 
 
 def verify(stream, trust_lines=(), allow_withheld=False, require=()):
-    """The Report of a bundle. Nothing is used of the stream but read()."""
+    """Returns the Report of a bundle. It uses only read() of the stream."""
     report = Report()
     try:
         rp_id_hash, present = _read(Reader(stream), report)
-    except Fault as fault:  # of the container or of the manifest: it ends the verification
+    except Fault as fault:  # a fault of the container or the manifest ends the verification
         report.faults.append(fault)
         return report
     if report.faults:
@@ -50,7 +50,7 @@ def verify(stream, trust_lines=(), allow_withheld=False, require=()):
 
 
 def _read(reader, report):
-    """Steps 1 to 5: (rpIdHash, what --require may ask for)."""
+    """Does steps 1 to 5; returns (rpIdHash, the roles that --require may name)."""
     reader.read_magic()
     head = []
     for _ in range(2):
@@ -77,7 +77,8 @@ def _read(reader, report):
 
 
 def _match(path, size, entries, waiting, report):
-    """C12 to C14 for a payload header: its manifest entry. Both lists are in the same order, so one walk is enough."""
+    """Checks C12 to C14 for a payload header; returns its manifest entry. Both lists have one order, so one walk is
+    enough."""
     passed = []
     while waiting and waiting[-1]["path"] < path:
         passed.append(waiting.pop())
@@ -98,7 +99,7 @@ def _pass_over(entry, report):
 
 
 def _read_entry(reader, entry, report):
-    """Step 4 for one entry."""
+    """Does step 4 for one entry."""
     path = entry["path"]
     digest = hashlib.sha256()
     floats = depth.DepthCheck(report.manifest.depth) if path == "depth.f32.gz" else None

@@ -1,4 +1,4 @@
-"""Writes bundles from parts: section 4's manifest, section 9's assertion, section 3's container."""
+"""Writes bundles from parts: the manifest of section 4, the assertion of section 9, the container of section 3."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ def sha256(data):
 
 
 def list_entry(path, data, media_type="application/octet-stream", withholdable=False):
-    """The manifest's object for one payload entry; media_type counts for source entries."""
+    """Returns the manifest's object for one payload entry; media_type is used for source entries."""
     role, fixed = manifest.KINDS.get(path, ("source", media_type))
     entry = {"media_type": fixed, "path": path, "role": role, "sha256": sha256(data), "size": len(data)}
     if withholdable:
@@ -19,14 +19,14 @@ def list_entry(path, data, media_type="application/octet-stream", withholdable=F
 
 
 def describe_depth(raw, width, height, source=None):
-    """The manifest's depth object for raw floats."""
+    """Returns the manifest's depth object for raw floats."""
     plain = {"encoding": "float32-le", "invalid": "nan-or-zero", "row_order": "top-first", "scale": "1"}
     return {"encoding": "float32-le", "height": height, "sha256": sha256(raw), "source": source or plain, "unit": "m",
             "width": width}
 
 
 def make_manifest(payload, captured_at, point, depth=None, chain=None, withholdable=("location.json",)):
-    """The manifest's members with their id; payload maps paths to bytes."""
+    """Returns the manifest's members with their id; payload maps paths to bytes."""
     fields = {
         "captured_at": captured_at,
         "device": base64_strict.encode(point),
@@ -42,7 +42,7 @@ def make_manifest(payload, captured_at, point, depth=None, chain=None, withholda
 
 
 def seal(fields, key, payload, counter=1):
-    """A bundle signed by a disk key."""
+    """Returns a bundle signed by a disk key."""
     data = canonical.encode(fields)
     signed = assertion.make(data, key, assertion.authenticator_data(counter))
     return container.pack(data, signed, sorted(payload.items()))

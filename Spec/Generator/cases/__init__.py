@@ -1,1 +1,1 @@
-"""The vectors of Spec/Vectors, one module a part. Each module has cases(), which yields Case objects."""
+"""The vectors of Spec/Vectors, one module for each part. Each module has cases(), which yields Case objects."""

@@ -1,4 +1,4 @@
-"""assertion: A1 to A7. A7 is never broken by accident: every signature fits what it stands beside."""
+"""assertion: A1 to A7. A7 is never broken by accident: every signature is right for the rest of its bundle."""
 
 import hashlib
 
@@ -16,7 +16,7 @@ NONCE = assertion.nonce(AUTH_DATA, MANIFEST)
 
 
 def case(name, codes, covers, comment, data, **options):
-    """data: the bytes of assertion.cbor, or a Draft."""
+    """Makes a vector; data is the bytes of assertion.cbor, or a Draft."""
     if isinstance(data, bytes):
         draft = Draft()
         draft.assertion_bytes = data
@@ -252,7 +252,7 @@ def _signature():
     changed = bytearray(AUTH_DATA)
     changed[36] = 2
     yield one("counter_changed", "the counter was changed after signing", assertion.encode(SIGNATURE, bytes(changed)))
-    # The kind of a key is decided by rpIdHash, so that must be signed too.
+    # rpIdHash decides the kind of a key, so it must be signed too.
     yield one("rpid_changed", "rpIdHash and flags were made those of an app after signing",
               assertion.encode(SIGNATURE, APP_HASH + b"%c" % APPLE_FLAGS + AUTH_DATA[33:]))
     phone = apple_draft()

@@ -1,4 +1,5 @@
-"""What all vectors share: keys from fixed seeds, tiny but genuine contents, and a draft of a bundle to spoil."""
+"""Code that all vectors share: keys from fixed seeds, tiny but real contents, and a bundle draft that a vector can
+damage."""
 
 import base64
 import hashlib
@@ -39,7 +40,7 @@ MODEL = "Example Phone 3"
 
 
 def _png(width, height, pixels):
-    """A grey PNG whose zlib stream is one stored block."""
+    """Returns a grey PNG whose zlib stream is one stored block."""
     rows = b"".join(b"\0" + pixels[row * width:(row + 1) * width] for row in range(height))
     stored = b"\x78\x01\x01" + struct.pack("<HH", len(rows), len(rows) ^ 0xFFFF) + rows
     stored += struct.pack(">I", zlib.adler32(rows))
@@ -53,7 +54,7 @@ CONFIDENCE = _png(WIDTH, HEIGHT, bytes((2, 2, 1, 0, 2, 2, 1, 0, 2, 2, 1, 0)))
 
 
 def metadata(depth_map=True, **members):
-    """metadata.json as members; a value of None removes one."""
+    """Returns the members of metadata.json; a value of None removes one."""
     fields = {"captured_at": TIME, "device_model": MODEL}
     if depth_map:
         fields["depth_map_dimensions"] = {"height": Number(HEIGHT), "width": Number(WIDTH)}
@@ -62,7 +63,7 @@ def metadata(depth_map=True, **members):
 
 
 def position(**members):
-    """location.json as members, with the salt of a writer but without pad."""
+    """Returns the members of location.json, with the salt of a writer but without pad."""
     fields = {"accuracy": Number("4.75"), "altitude": Number("35"), "latitude": Number("59.3293"),
               "longitude": Number("18.0686")}
     fields.update(members)
@@ -73,10 +74,10 @@ def position(**members):
 
 
 class Draft:
-    """A bundle in the making. Each field can be spoilt before bytes() puts it together.
+    """A draft of a bundle. A vector can damage each field before bytes() builds the bundle.
 
-    Everything that depends on a spoilt part (hashes, id, signature) is computed after it, so that a vector has the
-    one fault that it is about and no other.
+    Everything that depends on a damaged part (hashes, id, signature) is computed afterwards, so that a vector has
+    exactly its one fault.
     """
 
     def __init__(self, with_depth=True, with_location=False, key=KEY):
@@ -103,7 +104,7 @@ class Draft:
         return self
 
     def manifest(self):
-        """The manifest's members, made once; what is changed in them counts."""
+        """Returns the manifest's members, which are made once; changes in them have an effect."""
         if self.fields is None:
             self.fields = writer.make_manifest(
                 self.payload, self.time, self.key.point, self.depth, self.chain, self.withholdable)
@@ -126,12 +127,12 @@ class Draft:
         return self.assertion_bytes
 
     def members(self):
-        """(path, bytes) of all entries after `mimetype`, in order."""
+        """Returns (path, bytes) of all entries after `mimetype`, in order."""
         payload = [(path, self.payload[path]) for path in sorted(self.payload) if path not in self.absent]
         return [("manifest.json", self.sealed_manifest()), ("assertion.cbor", self.sealed_assertion())] + payload
 
     def entries(self):
-        """The same as container bytes, by path."""
+        """Returns the container bytes of these entries by path."""
         return {path: container.entry(path, data) for path, data in self.members()}
 
     def bytes(self):
@@ -146,7 +147,8 @@ def apple_draft(extension=b"", low_s=True, **options):
 
 
 class Case:
-    """One vector: what a verifier has to say, and the bytes. headers are (key, value) pairs of its part alone."""
+    """One vector: the expected result of a verifier, and the bytes. headers are (key, value) pairs of its part
+    alone."""
 
     def __init__(self, name, codes, covers, comment, data, trust=(TRUST,), arguments="", headers=()):
         self.name = name
@@ -160,7 +162,7 @@ class Case:
         self.exit_code = worst(CLASS_OF_CODE[code] for code in self.codes)
 
     def file(self):
-        """The vector's file: header lines, an empty line, the bytes."""
+        """Returns the vector's file: header lines, an empty line, the bytes."""
         lines = ["expect-exit: %d" % self.exit_code, "expect-code: %s" % (",".join(self.codes) or "none"),
                  "covers: " + self.covers, "comment: " + self.comment]
         lines += ["trust: " + line for line in self.trust]

@@ -1,16 +1,17 @@
-"""What the vectors of `multipart` share: a body in the making, to spoil."""
+"""Code that the vectors of `multipart` share: a body draft that a vector can damage."""
 
 from bundle import upload, writer
 from bundle.faults import CODES
 
 from .base import Case, Draft
 
-METADATA, MANIFEST, ASSERTION, FIRST, SECOND, THIRD = range(6)  # parts, in the order of a body
+METADATA, MANIFEST, ASSERTION, FIRST, SECOND, THIRD = range(6)  # indexes of the parts, in the order of a body
 ANY_MARK = upload.PREFIX + b"0123456789abcdef" * 2 + b"01234567"
 
 
 class Body:
-    """A draft's body. What is spoilt in head(), data() or parts counts; the boundary is computed after it unless set."""
+    """A draft's body. Changes with head(), data() or in parts have an effect; the boundary is computed later unless
+    set."""
 
     def __init__(self, draft=None):
         self.draft = draft or Draft(with_depth=False)
@@ -18,7 +19,7 @@ class Body:
         self.mark = None
 
     def head(self, index, old, new):
-        """Replaces the one place of these bytes in a part's head."""
+        """Replaces these bytes, which must occur once, in a part's head."""
         self.parts[index][0] = _replaced(self.parts[index][0], old, new)
         return self
 
@@ -27,11 +28,11 @@ class Body:
         return self
 
     def text(self, old, new):
-        """Replaces the one place of these bytes in the metadata part."""
+        """Replaces these bytes, which must occur once, in the metadata part."""
         return self.data(METADATA, _replaced(self.parts[METADATA][1], old, new))
 
     def marked(self, mark):
-        """With this boundary, or that of an n."""
+        """Sets the boundary, to these bytes or to that of an n."""
         self.mark = upload.boundary(self.parts[MANIFEST][1], mark) if isinstance(mark, int) else mark
         return self
 
@@ -40,7 +41,7 @@ class Body:
         return self.mark or upload.first_free(self.parts[MANIFEST][1], data)
 
     def starts(self):
-        """Offset of the `--` before each part, and of that of the closing delimiter."""
+        """Returns the offset of the `--` before each part and before the closing boundary."""
         found, at = [], 0
         for head, data in self.parts:
             found.append(at)
@@ -58,7 +59,7 @@ def _replaced(data, old, new):
 
 
 def case(name, covers, comment, body, draft=None, **options):
-    """A vector whose codes are those of the labels in covers; body may be bytes, with the draft that they stand for."""
+    """Makes a vector with the codes of the labels in covers; body may be bytes, with the draft that they stand for."""
     labels = covers.split(", ") if covers else []
     codes = {CODES[label] for label in labels}
     data = body if isinstance(body, bytes) else body.bytes()
@@ -69,7 +70,8 @@ def case(name, covers, comment, body, draft=None, **options):
 
 
 def sound(name, sections, comment, body, borders="", **options):
-    """A vector of a body that is taken; sections are numbers of upload.md, borders the labels of rules that it keeps."""
+    """Makes a vector of a body that is accepted; sections are numbers of upload.md, borders the labels of rules that it
+    just keeps."""
     made = case(name, "", comment, body, **options)
     covers = ["section %s of upload.md" % number for number in sections.split()] + borders.split()
     made.covers = ", ".join(covers)

@@ -1,4 +1,4 @@
-"""container: C1 to C14, and the outer disguises of a bundle."""
+"""container: C1 to C14, and bundles inside other formats."""
 
 import io
 import zipfile
@@ -12,14 +12,14 @@ BASE = Draft()
 
 
 def spoilt(offset, data, base=None):
-    """The base bundle with bytes replaced at an offset."""
+    """Returns the base bundle with bytes replaced at an offset."""
     whole = bytearray(base or BASE.bytes())
     whole[offset:offset + len(data)] = data
     return bytes(whole)
 
 
 def starts(draft):
-    """Offset of each entry's header by path."""
+    """Returns the offset of each entry's header by path."""
     found, at = {}, len(container.MAGIC)
     for path, data in draft.entries().items():
         found[path] = at
@@ -122,13 +122,13 @@ def _zip(data=b""):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         info = zipfile.ZipInfo("a", (1980, 1, 1, 0, 0, 0))
-        info.create_system = 3  # else the machine's own
+        info.create_system = 3  # otherwise zipfile writes the system of this machine
         archive.writestr(info, data)
     return buffer.getvalue()
 
 
 def _zstd(data):
-    """A zstd frame of one raw block (RFC 8878): magic, descriptor for a size of four bytes, block header."""
+    """Returns a zstd frame of one raw block (RFC 8878): magic, descriptor for a size of four bytes, block header."""
     return (b"\x28\xb5\x2f\xfd\xa0" + len(data).to_bytes(4, "little")
             + (len(data) << 3 | 1).to_bytes(3, "little") + data)
 
@@ -137,7 +137,7 @@ def _more_headers():
     for path in ("manifest.json", "assertion.cbor"):
         yield case("header_of_" + path.split(".")[0], "container.header", "C4", "a time in the header of " + path,
                    spoilt(AT[path] + 136, b"15000000000 "))
-    # The pax and GNU records stand before the entry that they would change, as a tar program writes them.
+    # The pax and GNU records come before the entry that they would change, as a tar program writes them.
     photo, whole = AT["photo.jpg"], BASE.bytes()
     record = b"28 path=source/../../evil.x\n"
     for name, flag, title, data, comment in (

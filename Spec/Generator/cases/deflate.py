@@ -1,19 +1,19 @@
-"""Deflate streams written bit by bit, for section 5.1: what is allowed and rare, and what is refused.
+"""Deflate streams written bit by bit, for section 5.1: rare streams that are allowed, and streams that are refused.
 
-A reader that overlooks what is wrong with a refused stream gets the right bytes from it, as far as that can be.
+A reader that overlooks the fault of a refused stream gets the right bytes from it, as far as that is possible.
 """
 
 RAW = bytes(48)
 END = 256
 # The symbols of the code lengths, in the order in which a block lists the lengths of their own codes (RFC 1951, 3.2.7).
 _ORDER = (16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15)
-# Sixteen codes of four bits: complete.
+# Sixteen codes of four bits make a complete set.
 _COMPLETE = {symbol: 4 for symbol in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 17, 18)}
 _RUNS = {16: (3, 2), 17: (3, 3), 18: (11, 7)}  # the shortest run and the number of extra bits
 
 
 def codes(lengths):
-    """{symbol: (code, bits)} of RFC 1951 section 3.2.2, also where they do not make a complete code."""
+    """Returns {symbol: (code, bits)} by RFC 1951 section 3.2.2, even if the codes are not a complete set."""
     found, code = {}, 0
     for bits in range(1, 16):
         for symbol, length in sorted(lengths.items()):
@@ -29,7 +29,7 @@ FIXED_DISTANCES = codes({symbol: 5 for symbol in range(32)})
 
 
 class Stream:
-    """Bits in the order of RFC 1951 section 3.1.1."""
+    """A stream of bits in the order of RFC 1951 section 3.1.1."""
 
     def __init__(self):
         self._bits = []
@@ -39,7 +39,7 @@ class Stream:
         return self
 
     def code(self, pair):
-        """A Huffman code: the highest bit first."""
+        """Writes a Huffman code with the highest bit first."""
         code, count = pair
         self._bits += [code >> index & 1 for index in reversed(range(count))]
         return self
@@ -55,14 +55,14 @@ class Stream:
         return self.value(int.from_bytes(data, "little"), 8 * len(data))
 
     def empty(self, final=False):
-        """A block of the fixed codes and nothing in it: ten bits."""
+        """Writes an empty block of the fixed codes, which has ten bits."""
         return self.block(1, final).code(FIXED[END])
 
     def dynamic(self, literals, distances, runs=None, counts=None, lengths=None, final=True):
-        """The head of a block of type 2; literals and distances map symbols to the bits of their codes.
+        """Writes the head of a block of type 2; literals and distances map symbols to the bits of their codes.
 
-        runs lists the code lengths as (symbol, extra bits), counts is HLIT + 257 and HDIST + 1, lengths are the bits of
-        the codes for the code lengths; what is not given is made right.
+        runs lists the code lengths as (symbol, extra bits), counts is HLIT + 257 and HDIST + 1, and lengths are the
+        bits of the codes for the code lengths; missing arguments get correct values.
         """
         count, distance_count = counts or (max(literals) + 1, max(distances, default=0) + 1)
         lengths = _COMPLETE if lengths is None else lengths
@@ -85,7 +85,7 @@ class Stream:
 
 
 def _in_runs(lengths):
-    """The code lengths with their runs: of zeros as symbols 17 and 18, of others as 16."""
+    """Yields the code lengths with their runs: runs of zeros as symbols 17 and 18, other runs as 16."""
     at = 0
     while at < len(lengths):
         length = lengths[at]
@@ -109,7 +109,7 @@ _END_ONLY = {END: 1}
 
 
 def _by_length(stream, literals, distance):
-    """RAW as a zero and a length of 47; distance is the code for it."""
+    """Writes RAW as a zero and a length of 47; distance is the code for it."""
     symbols = codes(literals)
     stream.code(symbols[0]).code(symbols[LENGTH_47]).value(47 - 43, 3).code(distance)
     return stream.code(symbols[END]).bytes()
@@ -123,19 +123,19 @@ def _by_literals(stream, literals, count=48, symbol=0):
 
 
 def _dynamic(literals=None, distances=None, **options):
-    """RAW in a block of these codes."""
+    """Writes RAW in a block with these codes."""
     literals, distances = literals or _LITERALS, distances or _ONE_DISTANCE
     return _by_length(Stream().dynamic(literals, distances, **options), literals, codes(distances)[0])
 
 
 def _two_sizes(count, bits):
-    """The bits of so many codes, a complete set of two neighbouring sizes."""
+    """Returns the bits of `count` codes, a complete set with two neighbouring lengths."""
     longer = 2 * count - (1 << bits + 1)
     return {symbol: bits + (symbol >= count - longer) for symbol in range(count)}
 
 
 def accepted():
-    """(name, comment, stream, raw floats)"""
+    """Yields (name, comment, stream, raw floats) of accepted streams."""
     yield ("literal_one_code", "a block whose only literal code is the end, in one bit; then the floats stored",
            Stream().dynamic(_END_ONLY, {}, final=False).code((0, 1)).stored(RAW, final=True).bytes(), RAW)
     yield ("distance_none", "a block of literals without any distance code",
@@ -167,7 +167,7 @@ def accepted():
 
 
 def _of_blocks(count, raw):
-    """Empty blocks, and one with the floats."""
+    """Writes empty blocks, and one with the floats."""
     stream = Stream()
     for _ in range(count - 1):
         stream.empty()
@@ -175,7 +175,7 @@ def _of_blocks(count, raw):
 
 
 def refused():
-    """(name, comment, stream, raw floats)"""
+    """Yields (name, comment, stream, raw floats) of refused streams."""
     yield "blocks_65", "one block more than 48 bytes of floats may have", _of_blocks(65, RAW), RAW
     yield from _refused_code_lengths()
     yield from _refused_literals()
@@ -241,6 +241,6 @@ def _refused_distances():
 
 
 def _fixed(length, distance):
-    """A zero and a length of 47 in the fixed codes."""
+    """Writes a zero and a length of 47 in the fixed codes."""
     stream = Stream().block(1, final=True).code(FIXED[0]).code(length).value(47 - 43, 3).code(distance)
     return stream.code(FIXED[END]).bytes()

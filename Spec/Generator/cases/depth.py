@@ -1,4 +1,4 @@
-"""depth: D1 to D3. The hashes of the spoilt entry are right, so that nothing but the depth map is wrong."""
+"""depth: D1 to D3. The hashes of the damaged entry are right, so that only the depth map is wrong."""
 
 import struct
 import zlib
@@ -13,7 +13,7 @@ TRAILER = depth.gzip_trailer(FLOATS)
 
 
 def case(name, code, covers, comment, member, raw=FLOATS):
-    """A bundle with these bytes as depth.f32.gz; raw is what depth.sha256 is of."""
+    """Returns a bundle with these bytes as depth.f32.gz; depth.sha256 is the hash of raw."""
     draft = Draft()
     draft.payload["depth.f32.gz"] = member
     draft.depth = writer.describe_depth(raw, WIDTH, HEIGHT)
@@ -101,7 +101,7 @@ def _length():
             ("one_byte_long", FLOATS + b"\0", "49 bytes, not 48"),
             ("one_float_long", FLOATS + bytes(4), "13 floats, not 12"),
             ("double", struct.pack("<12d", *([1.0] * 12)), "twelve floats of eight bytes")):
-        # The hash is that of the first 48 bytes, so that stopping there is not enough to accept.
+        # The hash covers the first 48 bytes, so a reader that stops there would accept the wrong length.
         yield case("length_" + name, "length", "D2", comment, depth.gzip_stored(raw), raw[:len(FLOATS)])
     bomb = deflate.Stream().block(1, final=True).code(deflate.FIXED[0])
     for _ in range(65):

@@ -1,4 +1,4 @@
-"""entry: P1, and what is told beside it."""
+"""entry: P1, and the faults that are reported beside it."""
 
 from bundle import assertion, canonical, container
 
@@ -11,7 +11,7 @@ def case(name, comment, draft, codes="entry.sha256", covers="P1", **options):
 
 
 def replaced(path, data, draft=None):
-    """A bundle whose entry was exchanged after signing."""
+    """Returns a bundle whose entry was replaced after signing."""
     draft = draft or Draft()
     draft.sealed_assertion()
     if len(draft.payload[path]) != len(data):

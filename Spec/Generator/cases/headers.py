@@ -6,7 +6,7 @@ from .base import PHOTO
 
 
 def checksummed(block, offset, data, checksum=True):
-    """The block with bytes replaced and, unless told otherwise, a checksum that fits."""
+    """Returns the block with bytes replaced and, by default, a checksum that matches."""
     changed = bytearray(block)
     changed[offset:offset + len(data)] = data
     if checksum:
@@ -16,7 +16,7 @@ def checksummed(block, offset, data, checksum=True):
 
 
 def header_cases():
-    """(name, comment, block)."""
+    """Yields (name, comment, block)."""
     plain = container.header("photo.jpg", len(PHOTO))
     size = b"%011o" % len(PHOTO)
     fields = (
@@ -81,7 +81,7 @@ def header_cases():
             ("checksum_spaces", b"%6o\0 " % right, "the checksum padded with spaces"),
             ("checksum_of_zeros", b"%06o\0 " % (right - 8 * 32), "the checksum over a field of NULs, not spaces")):
         yield name, comment, checksummed(plain, 148, data, checksum=False)
-    # One byte of this name is above 0x7f, so that a sum of signed bytes is another one than the right one.
+    # One byte of this name is above 0x7f, so that a sum of signed bytes differs from the right sum.
     signed = bytearray(container.header(b"ph\xffto.jpg", len(PHOTO)))
     right = int(signed[148:154], 8)
     signed[148:156] = b"%06o\0 " % (right - 256)

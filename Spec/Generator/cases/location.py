@@ -22,7 +22,7 @@ def cases():
 
 
 def refilled(data):
-    """Spoilt JSON text whose pad is made longer or shorter, so that it has 512 bytes again."""
+    """Returns damaged JSON text with a longer or shorter pad, so that it has 512 bytes again."""
     mark = b'"pad":"'
     at = data.index(mark) + len(mark)
     more = location.LOCATION_SIZE - len(data)

@@ -1,4 +1,4 @@
-"""manifest: M1 to M9. Ids and signatures are computed after the spoiling, so they fit what is spoilt."""
+"""manifest: M1 to M9. Ids and signatures are computed after the damage, so they match it."""
 
 import copy
 
@@ -11,7 +11,7 @@ from .valid import depth_of_size, many_entries
 
 
 def raw(data):
-    """A bundle signed over these manifest bytes."""
+    """Returns a bundle signed over these manifest bytes."""
     draft = Draft()
     draft.manifest_bytes = data
     return draft
@@ -158,7 +158,7 @@ def _device():
 
 
 def _small_x():
-    """A point whose x is so small that x + p still has 32 bytes."""
+    """Returns a point whose x is so small that x + p still has 32 bytes."""
     x = 0
     while True:
         square = (x ** 3 - 3 * x + p256.B) % p256.P

@@ -1,10 +1,10 @@
-"""manifest: values of another type, pattern or range (M4), and how all vectors of the part are spoilt."""
+"""manifest: values of another type, pattern or range (M4), and the functions that change manifests for all vectors."""
 
 from bundle import base64_strict
 
 from .base import KEY, Case, Draft
 
-DEPTH_INDEX, METADATA_INDEX, PHOTO_INDEX = 0, 1, 2  # places of the base bundle's entries
+DEPTH_INDEX, METADATA_INDEX, PHOTO_INDEX = 0, 1, 2  # indexes of the base bundle's entries
 
 
 def case(name, code, covers, comment, data, **options):
@@ -12,7 +12,7 @@ def case(name, code, covers, comment, data, **options):
 
 
 def changed(change, draft=None):
-    """A bundle after change(members); the id is computed again where it can be."""
+    """Returns a bundle after change(members); the id is computed again if possible."""
     draft = draft or Draft()
     fields = draft.manifest()
     before = fields["id"]
@@ -21,12 +21,12 @@ def changed(change, draft=None):
         try:
             draft.rename_id()
         except (KeyError, TypeError, AttributeError):
-            pass  # the change left nothing to compute an id from
+            pass  # the changed members have no id to compute
     return draft
 
 
 def assigned(path, value, draft=None):
-    """A bundle with one member of the manifest set; the path is names and indices."""
+    """Returns a bundle with one member of the manifest set; the path consists of names and indexes."""
     def change(fields):
         target = fields
         for step in path[:-1]:

@@ -1,4 +1,4 @@
-"""metadata: E1 to E5. Size, hash and signature are of the spoilt bytes."""
+"""metadata: E1 to E5. Size, hash and signature match the damaged bytes."""
 
 from bundle import canonical
 from bundle.canonical import Number
@@ -33,7 +33,7 @@ def _canonical():
         return case("canonical_" + name, "metadata.canonical", "E1", comment, data)
 
     def added(value):
-        """The object with a last member "x" of this JSON text."""
+        """Returns the object with a last member "x" of this JSON text."""
         return PLAIN[:-1] + b',"x":' + value + b"}"
 
     yield one("empty", "0 bytes", b"")

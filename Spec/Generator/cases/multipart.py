@@ -1,4 +1,4 @@
-"""multipart: upload bodies. Here are those that are taken, and what is found in the bundle of the others."""
+"""multipart: upload bodies that are accepted, and findings in the bundles of the others."""
 
 from bundle import assertion, location
 from bundle.canonical import Number
@@ -75,7 +75,7 @@ def _valid():
 
 
 def long_assertion():
-    """An Apple assertion of exactly 4096 bytes: its map is as long as that takes, its signature what it happens to be."""
+    """Returns a draft with an Apple assertion of exactly 4096 bytes: it tries lengths of the map until one fits."""
     for length in range(3800, 4096):
         extension = (b"\xa1" + assertion.text_string("apple_bundle_version_01")
                      + assertion.text_string("9" * length))
@@ -157,7 +157,7 @@ def _bundle():
 
 
 def _order_of_faults():
-    """Several things are wrong, and what of it is told."""
+    """Yields vectors with several faults, and which of them are reported."""
     broken = Body().data(MANIFEST, b"{}").marked(ANY_MARK)
     ends = broken.starts()[FIRST] + len(b"--" + ANY_MARK)
     yield case("manifest_and_truncated", "M3",

@@ -1,4 +1,4 @@
-"""The boundary of an upload body: how the body begins (U2), and whose boundary it is (U9)."""
+"""The boundary of an upload body: how the body begins (U2), and which boundary it must have (U9)."""
 
 from bundle import assertion, upload
 
@@ -7,7 +7,8 @@ from .bodies import ANY_MARK, MANIFEST, Body, case
 
 
 def occupied(numbers):
-    """A bundle in whose assertion the boundaries of these n stand: only the signer of an Apple key can put them there."""
+    """Returns a bundle whose assertion contains the boundaries of these n: only the signer of an Apple key can do
+    that."""
     manifest = apple_draft(with_depth=False).sealed_manifest()
     text = b" ".join(upload.boundary(manifest, n) for n in numbers)
     extension = b"\xa1" + assertion.text_string("apple_bundle_version_01") + assertion.text_string(text.decode())

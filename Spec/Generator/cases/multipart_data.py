@@ -1,4 +1,4 @@
-"""Where the data of a part end: limits (U4), the boundary inside (U5), sizes (U6), and what follows the end (U7)."""
+"""The end of a part's data: limits (U4), the boundary inside (U5), sizes (U6), and bytes after the end (U7)."""
 
 from bundle import upload
 

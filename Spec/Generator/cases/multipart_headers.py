@@ -17,7 +17,7 @@ def header_cases():
 
 
 def _lines():
-    """(name, comment, old, new): one change of the photo's header lines."""
+    """Returns (name, comment, old, new) for single changes of the photo's header lines."""
     return (
         ("case", "content-disposition in lower case", b"Content-Disposition", b"content-disposition"),
         ("case_form_data", "Form-Data", b"form-data", b"Form-Data"),

@@ -1,4 +1,4 @@
-"""The metadata part of an upload body, held against what is signed (U8)."""
+"""The metadata part of an upload body, compared with the signed data (U8)."""
 
 from .base import Draft
 from .bodies import METADATA, Body, case
@@ -60,7 +60,7 @@ def _full():
 
 
 def _described(draft):
-    """The metadata part that the draft would have if nothing of it were withheld."""
+    """Returns the metadata part that the draft would have if nothing were withheld."""
     absent, draft.absent = draft.absent, set()
     described = Body(draft).parts[METADATA][1]
     draft.absent = absent

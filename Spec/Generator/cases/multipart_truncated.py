@@ -1,4 +1,4 @@
-"""Upload bodies that end too early (U1), and ends after which nothing could have made them sound."""
+"""Upload bodies that end too early (U1), and ends after which no further bytes could make the body sound."""
 
 from .base import Draft
 from .bodies import ASSERTION, FIRST, MANIFEST, METADATA, SECOND, THIRD, Body, case

@@ -1,4 +1,4 @@
-"""policy: R1 and R2, alone and beside a refusal of the key."""
+"""policy: R1 and R2, alone and together with a refusal of the key."""
 
 from .base import KEY, TRUST, Case, Draft, trust_line
 from .valid import everything, withheld

@@ -1,4 +1,4 @@
-"""request: the signature of one attempt to upload (Q1, Q2). The bytes of a vector are the body."""
+"""request: the signature of one upload attempt (Q1, Q2). The bytes of a vector are the body."""
 
 from bundle import assertion, base64_strict, p256, request
 

@@ -69,7 +69,7 @@ def _level():
 
 
 def _times():
-    # The bundle is of 2026-03-14T08:26:53.589Z.
+    # The time of the bundle is 2026-03-14T08:26:53.589Z.
     for name, time, comment in (
             ("next", "2026-03-14T08:26:53.590Z", "valid-after is one millisecond later"),
             ("nanosecond", "2026-03-14T08:26:53.589000001Z", "valid-after is one nanosecond later"),

@@ -90,7 +90,7 @@ def _containers():
 
 
 def many_entries(count):
-    """A bundle whose manifest lists this many; all but photo and metadata are withheld."""
+    """Returns a bundle whose manifest lists `count` entries; all but photo and metadata are withheld."""
     draft = Draft(with_depth=False)
     added = ["source/%04x" % index for index in range(count - len(draft.payload))]
     draft.payload.update((path, b"") for path in added)
@@ -134,7 +134,7 @@ def _depths():
 
 
 def depth_of_size(size, width=4, height=3):
-    """A bundle whose depth map is stored after as many empty blocks as make an entry of this size."""
+    """Returns a bundle whose depth map is stored after so many empty blocks that its entry has this size."""
     floats = bytes(4 * width * height)
     stream = deflate.Stream()
     missing = size - len(depth.gzip_stored(floats))
@@ -154,7 +154,7 @@ def depth_draft(stream, floats, width=4, height=3):
 
 
 def recompressed():
-    """The floats in two stored blocks and an empty one, so that no zlib is needed to write them."""
+    """Returns the floats in two stored blocks and an empty one, so that no zlib is needed to write them."""
     def block(data, final=False):
         return bytes((final,)) + struct.pack("<HH", len(data), len(data) ^ 0xFFFF) + data
     return (depth.GZIP_START + b"\0\xff" + block(FLOATS[:5]) + block(FLOATS[5:]) + block(b"", True)

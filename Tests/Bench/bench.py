@@ -1,5 +1,4 @@
-"""Code that the measures share: the binary, a folder with a key and captures, and ways to compare the times of two
-sides."""
+"""Code that the measures share: the binary, a folder with a key and captures, and comparisons of two sides."""
 import json
 import os
 import pathlib
@@ -117,8 +116,7 @@ class Bench:
         return {name: Side.of(all_times[warmup:]) for name, all_times in times.items()}
 
     def timed(self, *command):
-        """Returns the seconds of a command. Everything written before is synced first, so that this side does not pay
-        for it."""
+        """Returns the seconds of a command. It syncs first, so that this side does not pay for earlier writes."""
         os.sync()
         begin = time.perf_counter()
         self.run(*command)
@@ -150,8 +148,7 @@ class Bench:
 
 
 class Side:
-    """The measured values of one side, by hyperfine's names; the median is compared, because outliers change it
-    least."""
+    """The measured values of one side, by hyperfine's names; outliers change the compared median least."""
 
     def __init__(self, measured):
         self.median = measured["median"]

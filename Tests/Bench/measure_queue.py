@@ -10,8 +10,7 @@ MILLION = 1_000_000
 
 
 def push_many(rig):
-    """Both sides write to the same disk in turns; the files of the other side are deleted and synced before each
-    turn."""
+    """Both sides write to the same disk in turns; the other side's files are deleted and synced before a turn."""
     count, capqueue = rig.scaled(500, 4), rig.beside("capqueue")
     bundles = rig.pack_all(rig.raws("raws", count), "bundles")
 

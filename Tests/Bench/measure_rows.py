@@ -9,8 +9,7 @@ from measure_queue import MILLION
 
 
 def pace(rig, name, command, percentiles, count):
-    """Makes a side from a program that reports its own seconds; uses those of one row and collects the 99th
-    percentiles."""
+    """Makes a side that runs a program and returns its seconds for one row; collects the 99th percentiles."""
     def run(_):
         told = rig.told(*command)
         if told["count"] != count:

@@ -37,8 +37,7 @@ COLUMNS = {
 
 
 def make(rig, name, rows, shares=LONG_USED):
-    """Returns a queue of this many rows in a folder of the rig. Large queues are kept below .build and copied from
-    there."""
+    """Returns a queue of this many rows in a folder of the rig. Large queues are kept below .build and copied."""
     folder = started(rig, name)
     if rows < WORTH_KEEPING:
         fill(folder / "queue.sqlite", rows, shares)
@@ -61,8 +60,7 @@ def make(rig, name, rows, shares=LONG_USED):
 
 
 def started(rig, name):
-    """Makes a queue with one capture, a default destination, and all folders of the spool, like a queue that was in
-    use."""
+    """Makes a queue with one capture, a default destination, and all folders of the spool, as if it was in use."""
     capqueue, folder, copies = rig.beside("capqueue"), rig.folder / name, rig.folder / "destination"
     raw = rig.raw("small/00000", 0, photo_bytes=captures.SMALL_PHOTO_BYTES)
     rig.capbundle("pack", raw, "-o", "first.bundle", "--force")

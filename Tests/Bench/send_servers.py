@@ -1,4 +1,4 @@
-"""Servers on loopback that receive bundles: nginx and SeaweedFS, each in its own process, which is ended by its id."""
+"""Servers on loopback that receive bundles: nginx and SeaweedFS, each in its own process."""
 import contextlib
 import os
 import pathlib

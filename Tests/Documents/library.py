@@ -17,8 +17,7 @@ BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.M | re.S)
 
 
 def compare(library):
-    """Compares pages and tests: each page except the overview shows one region, and each region has a page. Returns the
-    number of pages and the number of failures."""
+    """Compares each page but the overview with one region of the tests; returns the numbers of pages and failures."""
     tests = (ROOT / f"Tests/{library}Tests/LibraryExampleTests.swift").read_text()
     regions = {name: textwrap.dedent(code).strip("\n") for name, code in REGION.findall(tests)}
     pages = [page for page in sorted((ROOT / f"Sources/{library}/{library}.docc").glob("*.md")) if page.stem != library]

@@ -137,8 +137,7 @@ HOSTILE = {function.__name__.replace("_", " "): function for function in (
 
 
 def plain(size, side):
-    """Makes a bundle of `size` bytes with a noisy depth map, which compresses to nine tenths, and a photo for the
-    rest."""
+    """Makes a bundle of `size` bytes with a noisy depth map, which compresses to nine tenths, and a photo."""
     noise = random.Random(1)
     raw = struct.pack(f"<{side * side}f", *(1 + index / side / side + noise.random() for index in range(side * side)))
     zipper = zlib.compressobj(6, zlib.DEFLATED, -15)

@@ -196,8 +196,7 @@ def fails(command, error, bench):
 
 
 def synced_before_named(bench):
-    """After a power cut no name comes before its bytes: each file is synced and named, and then its folder is
-    synced."""
+    """After a power cut no name comes before its bytes: a file is synced, then named, then its folder synced."""
     require_strace()
 
     def judge(command, _):

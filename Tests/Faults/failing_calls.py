@@ -25,8 +25,7 @@ ERRORS = {
 
 
 def is_message(call):
-    """Whether the call writes a message to standard error; if it fails, nobody gets the message, but the work is
-    done."""
+    """Whether the call writes a message to standard error; if that fails, the work is still done."""
     return call.name == "write" and call.text.startswith("2,")
 
 

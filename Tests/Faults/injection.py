@@ -71,8 +71,7 @@ def without_unnamed_files(calls):
 
 
 def sweep(items, trial, at_a_time=4):
-    """Runs `trial(item)` for each item; returns their problems in order. A trial whose fault did not happen is
-    repeated."""
+    """Runs `trial(item)` for each item; returns their problems in order. Repeats trials without a fault."""
     with ThreadPoolExecutor(at_a_time) as pool:
         done = list(pool.map(functools.partial(again_if_not_injected, trial), items))
     problems = [problem for found, _ in done for problem in found or ()]

@@ -146,8 +146,7 @@ def swapped_public_half(bench):
 
 
 def foreign_state(bench):
-    """A sound state of another key contains that key's counter: it is refused, and key recover does not overwrite
-    it."""
+    """A sound state of another key has that key's counter: it is refused, and key recover does not change it."""
     other = bench.rig(empty=True)
     other.run("key", "new").must(0)
     rig = bench.rig()

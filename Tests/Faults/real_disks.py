@@ -22,8 +22,7 @@ def require_mounts():
 
 
 def mounted(rig, place, mount, *args):
-    """Runs with `place` mounted by the shell command `mount`; returns the result and the names in `place`
-    afterwards."""
+    """Runs with `place` mounted by the shell command `mount`; returns the result and the names in `place`."""
     require_mounts()
     place.mkdir(exist_ok=True)
     script = (f'place=$0; {mount} || exit 99; "$@"; code=$?; '

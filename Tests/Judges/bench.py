@@ -1,5 +1,4 @@
-"""Code that all judges share: the binary under test, a temporary folder, bundles packed there, and ways to damage
-them."""
+"""Code that all judges share: the binary, a temporary folder, bundles packed there, and ways to damage them."""
 import base64
 import json
 import os

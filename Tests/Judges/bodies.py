@@ -92,8 +92,7 @@ def raw_folder(bench, name, photo=None, **members):
 
 
 def bodies(bench):
-    """Returns bodies by name: with and without each optional part, with odd texts, and with a photo of some
-    megabytes."""
+    """Returns bodies by name: with and without each optional part, with odd texts, and with a large photo."""
     if not hasattr(bench, "bodies"):
         plain = bench.pack()
         withheld = bench.write("withheld-location.bundle", plain.without("location.json"))

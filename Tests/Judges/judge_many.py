@@ -207,8 +207,7 @@ def one_bad_capture(bench):
 
 
 def packs_fail_fast(bench):
-    """--fail-fast stops the run; its report must name every bundle that it made, because others would block the next
-    run."""
+    """--fail-fast stops the run; the report names every bundle made, as an unnamed one blocks the next run."""
     raws = _raws(bench, *"abcdefgh")
     (raws[1] / "photo.jpg").write_bytes(b"GIF89a")
     problems = []

@@ -78,8 +78,7 @@ class Receiver:
         return self.ask(request("POST", VERIFY_FILE, headers) + form)
 
     def ask(self, data, seconds=30):
-        """Sends these bytes; returns (status, JSON) of the answer, or (None, None) if the connection ends without
-        one."""
+        """Sends these bytes; returns (status, JSON) of the answer, or (None, None) if there is none."""
         with socket.create_connection(("127.0.0.1", self.port), seconds) as link:
             with contextlib.suppress(ConnectionError):
                 link.sendall(data)

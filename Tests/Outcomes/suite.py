@@ -6,8 +6,7 @@ import signal
 
 
 def arguments(description, **flags):
-    """Parses the arguments of a suite; `flags` are its own, each with its help. Prints the seed, which is always a
-    number."""
+    """Parses the arguments of a suite; `flags` are its own, each with its help. Prints and returns the seed."""
     # A shell that starts this in the background makes it ignore the signal, and every tool would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=description)

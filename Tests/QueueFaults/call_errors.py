@@ -41,8 +41,7 @@ def meets(scene, error, trial):
 
 
 def is_needed(call):
-    """Whether the call must be tried; opening and reading fail often and in few ways, so some of those calls are
-    enough."""
+    """Whether the call must be tried; of the many calls that open and read, a part is enough."""
     return changes(call) or call.name in SYNCS
 
 

@@ -6,8 +6,7 @@ from queues import ids
 
 
 def sent(bench):
-    """Returns a queue with two captures that were sent to a folder and released 31 days ago; one was held in
-    between."""
+    """Returns a queue with two captures that were released 31 days ago; one was held before it was sent."""
     rig = bench.rig()
     disk = rig.out / "disk"
     disk.mkdir()

@@ -37,8 +37,7 @@ def aside(rig, bytes_):
 
 
 def salvaged(rig, held, about, released=False):
-    """Checks that salvage keeps the old database and finds every capture, and that nothing is sent by itself
-    afterwards."""
+    """Checks that salvage keeps the old database and finds every capture, and that nothing is then sent."""
     path = rig.queue / "queue.sqlite"
     old = path.read_bytes() if path.exists() else None
     spool = rig.spool()

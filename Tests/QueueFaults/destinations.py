@@ -133,8 +133,7 @@ def retired(bench):
 
 
 def moved(bench):
-    """--to moves waiting and held deliveries; one that may have landed stays, and one cancelled at the target is
-    held."""
+    """--to moves waiting and held deliveries, but none that may have landed; one cancelled at the target is held."""
     rig = bench.rig()
     for name in ("a", "b"):
         folder(rig, name)

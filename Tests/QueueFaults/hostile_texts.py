@@ -53,8 +53,7 @@ def file_names(bench):
 
 
 def not_unicode(bench):
-    """File names are bytes on Linux: a name that is not UTF-8 is used as it is or refused, never taken for another
-    file."""
+    """File names are bytes on Linux: one that is not UTF-8 is used as it is or refused, never replaced by another."""
     rig = bench.rig()
     name = os.fsencode(rig.out) + b"/x\xff\xfe.bundle"
     with open(name, "wb") as file:

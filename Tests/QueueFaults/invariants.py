@@ -80,8 +80,7 @@ def check_says(rig, *codes, options=("--read-data",), about="check"):
 
 
 def only_strays(rig, about="check"):
-    """Checks that `check` finds at most files without rows; returns those files, except what it removed from
-    incoming/."""
+    """Returns the files without rows that `check` finds, except in incoming/; it must find nothing else."""
     found = check_says(rig, 0, 15, about=about)
     strays = [finding for finding in found if "stray" in finding["kind"]]
     for finding in found:

@@ -139,8 +139,7 @@ def eight_and_two(bench):
 
 
 def storms(bench):
-    """Four processes hold, release, cancel and retry the same captures: state and history agree, and no command
-    fails."""
+    """Four processes hold, release, cancel and retry the same captures: no command fails, and histories agree."""
     rig = bench.rig()
     rig.push(*bench.stock[:6])
     crowd = Crowd()

@@ -66,8 +66,7 @@ def mounted(rig, place, mount):
 
 
 def without_nameless_files():
-    """Returns the prefix for a command that cannot use O_TMPFILE, as on some file systems, because /proc has no
-    links."""
+    """Returns the prefix for a command that cannot use O_TMPFILE, because /proc has no links for it."""
     require_mounts()
     if not shutil.which("setpriv"):
         raise Skipped("setpriv is not installed")

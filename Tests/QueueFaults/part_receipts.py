@@ -1,5 +1,4 @@
-"""A receipt counts for what was sent: a photo alone never releases a bundle, whatever the destination's setting is
-today."""
+"""A receipt counts for what was sent: a photo alone never releases a bundle, even after a change of settings."""
 import json
 
 from checks import expect

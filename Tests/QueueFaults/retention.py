@@ -14,8 +14,7 @@ YEARS = 4000  # in days
 
 
 def put(rig, bundle, state):
-    """Sets a state that only a server can cause, directly in the row; both columns, as the state machine writes
-    them."""
+    """Sets a state that only a server can cause in both of its columns, as the state machine writes them."""
     with rig.database() as database:
         database.execute("UPDATE deliveries SET state = ? WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
                          (state, bundle.id))

@@ -144,8 +144,7 @@ def refused_the_second_time(bench):
 
 
 def amid_a_deletion(bench):
-    """If prune was killed before it deleted the first copy, a push of another copy leaves nothing of the first
-    behind."""
+    """If prune was killed before it deleted the first copy, a push of another copy removes the first one."""
     first, second = two_packings(bench, "amid")
     rig = bench.rig()
     rig.push(first)

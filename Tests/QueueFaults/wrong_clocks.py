@@ -77,8 +77,7 @@ def set_forward(bench):
 
 
 def uploaded_in_the_future(bench):
-    """A time from a clock that was a year ahead delays deletion; prune reports it, and --accept-clock ends the
-    delay."""
+    """A time from a clock a year ahead delays deletion; prune reports it, and --accept-clock ends the delay."""
     rig = bench.rig()
     rig.push(*bench.stock[:2])
     with faked(rig, "+365d"):

@@ -15,8 +15,7 @@ from tracing import require_strace, separate
 
 @dataclasses.dataclass(frozen=True)
 class Crash:
-    """A moment for a kill, as a fraction of the usual calls or time, so that it can be chosen before these are
-    known."""
+    """A moment for a kill, as a fraction of the usual calls or time, which are not known when it is chosen."""
     traced: bool
     fraction: float
 

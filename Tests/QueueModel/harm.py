@@ -71,8 +71,7 @@ def run_check(world, read_data, repair=False):
 
 
 def _check(model, read_data):
-    """Applies a check to the model, of all bytes or only of existence and length; returns the ids of damaged
-    captures."""
+    """Applies a check to the model, of all bytes or of existence and length; returns ids of damaged captures."""
     found = set()
     for capture in model.captures.values():
         if capture.holding in HELD and capture.file in ("gone", "aside", "cut", "flipped" if read_data else ""):

@@ -123,8 +123,7 @@ class Model:
         return name
 
     def add_destination(self, name, number):
-        """Adds a destination. The first one is the default and gets earlier captures; a receipt without a destination
-        stays."""
+        """Adds a destination. The first is the default and gets earlier captures, except those with a receipt."""
         self.destinations[name] = number
         if self.default:
             return
@@ -181,8 +180,7 @@ class Model:
         return outcome
 
     def _outcome(self, held, reference):
-        """Returns the outcome of a push of a known bundle: its bytes are stored if the queue lacks a copy of its
-        own."""
+        """Returns the outcome of a push of a known bundle, which is stored if the queue has no own copy."""
         if held.holding == "reference" and not reference:
             return "stored"
         if held.holding in ("removing", "removed"):
@@ -190,8 +188,7 @@ class Model:
         return "restored" if held.holding not in HELD or held.file != "whole" else "held-already"
 
     def _resend(self, held, destinations, later):
-        """Makes delivered captures due again: at the named destinations, or at all; without a destination at the
-        default."""
+        """Makes delivered captures due again at the named destinations, or at all, or at the default."""
         for each in held.deliveries:
             if each.state != "completed":
                 continue
@@ -206,8 +203,7 @@ class Model:
     # Release
 
     def may_go(self, capture, aged, cancelled):
-        """Applies Spec section 8: `aged` says whether completed captures are old enough, `cancelled` what the user
-        allows."""
+        """Applies Spec section 8: `aged` means that completed ones are old enough, `cancelled` is the user's wish."""
         states = {each.state for each in capture.deliveries}
         if capture.holding == "removing":
             return True

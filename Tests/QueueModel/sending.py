@@ -213,8 +213,7 @@ def _sending(record, old, new):
 
 
 def _copies(world):
-    """Checks that captures completed by a run are whole at their destinations, and that no partial file has a name
-    there."""
+    """Checks that completed captures are whole at their destinations, and that no partial file has a name there."""
     for capture in world.model.captures.values():
         for delivery in capture.deliveries:
             number = world.model.destinations.get(delivery.destination)

@@ -118,8 +118,7 @@ def _taken(outcome):
 
 
 def _sources_afterwards(world, request, sources, told, ended):
-    """Checks that only `--move` removes a source, only if the queue has its exact bytes, and that no source is
-    changed."""
+    """Checks that only `--move` removes a source, only if the queue has its bytes, and that none is changed."""
     for source, bundle, (name, outcome, code) in zip(sources, request.bundles, told or [(None, None, 1)] * 9):
         path = world.folder / source
         if path.exists():

@@ -63,8 +63,7 @@ def _sidecars(world):
 
 
 def _database(world, database):
-    """Checks the tables of Spec/queue.md section 3 with another SQLite: they are sound, and the triggers' values are
-    right."""
+    """Checks the tables of Spec/queue.md section 3, and the values that triggers keep, with another SQLite."""
     expect(database.execute("pragma integrity_check").fetchall() == [("ok",)], "the database is not sound")
     expect(not database.execute("pragma foreign_key_check").fetchall(), "a foreign key leads nowhere")
     kept = database.execute("select state, captures, bytes from totals where captures <> 0").fetchall()

@@ -235,7 +235,7 @@ struct DestinationStateTests {
         #expect(state.block?.until == now + 1000)
     }
 
-    // MARK: - All of it
+    // MARK: - Random events
 
     /// In any order of events there are never two trials at once, and never an unrequested pause of over five minutes.
     @Test(arguments: [1, 2, 3] as [UInt64]) func neverLosesItsWayInWhateverOrderThingsHappen(_ seed: UInt64) {

@@ -115,8 +115,7 @@ class Reader:
         raise Fault("C2", "the first bytes are %s" % printable(found[:16]))
 
     def next_header(self):
-        """Returns (path, size) of the next entry after C1, C4, C8, C9, C10, C11; None for a zero block after the
-        head."""
+        """Returns (path, size) of the next entry after C1, C4, C8 to C11; None for a zero block after the head."""
         block = self._exactly(BLOCK, "a header block")
         if block == ZERO_BLOCK and self._count >= len(_HEAD):
             return None
@@ -153,8 +152,7 @@ class Reader:
             self._last_payload = path
 
     def chunks(self, path, size):
-        """Yields the bytes of the entry whose header was just read, piece by piece, then checks its padding (C1,
-        C5)."""
+        """Yields the bytes of the entry whose header was just read, then checks its padding (C1, C5)."""
         rest = size
         while rest:
             data = self._stream.read(min(rest, BUFFER))

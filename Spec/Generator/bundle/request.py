@@ -22,8 +22,7 @@ def sign(key, timestamp, body, low_s=True):
 
 
 def judge(point, device_id, timestamp, signature, body):
-    """Returns the faults of three header values for a body: Q1, or Q2, or none. The point is the device's public
-    key."""
+    """Returns the faults of three header values for a body: Q1, or Q2, or none. point is the public key."""
     try:
         if not _DEVICE.fullmatch(device_id):
             raise Fault("Q1", "X-Device-Id %s" % printable(device_id))

@@ -103,8 +103,7 @@ def _option(text):
 
 
 def judge(lines, point, rp_id_hash, captured_at):
-    """Returns (name of the accepting line or None, faults) for a key, the assertion's rpIdHash and the manifest's
-    time."""
+    """Returns (name of the accepting line or None, faults) for a key, an rpIdHash and the manifest's time."""
     own = [line for line in lines if line.point == point]
     if not own:
         return None, [Fault("T5", "no line for this key")]

@@ -52,8 +52,7 @@ def first_free(manifest, data):
 
 
 def metadata_part(manifest, assertion, metadata, location=None):
-    """Returns the metadata part of section 1.2 from the bytes of these files; location is None if the bundle has
-    none."""
+    """Returns the metadata part of section 1.2 from these bytes; location is None if the bundle has none."""
     fields = canonical.parse(manifest, manifest=True)
     photo = next(entry for entry in fields["entries"] if entry["path"] == "photo.jpg")
     members = {

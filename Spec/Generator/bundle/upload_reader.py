@@ -112,8 +112,7 @@ class Bundle:
         self._mark = found[2:-2]
 
     def _expect(self, options, label, detail):
-        """Takes the one of these byte strings that comes next and returns its index; none is the beginning of
-        another."""
+        """Takes the byte string that comes next and returns its index; no option is the beginning of another."""
         truncated = False
         for index, option in enumerate(options):
             found = self._body.peek(len(option))

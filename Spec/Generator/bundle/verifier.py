@@ -77,8 +77,7 @@ def _read(reader, report):
 
 
 def _match(path, size, entries, waiting, report):
-    """Checks C12 to C14 for a payload header; returns its manifest entry. Both lists have one order, so one walk is
-    enough."""
+    """Checks C12 to C14 for a payload header; returns its manifest entry. Both lists have the same order."""
     passed = []
     while waiting and waiting[-1]["path"] < path:
         passed.append(waiting.pop())

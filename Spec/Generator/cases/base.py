@@ -1,5 +1,4 @@
-"""Code that all vectors share: keys from fixed seeds, tiny but real contents, and a bundle draft that a vector can
-damage."""
+"""Code that all vectors share: keys from fixed seeds, tiny but real contents, and a bundle draft to damage."""
 
 import base64
 import hashlib
@@ -147,8 +146,7 @@ def apple_draft(extension=b"", low_s=True, **options):
 
 
 class Case:
-    """One vector: the expected result of a verifier, and the bytes. headers are (key, value) pairs of its part
-    alone."""
+    """One vector: the expected result, and the bytes. headers are (key, value) pairs of its part alone."""
 
     def __init__(self, name, codes, covers, comment, data, trust=(TRUST,), arguments="", headers=()):
         self.name = name

@@ -10,8 +10,7 @@ ANY_MARK = upload.PREFIX + b"0123456789abcdef" * 2 + b"01234567"
 
 
 class Body:
-    """A draft's body. Changes with head(), data() or in parts have an effect; the boundary is computed later unless
-    set."""
+    """A draft's body. Changes with head(), data() or in parts count; the boundary is computed later unless set."""
 
     def __init__(self, draft=None):
         self.draft = draft or Draft(with_depth=False)

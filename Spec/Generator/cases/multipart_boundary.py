@@ -7,8 +7,7 @@ from .bodies import ANY_MARK, MANIFEST, Body, case
 
 
 def occupied(numbers):
-    """Returns a bundle whose assertion contains the boundaries of these n: only the signer of an Apple key can do
-    that."""
+    """Returns a bundle whose assertion contains the boundaries of these n, which only an Apple key's signer can do."""
     manifest = apple_draft(with_depth=False).sealed_manifest()
     text = b" ".join(upload.boundary(manifest, n) for n in numbers)
     extension = b"\xa1" + assertion.text_string("apple_bundle_version_01") + assertion.text_string(text.decode())

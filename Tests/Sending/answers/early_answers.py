@@ -13,8 +13,7 @@ EARLY = 5000  # how many bytes of a body are read before the answer
 
 
 class Hurried:
-    """Answers the first connection after EARLY bytes and may drain the rest; answers all later connections
-    correctly."""
+    """Answers the first connection after EARLY bytes and may drain the rest; answers later ones correctly."""
 
     def __init__(self, status, drains):
         self.status, self.drains, self.seen, self.over = status, drains, [], threading.Event()

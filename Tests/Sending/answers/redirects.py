@@ -55,8 +55,7 @@ def same_origin(bench):
 
 
 def not_to_be_followed(bench):
-    """For 301, 302, 303, a loop or six redirects in a row the URL is wrong; no attempt is used and nothing is
-    stored."""
+    """After 301, 302, 303, a loop or six redirects the URL is wrong; no attempt is used and nothing is stored."""
     with fresh(bench) as server:
         for place in ("same", "other"):
             for status in (301, 302, 303):
@@ -90,8 +89,7 @@ def odd_places(bench):
 
 
 def without_credentials(bench):
-    """A put without credentials follows a redirect to another origin, because the server decides where files are
-    stored."""
+    """A put without credentials follows a redirect to another origin, since the server decides where files go."""
     with fresh(bench) as server:
         for place in ("other", "name"):
             for status in (307, 308):

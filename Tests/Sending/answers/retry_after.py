@@ -46,8 +46,7 @@ def honoured(bench):
 
 
 def none_at_all(bench):
-    """Zero, past dates, negative numbers and other text are ignored: the retry table decides, and an attempt is
-    used."""
+    """Zero, past dates, negative numbers and other text are ignored: the retry table applies, with an attempt."""
     def counts(value, wanted):
         row, destination = met(bench, value, wanted)
         expect((row.state, row.attempts) == ("failed", 1), f"is {row.state} after {row.attempts} attempts")

@@ -107,8 +107,7 @@ class Stammering:
 
 
 def answered_twice(bench):
-    """put: if the URL endpoint repeats its answer during a PUT, the repetition is not the answer to the next
-    question."""
+    """put: if the URL endpoint repeats its answer during a PUT, this does not answer the next question."""
     bundles, shelf = bench.stock[:3], Shelf()
 
     def reply(request):
@@ -130,8 +129,7 @@ def answered_twice(bench):
 
 
 def endless_header(bench):
-    """After the whole body, a header line too long for libcurl makes the result unclear; the destination is not
-    blocked."""
+    """A header line too long for libcurl, after the whole body, is unclear, but does not block the destination."""
     def serve(client, _):
         received(client)
         client.sendall(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 150_000 + b"\r\nContent-Length: 0\r\n\r\n")

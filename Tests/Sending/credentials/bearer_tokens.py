@@ -18,8 +18,7 @@ def write_token(rig, text):
 
 
 def counting(rig, *tokens):
-    """Makes a command that prints one token after the other and repeats the last, and a file with a line for each
-    run."""
+    """Makes a command that prints several tokens and repeats the last, and a file with a line for each run."""
     for number, token in enumerate(tokens, 1):
         (rig.out / f"token{number}").write_text(token + "\n")
     log = rig.out / "runs"

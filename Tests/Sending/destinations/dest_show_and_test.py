@@ -25,8 +25,7 @@ def words(bench):
 
 
 def tested_http(bench):
-    """`dest test` answers 0 if the server answers, 78 for a wrong path or device, 15 without a server; it sends
-    nothing."""
+    """`dest test` gives 0 if the server answers, 78 for a wrong path or device, 15 without a server."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)

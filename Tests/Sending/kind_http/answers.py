@@ -93,8 +93,7 @@ def signed_anew(bench, code="TIMESTAMP_EXPIRED"):
 
 
 def retried(bench):
-    """A temporary failure is tried again; each try uses an attempt, and after the last one the delivery fails for
-    good."""
+    """A temporary failure is tried again; each try uses an attempt, and after the last the delivery fails."""
     def again(name, answer):
         rig = bench.rig()
         with CaptureAPI(bench.public) as api:

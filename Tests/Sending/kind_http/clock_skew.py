@@ -77,8 +77,7 @@ def polls(bench):
 
 
 def for_ever(code, bench):
-    """If the server refuses every timestamp, the request is signed again once; then the destination is blocked for
-    free."""
+    """If every timestamp is refused, we sign again once; then the destination is blocked, without an attempt."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.always(Answer(401, code))

@@ -1,5 +1,4 @@
-"""put: each status has the class of Spec/upload.md, early answers count, and a blocked destination costs no
-attempts."""
+"""put: each status has the class of Spec/upload.md, early answers count, and a block costs no attempts."""
 import base64
 import hashlib
 
@@ -26,8 +25,7 @@ def filled(bench, url, *options, bundles=None):
 
 
 def final(bench):
-    """Nothing is tried a second time; reason and bytes are kept; `retry` sends the capture once the server accepts
-    it."""
+    """There is no second try; reason and bytes are kept; `retry` sends the capture once the server accepts it."""
     bundle = bench.stock[0]
 
     def judge(name, status):
@@ -169,7 +167,7 @@ def retry_after(bench):
         for one, after in zip(seen, seen[1:]):
             pause = float(after["at"]) - float(one["at"])
             expect(one["status"] != "429" or pause > 0.9, f"{pause:.3f} s after a 429 the next request")
-    # A wait uses an attempt only if another capture landed since the last try, so the first wait of a capture is free.
+    # A wait uses an attempt only if another capture landed since the last try, so the first wait of a capture uses none.
     more = sum(row.attempts - 1 for row in rig.deliveries())
     expect(more < len(refused), f"{more} attempts are burned by {len(refused)} refusals")
 

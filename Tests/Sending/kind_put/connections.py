@@ -38,8 +38,7 @@ def http2(bench):
 
 
 def proxies(bench):
-    """With --proxy or the usual variables, http goes to the proxy and https through a tunnel; nothing avoids the
-    proxy."""
+    """With --proxy or the usual variables http goes to the proxy, and https through a tunnel in it."""
     authority = Authority(bench.folder / f"ca{next(bench.numbers)}")
     with fresh(bench, tls={"good": authority.server()}) as server, Tunnel() as tunnel:
         secure = f"{server.secure('good')}/store/{{sha256}}.bundle"

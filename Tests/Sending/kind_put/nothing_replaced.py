@@ -123,8 +123,7 @@ def not_replaced(bench):
 
 
 def two_in_one_place(bench):
-    """If a command prints one URL for all captures, the first lands, and the second is a conflict and replaces
-    nothing."""
+    """If a command prints one URL for all captures, the second is a conflict and does not replace the first."""
     one, two = bench.stock[:2]
     shelf = Shelf()
     with Scripted(shelf) as server:

@@ -169,8 +169,7 @@ def refused_for_good(bench):
 
 
 def short_lives(bench):
-    """A URL valid for less than 24 hours is used, with one warning in each run; both forms of the end are
-    understood."""
+    """A URL valid for less than 24 hours is used, with one warning in each run, for both forms of its end."""
     bundles = bench.stock[:3]
     rig, desk = rig_and_desk(bench, *bundles)
     for bundle in bundles:
@@ -219,8 +218,7 @@ def no_url(bench):
 
 
 def endpoint_without_url(bench):
-    """If the answer of an endpoint contains no URL, nothing is sent or lost; once it contains one, the capture
-    lands."""
+    """If an endpoint returns no URL, nothing is sent or lost; once it returns one, the capture lands."""
     bundle, client = bench.stock[0], seaweed.shared(bench).client()
     answers = {"500": Reply(500), "401": in_json({}, 401), "no JSON": Reply(200, {}, b"<html>"),
                "no url": in_json({"link": "x"}), "a number": in_json({"url": 7}), "nobody": Reply(lost=True),

@@ -1,5 +1,4 @@
-"""put: HEAD must confirm a successful PUT, if needed after a while; a server that never shows the bytes is not
-trusted."""
+"""put: HEAD must confirm each successful PUT, and a server that never shows the bytes is not trusted."""
 import time
 
 from checks import every, expect

@@ -59,8 +59,7 @@ def templates(bench):
 
 
 def there_already(bench):
-    """If the same bytes exist under the key, the capture is completed and the object untouched, whatever its
-    checksum."""
+    """The same bytes under the key complete the capture, whatever their checksum, and the object stays untouched."""
     bundle = bench.stock[0]
     checksum = {"x-amz-checksum-sha256": base64.b64encode(hashlib.sha256(bundle.data).digest()).decode()}
     ways = {"checksum": lambda place, key: place.client.put(key, bundle.data, **checksum),
@@ -153,8 +152,7 @@ def killed_amid(bench):
 
 
 def killed_before_the_answer(bench):
-    """kill -9 after the last byte but before the answer: the next run finds the object, reads it back and accepts
-    it."""
+    """After kill -9 between the last byte and the answer, the next run finds the object and reads it back."""
     place, bundle = Place(bench), bench.stock[3]
     with FaultProxy(place.store.port) as proxy:
         rig = place.rig(bundle, port=proxy.port)
@@ -205,7 +203,7 @@ def given_back(bench):
 
 
 def refused_credentials(bench):
-    """Wrong or missing credentials block the destination for free and are never shown; right ones repair it."""
+    """Wrong or missing credentials block the destination, use no attempt and are never shown; right ones end the block."""
     bundles = bench.stock[:2]
     right = seaweed.shared(bench).keys
     wrong = {"a wrong secret": Keys(right.id, "0123456789abcdefWRONG").environment,

@@ -35,7 +35,7 @@ class Limited:
 
 
 def refused_header(bench):
-    """The destination waits for free, and the message names the setting; with the setting all captures land."""
+    """No attempt is used while the destination waits; the message names the setting, and with it all land."""
     bundles = bench.stock[:2]
     cases = {"checksum": (Limited(x_amz_checksum=400), "--checksum md5", ("--checksum", "md5")),
              "no checksum": (Limited(x_amz_checksum=400), "--checksum md5", ("--checksum", "none")),

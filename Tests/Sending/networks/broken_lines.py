@@ -56,8 +56,7 @@ def replies_cut_at_many_places(bench):
 
 
 def lines(bench):
-    """With other faults of a line (closed, refused, garbled, doubled, other bytes) the capture lands and is stored
-    once."""
+    """With closed, refused, garbled, doubled or other bytes the capture still lands and is stored once."""
     cases = {
         "closed at once": Fault(close=True), "reset at once": Fault(close=True, reset=True),
         "the reply comes twice": Fault(reply="twice"), "the reply is garbled": Fault(reply="garble"),

@@ -54,8 +54,7 @@ def nobody_there(bench):
 
 
 def there_again(bench):
-    """`run --watch` waits until a server listens at the address, and then delivers all captures with one attempt
-    each."""
+    """`run --watch` waits until a server listens at the address, and then needs one attempt for each capture."""
     with fresh(bench) as server, FaultProxy(server.ports["plain"]) as proxy:
         proxy.down()
         rig = rig_to(bench, f"{proxy.url}/store")
@@ -71,8 +70,7 @@ def there_again(bench):
 
 
 def probes_send_nothing(bench):
-    """Probes of an offline destination only connect, so a server that comes back gets no request before the
-    transfer."""
+    """Probes of an offline destination only connect: the first request of a returned server is the transfer."""
     with Scripted(taking) as server, FaultProxy(server.port) as proxy:
         proxy.down()
         rig = rig_to(bench, proxy.url)
@@ -86,8 +84,7 @@ def probes_send_nothing(bench):
 
 
 def mended(bench):
-    """A cut wire makes the destination offline. The kernel reports when it is mended, so the run does not wait
-    longer."""
+    """A cut wire makes the destination offline; the kernel reports the repair, so the run does not wait longer."""
     with Wire() as wire, wire.serving(Scripted(taking, wire.address)) as server:
         rig = wire.inside(rig_to(bench, server.url))
         wire.cut()

@@ -39,8 +39,7 @@ class Sipping(SocketServer):
 
 
 def slow_reader(bench):
-    """The kernel accepts a body at once and sends it for ten seconds; only then do the two seconds for the answer
-    begin."""
+    """The kernel takes a body at once and sends it for ten seconds; then the two seconds for the answer begin."""
     rig, bundle = bench.rig(), bench.big(1_500_000)
     with Sipping() as server:
         rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", AT_ONCE, "--answer-timeout", "2s",

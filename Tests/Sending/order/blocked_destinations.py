@@ -101,8 +101,7 @@ def wrong_url(bench):
 
 
 def refused_run_by_run(bench):
-    """Five refusals in five short runs block as well; then one new capture is tried every five minutes until one
-    lands."""
+    """Five refusals over five short runs block too; then every five minutes another is tried, until one lands."""
     bundles, answer = bench.stock[:8], [400]
     with Scripted(lambda request: Reply(answer[0]) if request.method == "PUT" else Reply(405)) as server:
         rig = put_to(bench, server)
@@ -198,8 +197,7 @@ def whole_table_again(bench):
 
 
 def older_transfer(bench):
-    """One of two transfers is told to wait a minute; the other one's success three seconds later does not end the
-    wait."""
+    """One of two transfers is told to wait a minute; a later success of the other does not end the wait."""
     slow, second, third = bench.stock[:3]
 
     def reply(request):

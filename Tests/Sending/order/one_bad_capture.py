@@ -36,8 +36,7 @@ def lands_the_others(rig, bundles, is_resumed):
 
 
 def refused_alone(bench):
-    """404 or 403 to one capture blocks the destination, since the cause is unknown; each run tries another one
-    first."""
+    """404 or 403 to one capture blocks the destination, since the cause is unknown; each run begins with another."""
     bundles = bench.stock[:3]
 
     def judge(name, case):

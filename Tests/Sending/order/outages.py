@@ -5,8 +5,7 @@ from rigs import wait_until
 
 
 def blocked(bench):
-    """After five failures of several captures nothing is sent for 15 s; then one capture lands, and so do the
-    others."""
+    """After five failures of several captures nothing is sent for 15 s; then one lands, and so do the others."""
     rig, bundles = bench.rig(), bench.stock[:8]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))

@@ -74,8 +74,7 @@ def retry_all_spares_what_landed(bench):
 
 
 def lifetime(bench):
-    """A try that fails after --lifetime, counted from push or from `retry`, is the last one, whatever the table
-    says."""
+    """A try that fails after --lifetime, counted from push or `retry`, is the last, whatever the table says."""
     rig, bundle = bench.rig(), bench.stock[0]
     with CaptureAPI(bench.public) as api:
         api.always(Answer(503))

@@ -25,8 +25,7 @@ def have_landed(bench, rig, api, bundles):
 
 
 def other_capture(bench):
-    """If the server has the photo as the capture of another bundle, that is not adopted, and the bundle is sent
-    again."""
+    """If the server has the photo as another bundle's capture, this one is sent again instead of adopted."""
     rig, bundles = bench.rig(), twins(bench)
     with CaptureAPI(bench.public) as api:
         api.duplicates = "twice"
@@ -41,8 +40,7 @@ def other_capture(bench):
 
 
 def both_in_doubt(bench):
-    """If two captures of one photo are in doubt and the server has only one, it cannot tell which one, and both
-    land."""
+    """If two captures of one photo are in doubt and the server has one, nobody knows which, and both land."""
     has, lost = Answer(500, when="stored"), Answer(500)
     ends = {"the first": (has, lost), "the second": (lost, has), "both": (has, has), "neither": (lost, lost)}
     cases = {f"{name} stored, {word}": (answers, count) for name, answers in ends.items()
@@ -124,8 +122,7 @@ def second_of_two(landing, bench):
 
 
 def remote(bench):
-    """check --remote: `verified` with the first one's id does not mean that the second is lost; it is not sent
-    again."""
+    """check --remote: `verified` about the first does not mean that the second is lost; it is not sent again."""
     first, second = twins(bench)
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
@@ -141,8 +138,7 @@ def remote(bench):
 
 
 def a_pipe(bench):
-    """The first one's referenced file, which is in doubt, was replaced by a pipe without a writer: no run waits for
-    it."""
+    """The referenced file of the first capture, which is in doubt, is now a pipe without a writer: no run waits."""
     first, second = twins(bench)
     rig, path = referred(bench, "first", first)
     with CaptureAPI(bench.public) as api:

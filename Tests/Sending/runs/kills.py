@@ -24,8 +24,7 @@ def killed_often(bench):
 
 
 def killed_on_a_bad_line(bench):
-    """Kills at a server without keys, behind a line that loses each third reply: the queue asks and sends nothing
-    twice."""
+    """Kills at a server without keys, behind a line that loses each third reply: nothing is stored twice."""
     chance = bench.chance("kills on a bad line")
     rig = bench.rig()
     with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:

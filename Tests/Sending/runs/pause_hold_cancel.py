@@ -91,8 +91,7 @@ def stopped_by_user(command, state, is_half, bench):
 
 
 def stopped_and_woken(bench):
-    """During SIGSTOP, as when a laptop is closed, no other run takes over, and the user's command outlives the
-    answer."""
+    """During SIGSTOP, as on a closed laptop, no other run takes over, and the user's command wins over the answer."""
     with Scene(bench) as scene:
         first = scene.bundles[0]
         scene.running.tell(signal.SIGSTOP)

@@ -1,5 +1,4 @@
-"""Runs and other commands beside them: waiting for captures, watching for new ones, status, exit codes, a second
-run."""
+"""Runs and other commands beside them: waiting, watching for new captures, status, exit codes, a second run."""
 import json
 import re
 import threading

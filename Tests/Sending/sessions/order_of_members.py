@@ -6,8 +6,7 @@ from rigs import wait_until
 
 
 def sessions(bench):
-    """With four transfers at once and a first member that fails twice, the session arrives in order; others do not
-    wait."""
+    """With four transfers and a first member that fails twice, a session arrives in order; others do not wait."""
     rig, bundles = bench.rig(), bench.stock[:12]
     with CaptureAPI(bench.public) as api:
         rig.http(api.url, "--concurrency", "4", retry="0,1,1,1")

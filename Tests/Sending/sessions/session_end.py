@@ -1,5 +1,4 @@
-"""Each destination of a session's members is notified of its end, when all have landed, at least once, under one
-key."""
+"""Each destination is notified of a session's end when all members have landed, at least once, with one key."""
 import json
 import threading
 import time
@@ -182,8 +181,7 @@ def two_places(bench):
 
 
 def watched(bench):
-    """`run --watch` sends the end soon after `session end`; after a push during the run the end waits for that
-    capture."""
+    """`run --watch` sends the end soon after `session end`; a capture that is pushed during the run delays it."""
     bundles = bench.stock[:4]
     with Store() as server:
         rig = rig_to(bench, server, bundles=bundles[:2])

@@ -1,4 +1,4 @@
-"""Debian's nginx as the web server of the tests: one process for each test, on free loopback ports, ended by its id.
+"""Debian's nginx as the web server of the tests: one process for each test, on free loopback ports.
 
     with Nginx(folder, tls={"good": authority.server()}) as server:
         rig.dest("web", "put", "--url", f"{server.url}/store/{{sha256}}")

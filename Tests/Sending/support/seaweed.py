@@ -1,4 +1,4 @@
-"""SeaweedFS as the S3 store of the tests: one process for the whole suite, on free ports, ended by its id.
+"""SeaweedFS as the S3 store of the tests: one process for the whole suite, on free ports.
 
     rig.dest("s3", "s3", "--url", seaweed.shared(bench).url + "/prefix")
     seaweed.shared(bench).client().get("prefix/key")

@@ -23,7 +23,7 @@ final class ManualClock: Sendable {
         }
     }
 
-    /// Sets the wall clock alone forwards or back.
+    /// Changes only the wall clock, as if somebody had set it.
     func jump(_ milliseconds: Int) { times.withLock { $0.wall += milliseconds } }
 
     /// The wall clock in Unix milliseconds.

@@ -167,7 +167,7 @@ def retry_after(bench):
         for one, after in zip(seen, seen[1:]):
             pause = float(after["at"]) - float(one["at"])
             expect(one["status"] != "429" or pause > 0.9, f"{pause:.3f} s after a 429 the next request")
-    # A wait uses an attempt only if another capture landed since the last try, so the first wait of a capture uses none.
+    # A wait uses an attempt only if another capture landed since the last try, so the first wait uses none.
     more = sum(row.attempts - 1 for row in rig.deliveries())
     expect(more < len(refused), f"{more} attempts are burned by {len(refused)} refusals")
 

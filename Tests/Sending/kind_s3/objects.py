@@ -203,7 +203,7 @@ def given_back(bench):
 
 
 def refused_credentials(bench):
-    """Wrong or missing credentials block the destination, use no attempt and are never shown; right ones end the block."""
+    """Wrong or missing credentials block the destination, use no attempt and are not shown; right ones end that."""
     bundles = bench.stock[:2]
     right = seaweed.shared(bench).keys
     wrong = {"a wrong secret": Keys(right.id, "0123456789abcdefWRONG").environment,

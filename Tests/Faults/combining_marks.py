@@ -91,8 +91,8 @@ def hyphens(bench):
 
 TESTS = [("a slash at the end of a file's name", slash_is_a_folder),
          ("hints for odd names", hyphens),
-         ("hints that are pasted run what they say", hints_can_be_pasted),
-         ("--out-dir holds what is packed", packs_into_the_folder),
+         ("pasted hints run the command that they show", hints_can_be_pasted),
+         ("--out-dir contains the packed bundles", packs_into_the_folder),
          ("a name is made and replaced", replaces_in_the_folder),
          ("names that look alike", tells_names_apart),
-         ("location.raw is warned of", warns_of_a_member_with_a_dot)]
+         ("a location.raw causes a warning", warns_of_a_member_with_a_dot)]

@@ -139,11 +139,11 @@ def waits_for_the_lock(bench):
 
 TESTS = [
     ("16 packs at once, twice: 32 counters", distinct_counters),
-    ("counters go up, through every name of the key", counters_go_up_in_time),
+    ("counters increase, under every name of the key", counters_go_up_in_time),
     ("packs to one name at once: one wins", one_winner),
     ("key new four times at once: one key", one_key),
     ("trust add and revoke at once: no line is lost", all_lines),
     ("trust add of one name at once: one line", same_name),
     ("verify beside trust add and revoke", readers_beside_writers),
-    ("a held lock is waited for and never replaced", waits_for_the_lock),
+    ("packs wait for a held lock and never replace it", waits_for_the_lock),
 ]

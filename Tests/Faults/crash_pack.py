@@ -123,7 +123,7 @@ def syncs_in_order(bench):
     after(step, "fsync", f"{rig.out}>", "fsync of the bundle's folder")
 
 
-TESTS = [("a power cut finds the counter before the bundle, and bytes before names", syncs_in_order)]
+TESTS = [("after a power cut the counter precedes the bundle, and bytes precede names", syncs_in_order)]
 for mode, mode_words in MODES.items():
     TESTS += [(f"{mode}: a kill at any system call breaks nothing", functools.partial(keeps_promises, mode_words)),
               (f"{mode}: a kill at any system call leaves no stray", functools.partial(leaves_nothing, mode_words))]

@@ -147,8 +147,8 @@ def odd_environments(bench):
 TESTS = [
     ("file names with control characters are never shown raw", file_names),
     ("texts of a bundle are never shown raw", device_models),
-    ("texts of a spoilt bundle are never shown raw", spoilt_bundles),
+    ("texts of a damaged bundle are never shown raw", spoilt_bundles),
     ("names with a leading dash", leading_dashes),
-    ("names that are no UTF-8", not_unicode),
+    ("names that are not UTF-8", not_unicode),
     ("empty and missing variables", odd_environments),
 ]

@@ -191,9 +191,9 @@ TESTS = [
     ("a key or state of another user: 77", of_another_user),
     ("a key is never overwritten: 73", never_overwritten),
     ("odd files in the key's place", odd_keys),
-    ("asking for a missing key makes no file", leaves_no_lock),
+    ("a command that needs a missing key makes no file", leaves_no_lock),
     ("key new beside files of others: 73", foreign_names),
-    ("key new after one that was interrupted", interrupted),
-    ("a key that is reached by symbolic links counts once", linked),
+    ("key new after an interrupted one", interrupted),
+    ("a key behind symbolic links has one counter", linked),
     ("a key that has hard links: 78", hard_linked),
 ]

@@ -139,7 +139,7 @@ def large_trust_file(bench):
 
 TESTS = [
     ("a photo of 300 MB: pack, verify, show in constant memory", large_photo),
-    ("a depth map of a wrong, large size", large_depth),
+    ("a large depth map of the wrong size", large_depth),
     ("a depth map of 256 MiB: pack, verify, show in constant memory", huge_depth),
     ("metadata.json of 8 GiB, photo.jpg of 1 TiB", large_metadata),
     ("endless pipes", endless_input),

@@ -87,7 +87,7 @@ def no_name(bench):
 TESTS = [
     ("arguments that a preloaded library hides", hidden_by_setenv),
     ("arguments under faketime", under_faketime),
-    ("arguments that nothing tells: 70", without_proc),
+    ("arguments that cannot be found: 70", without_proc),
     ("no command: 64; help: 0", no_command),
     ("an empty name of the program", no_name),
 ]

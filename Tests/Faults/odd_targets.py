@@ -148,11 +148,11 @@ def trust_files(bench):
 
 
 TESTS = [
-    ("something is there: 73, nothing is touched", functools.partial(occupied, False)),
-    ("something is there, --force: a file is replaced, all else is refused", functools.partial(occupied, True)),
-    ("names under which nothing can be made: 73, no counter is used", impossible),
+    ("the target exists: 73, and it is not changed", functools.partial(occupied, False)),
+    ("the target exists, --force: a file is replaced, anything else is refused", functools.partial(occupied, True)),
+    ("names under which no file can be made: 73, no counter is used", impossible),
     ("the longest names of the file system", longest_names),
-    ("folders and files of others", by_permissions),
+    ("folders and files of other users", by_permissions),
     ("a bundle among its sources", raw_folder_as_target),
     ("a bundle in the place of a key file: 73", key_as_target),
     ("odd files in the trust file's place", trust_files),

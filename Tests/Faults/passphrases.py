@@ -156,7 +156,7 @@ def secrets_of_the_user(bench):
 
 TESTS = [
     ("passphrases: right, wrong, missing, by option and environment", passphrase),
-    ("a passphrase that is not needed", surplus_passphrase),
+    ("a passphrase that the key does not need", surplus_passphrase),
     ("a passphrase that would take hours: 78, at once", iterations),
     ("a passphrase file that others can read: a warning", secrets_of_the_user),
 ]

@@ -141,11 +141,11 @@ def few_descriptors(bench):
 
 
 TESTS = [
-    ("a full disk: 74, nothing stays, counters go on", full_disk),
+    ("a full disk: 74, no file stays, counters continue", full_disk),
     ("a disk without a free inode: nothing is signed", no_inode),
     ("a full disk below the key: 74, nothing is signed", full_key_disk),
     ("a read-only disk: 73, nothing is signed; reading commands work", read_only),
     ("a key on a read-only disk: its counter can be shown", read_only_key_show),
-    ("a limit on file sizes: nothing stays", file_size_limit),
-    ("few file descriptors: an error with words, or a whole bundle", few_descriptors),
+    ("a limit on file sizes: no file stays", file_size_limit),
+    ("few file descriptors: an error with a message, or a complete bundle", few_descriptors),
 ]

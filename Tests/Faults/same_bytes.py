@@ -124,5 +124,5 @@ TESTS = [
     ("another layout of metadata.json", sources),
     ("another user", other_user),
     ("photos around the sizes of buffers", chunks),
-    ("the umask rules the bundle's mode and never opens a key", umasks),
+    ("the umask determines the bundle's mode and never opens a key", umasks),
 ]

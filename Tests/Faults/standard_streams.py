@@ -121,5 +121,5 @@ TESTS += [
     ("closed standard input", functools.partial(closed_stream, 0)),
     ("closed standard output: nothing is printed into a file", functools.partial(closed_stream, 1)),
     ("closed standard error: nothing is printed into a file", functools.partial(closed_stream, 2)),
-    ("a slow pipe, and one that ends inside", interrupted_writer),
+    ("a slow pipe, and one that ends in the middle", interrupted_writer),
 ]

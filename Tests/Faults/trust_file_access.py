@@ -146,5 +146,5 @@ TESTS = [
     ("a trust file that is a symbolic link", linked),
     ("a trust file of another user: 77", of_another_user),
     ("a trust file that others can only read", harmless),
-    ("a trust file that was named: a warning", named),
+    ("a named trust file: a warning", named),
 ]

@@ -216,13 +216,13 @@ def large(bench):
 
 
 TESTS = [
-    ("TMPDIR that cannot be used: words, and only where it is needed", no_temporary_place),
-    ("a full place for temporary files: 74, no byte comes out", full_temporary_place),
-    ("a full disk: 74, no name is there", full_target),
+    ("an unusable TMPDIR: a message, but only if it is needed", no_temporary_place),
+    ("a full place for temporary files: 74, no output", full_temporary_place),
+    ("a full disk: 74, and no file", full_target),
     ("a full standard output: 74", full_standard_output),
     ("a reader that goes away: a quiet end", reader_goes_away),
     ("closed standard streams: nothing is printed into a file", closed_streams),
-    ("eight runs at once: one wins a name, no counter is used twice", crowd),
+    ("eight runs at once: one gets each name, no counter is used twice", crowd),
     ("20,000 names, and one of 300 MB, through --from0 in 40 MiB", many_names),
     ("300 MB in 40 MiB: multipart, from-body, extract, sign-request, verify -", large),
 ]

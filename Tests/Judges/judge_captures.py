@@ -74,7 +74,7 @@ def flips_found(bench):
 
 JUDGES = [
     ("real captures pack, and capbundle and verify.py accept them", verified),
-    ("real captures: photo, floats, metadata and position come out as they went in", unchanged),
+    ("real captures: photo, floats, metadata and position come back unchanged", unchanged),
     ("real captures: a pipe gives the same report as a file", by_pipe),
     (f"real captures: capbundle and verify.py find {FLIPS} flipped bits in each", flips_found),
 ]

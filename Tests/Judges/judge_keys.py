@@ -66,6 +66,6 @@ def openssl_shows_scrypt(bench):
 JUDGES = [
     ("openssl reads the plain device.key and derives the same public key", openssl_reads_plain),
     ("the printed key id is SHA-256 of the manifest's point", key_id),
-    ("cryptography opens the encrypted device.key, and not with a wrong passphrase", cryptography_reads_encrypted),
+    ("cryptography opens the encrypted device.key, but not with a wrong passphrase", cryptography_reads_encrypted),
     ("openssl asn1parse shows PBES2, scrypt N 2^17 r 8 p 1, AES-256-CBC", openssl_shows_scrypt),
 ]

@@ -260,12 +260,12 @@ def outputs_apart(bench):
 
 JUDGES = [
     ("verify of 60 files: any number of jobs prints the same", any_number_of_jobs),
-    ("verify --from0 prints what the names as arguments do", by_standard_input),
-    ("verify of 60 files: each report is that of the file alone, and keeps to the schema", each_as_alone),
-    ("verify --fail-fast stops at the first that fails, with any number of jobs", fail_fast),
-    ("verify --from0: line feeds, quotes, leading dashes, escapes, no UTF-8", odd_names),
+    ("verify --from0 prints the same as names given as arguments", by_standard_input),
+    ("verify of 60 files: each report equals that of the file alone, and matches the schema", each_as_alone),
+    ("verify --fail-fast stops at the first failure, with any number of jobs", fail_fast),
+    ("verify --from0: line feeds, quotes, leading dashes, escapes, invalid UTF-8", odd_names),
     ("pack --out-dir: reports and counters in the order of the captures", packs_in_order),
-    ("pack --out-dir: two bundles of one name are refused before any work", clashes),
+    ("pack --out-dir: two bundles with one name are refused before any work", clashes),
     ("pack --out-dir: one bad capture does not stop the rest, the worst exit code wins", one_bad_capture),
     ("pack --fail-fast stops, and reports each bundle that it made", packs_fail_fast),
     ("pack --from0: odd names, and `.` by its own name", packs_from_standard_input),

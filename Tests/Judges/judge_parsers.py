@@ -188,5 +188,5 @@ JUDGES = [
     ("every valid vector: bundle, body and bundle again; multipart (defnull) finds its entries", vectors),
     ("real captures: bundle, body and bundle again, byte for byte; to_body.py too", real_round_trips),
     ("real captures: pack --multipart writes the body of multipart", real_pack_writes_both),
-    ("real captures: extract --floats gives photo and floats as they went in", real_extracts),
+    ("real captures: extract --floats returns photo and floats unchanged", real_extracts),
 ]

@@ -291,13 +291,13 @@ def told(bench):
 JUDGES = [
     ("receive.py: the key of a request is the key of its bundle, with any Idempotency-Key", own_captures_only),
     ("receive.py: verify-file names the first capture of a photo, whoever sends another", first_of_a_photo),
-    ("receive.py: other bytes under an id that is there are refused", bytes_stay),
-    ("receive.py: what comes at once", races),
-    ("receive.py: headers that are not as they should be get their answer", heads),
-    ("receive.py: who sends is judged before the body", judged_by_the_head),
+    ("receive.py: other bytes under an existing id are refused", bytes_stay),
+    ("receive.py: simultaneous requests", races),
+    ("receive.py: wrong headers get the right answer", heads),
+    ("receive.py: the sender is checked before the body", judged_by_the_head),
     ("receive.py: forms: nested, endless, large", forms),
     ("receive.py: slow clients", slow_clients),
     ("receive.py: more clients than it serves at once", crowds),
-    ("receive.py: requests with some bytes spoilt", anything),
+    ("receive.py: requests with damaged bytes", anything),
     ("receive.py: asking for a capture", told),
 ]

@@ -113,8 +113,8 @@ def schemas_are_schemas(bench):
 
 JUDGES = [
     ("jsonschema: every Spec/*.schema.json is a schema", schemas_are_schemas),
-    ("jsonschema: verify --json keeps to verify-report.schema.json for every verdict", verify_reports),
-    ("jsonschema: pack --json keeps to pack-report.schema.json", pack_report),
-    ("jsonschema: so it does with a body, and of many captures", pack_reports_with_body_and_of_many),
-    ("jsonschema: from-body --json keeps to verify-report.schema.json for every verdict", from_body_reports),
+    ("jsonschema: verify --json matches verify-report.schema.json for every verdict", verify_reports),
+    ("jsonschema: pack --json matches pack-report.schema.json", pack_report),
+    ("jsonschema: pack --json also matches it with a body, and for many captures", pack_reports_with_body_and_of_many),
+    ("jsonschema: from-body --json matches verify-report.schema.json for every verdict", from_body_reports),
 ]

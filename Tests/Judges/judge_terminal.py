@@ -239,8 +239,8 @@ JUDGES = [
     ("a terminal: a wrong passphrase is 77", wrong_passphrase),
     ("a terminal: the echo is on again after Ctrl-C, SIGINT, SIGTERM and SIGHUP", leaves_the_echo_on),
     ("a terminal: Ctrl-C at the question is 130", interrupted_by_keyboard),
-    ("a terminal: the progress line is there only for people, and gone at the end", progress),
+    ("a terminal: the progress line is only for people, and disappears at the end", progress),
     ("a terminal: NO_COLOR, TERM=dumb and pipes get no escape sequences", no_colour),
     ("a terminal: verdicts and errors have a colour, and JSON has none", colour),
-    ("a terminal gets no bundle, body or entry", refuses_terminals),
+    ("a terminal: no bundle, body or entry is written to it", refuses_terminals),
 ]

@@ -85,6 +85,6 @@ def again(bench):
 
 TESTS = [
     ("30 days after its release a capture keeps its receipt, and the first and last change of its state", condensed),
-    ("numbers of rows are never used again", numbers),
+    ("row numbers are never reused", numbers),
     ("a capture that is stored again is condensed again", again),
 ]

@@ -214,9 +214,9 @@ def settings_are_rebuilt(bench):
 TESTS = [
     ("random bytes over a page: 74 and salvage, or as before; salvage finds all", corrupt_pages),
     ("no database under its name: 74 and salvage, nothing is deleted; salvage finds all", no_database),
-    ("the database is gone: salvage finds all", database_is_gone),
+    ("the database is missing: salvage finds all captures", database_is_gone),
     ("salvage without sidecars, or with a broken one", salvage_without_sidecars),
-    ("salvage passes a damaged bundle over, and keeps it", salvage_passes_damage_over),
+    ("salvage skips a damaged bundle, and keeps it", salvage_passes_damage_over),
     ("salvage keeps destinations and settings", settings_are_rebuilt),
     ("a queue of a newer tool: 11, untouched", newer),
 ]

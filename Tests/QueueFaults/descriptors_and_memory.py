@@ -128,6 +128,6 @@ TESTS = [
     ("memory of a batch", memory_of_a_batch),
     ("memory of a large bundle", memory_of_a_large_bundle),
     ("little address space", address_space),
-    ("a limit on file sizes: nothing half done stays", file_size_limit),
+    ("a limit on file sizes: no partial result stays", file_size_limit),
     ("the quota and the floor refuse with 12 and write nothing", quota),
 ]

@@ -250,15 +250,15 @@ def pruned_by_name(bench):
 
 
 TESTS = [
-    ("a delivery has its destination from push on, and dest default moves no backlog", at_push),
-    ("what is pushed while there is no destination gets the first that is added", first_destination),
-    ("a run cancels nothing that nobody cancelled", nothing_cancelled),
-    ("the oldest destination becomes the default when the default one goes", default_goes),
+    ("a delivery has its destination from push on, and dest default does not move it", at_push),
+    ("captures pushed without a destination get the first one", first_destination),
+    ("a run cancels nothing by itself", nothing_cancelled),
+    ("the oldest destination becomes the default when the default is removed", default_goes),
     ("dest rename: captures follow, and salvage knows the former name of the sidecars", renamed),
-    ("dest retire: no further captures, and what waits is still sent", retired),
-    ("dest retire --to moves what waits, unless it is in doubt", moved),
-    ("a name that a destination has or had is given to no other one", former_names),
+    ("dest retire: no further captures, and waiting ones are still sent", retired),
+    ("dest retire --to moves waiting deliveries, unless they are in doubt", moved),
+    ("no other destination gets a current or former name", former_names),
     ("a sidecar that names one destination twice breaks neither salvage nor check --repair", named_twice),
-    ("a push revives nothing at a retired destination", never_revived),
-    ("prune --cancelled ID lets go these and no others", pruned_by_name),
+    ("a push sends nothing to a retired destination", never_revived),
+    ("prune --cancelled ID releases only these captures", pruned_by_name),
 ]

@@ -190,9 +190,9 @@ def no_inode(bench):
 
 TESTS = [
     ("disks of several sizes fill up: 74 and --reference, nothing is half written", fills_up),
-    ("a batch that does not fit: only what is acknowledged is there", many_at_once),
+    ("a batch that does not fit: only acknowledged captures are stored", many_at_once),
     ("prune works on a disk without a free byte, and makes room", prune_makes_room),
     ("reading commands work on a disk without a free byte", reading_commands),
     ("every command ends on a disk without a free byte", other_commands),
-    ("a disk without a free inode: nothing is half written", no_inode),
+    ("a disk without a free inode: no partial file", no_inode),
 ]

@@ -154,9 +154,9 @@ def stopped_at_a_busy_lock(bench):
 
 
 TESTS = [
-    ("several bundles are read by several threads, and kept in their order", by_several_threads),
-    ("what is held is hashed before the turn to write", hashed_before),
-    ("what changes after it was hashed is hashed again", changed_meanwhile),
+    ("several threads read bundles, and their order is kept", by_several_threads),
+    ("stored bytes are hashed before push takes the lock", hashed_before),
+    ("a file that changes after it was hashed is hashed again", changed_meanwhile),
     ("a stray that changes after it was hashed is hashed again", stray_changed_meanwhile),
     ("a busy lock does not end a run", busy_lock),
     ("a transaction of another program does not end a run", busy_database),

@@ -183,10 +183,10 @@ def numbers(bench):
 
 TESTS = [
     ("bundles with hostile names", file_names),
-    ("names that are no UTF-8", not_unicode),
+    ("names that are not UTF-8", not_unicode),
     ("names from a pipe, each ended by NUL", names_from_a_pipe),
     ("names with a leading dash, and ../", dashes),
     ("the longest names and paths", long_names),
     ("hostile ids, sessions, destinations, values", words),
-    ("numbers over their edges: 64", numbers),
+    ("numbers beyond their limits: 64", numbers),
 ]

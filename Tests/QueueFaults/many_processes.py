@@ -277,11 +277,11 @@ def kills_in_a_crowd(bench):
 
 TESTS = [
     ("four pushes of the same capture at once: one copy, and all print its id", same_capture),
-    ("two push --move of copies at once: both files go, one copy is held", same_capture_moved),
+    ("two push --move of copies at once: both files are removed, one copy is stored", same_capture_moved),
     ("two push --move of one file at once: it is not lost", same_file_moved),
     ("eight push while one prunes and one lists: all ids, no errors", eight_and_two),
     ("four processes change the same states: the history has no gap", storms),
-    ("pushes are killed in a crowd: what was printed is held", kills_in_a_crowd),
+    ("pushes are killed beside others: each printed capture is stored", kills_in_a_crowd),
     ("a writer waits for its turn, a reader does not", waits_for_its_turn),
     ("a foreign transaction is waited for", another_writer_in_sqlite),
     ("a second run beside a run: 10", one_run),

@@ -233,8 +233,8 @@ TESTS = [
     ("links and hard links", links),
     ("the queue's bytes are its own", private_copy),
     ("--move unlinks only the very file that was stored", moved_only_if_the_same),
-    ("--move of the queue's own file, or of a delivered copy, takes nothing away", moved_into_itself),
-    ("what is no bundle: the verdict of verify, and the good ones are taken in", no_bundles),
-    ("a bundle that is still written", grows),
+    ("--move of the queue's own file, or of a delivered copy, removes nothing", moved_into_itself),
+    ("files that are not bundles: the verdict of verify, and the good ones are stored", no_bundles),
+    ("a bundle that is still being written", grows),
     ("a bundle that may not be read", unreadable),
 ]

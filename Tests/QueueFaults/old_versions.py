@@ -55,6 +55,6 @@ def keeps(bench):
 
 
 TESTS = [
-    ("an older run keeps its queue: every command of this version answers 10", beside_a_run),
+    ("an older run blocks its queue: every command of this version exits with 10", beside_a_run),
     ("the migration keeps every capture and cancels nothing", keeps),
 ]

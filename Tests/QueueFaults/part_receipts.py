@@ -67,7 +67,7 @@ def beside_a_whole_one(bench):
 
 
 TESTS = [
-    ("a receipt of the photo alone never lets a bundle go", photo_stays),
-    ("prune --accept-parts lets go what only parts were delivered of", accepted),
-    ("a receipt of the whole bundle counts beside one of the photo", beside_a_whole_one),
+    ("a receipt for the photo alone never releases a bundle", photo_stays),
+    ("prune --accept-parts releases captures that were delivered in part", accepted),
+    ("a receipt for the whole bundle counts beside one for the photo", beside_a_whole_one),
 ]

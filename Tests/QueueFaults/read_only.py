@@ -99,4 +99,4 @@ TESTS = [(f"a read-only disk{how}: reading commands work, writing ones say why n
                             ", with a write-ahead log and no shared memory":
                             ("queue.sqlite-shm",)}.items()]
 TESTS += [("a disk that turns read-only and back", becomes_read_only),
-          ("the queue of another user is closed", of_another_user_who_may_not_write)]
+          ("the queue of another user is refused", of_another_user_who_may_not_write)]

@@ -204,13 +204,13 @@ def alike_is_not_the_same(bench):
 
 
 TESTS = [
-    ("no age lets failed, held, cancelled or unsent captures go", never_pruned_by_age),
-    ("nothing that was just uploaded is deleted", not_at_once),
-    ("cancelled captures go only when the user says so", cancelled_only_when_asked),
-    ("what one of two destinations lacks, or what lacks its receipt, is kept", one_of_two),
-    ("what does not name the bundle's hash is no receipt", receipts),
+    ("failed, held, cancelled or unsent captures are kept at any age", never_pruned_by_age),
+    ("a capture that was just uploaded is not deleted", not_at_once),
+    ("cancelled captures are released only if the user says so", cancelled_only_when_asked),
+    ("a capture that one of two destinations lacks, or without a receipt, is kept", one_of_two),
+    ("a receipt without the bundle's hash is refused", receipts),
     ("retry --all does not touch completed captures", retry_all),
     ("pushes beside a slow command are not lost", beside_slow_commands),
-    ("a killed run strands nothing in uploading", not_stranded),
+    ("a killed run leaves no capture stuck in uploading", not_stranded),
     ("nothing but the hash decides that a capture is held", alike_is_not_the_same),
 ]

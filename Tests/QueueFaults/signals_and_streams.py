@@ -225,11 +225,11 @@ TESTS += [(f"{number.name} in a batch: what was printed is held", functools.part
           for number in (signal.SIGTERM, signal.SIGINT)]
 TESTS += [
     ("a reader that goes away: a quiet end", reader_goes_away),
-    ("push without a reader: no success, and again it prints the id", push_without_a_reader),
-    ("standard output is full: 74, and again it prints the id", full),
+    ("push without a reader: it fails, and a second push prints the id", push_without_a_reader),
+    ("standard output is full: 74, and a second push prints the id", full),
     ("standard output is full at push --move: the bundle is not lost", full_and_moved),
     ("closed standard input", functools.partial(closed_stream, 0)),
     ("closed standard output: nothing is printed into a file", functools.partial(closed_stream, 1)),
-    ("closed standard error: nothing is printed into a file", functools.partial(closed_stream, 2)),
-    ("full standard error stops nothing", full_standard_error),
+    ("closed standard error: no message is written into a file", functools.partial(closed_stream, 2)),
+    ("full standard error does not stop the work", full_standard_error),
 ]

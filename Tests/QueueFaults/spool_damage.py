@@ -195,13 +195,13 @@ REFERENCES = {"is gone": (lambda path: path.unlink(), ("missing",)),
               "is longer": (lambda path: overwrite(path, path.read_bytes() + b"x"),
                             ("quarantined", "missing", "reference"))}
 TESTS = [
-    ("changed bytes are not given, are set aside and kept; a push heals", changed),
+    ("changed bytes are refused, set aside and kept; a push repairs", changed),
     ("bytes damaged twice are kept twice", twice),
     ("damaged bytes are never sent", never_sent),
-    ("a bundle's file is gone: get 66, check 74, a push heals", file_gone),
-    ("a push finds out that what it holds is gone or cut", gone_before_a_push),
-    ("the whole spool is gone", whole_folder_gone),
-    ("a sidecar is gone", sidecar_gone),
+    ("a bundle's file is missing: get 66, check 74, a push repairs", file_gone),
+    ("a push notices that a stored file is missing or cut", gone_before_a_push),
+    ("the whole spool is missing", whole_folder_gone),
+    ("a sidecar is missing", sidecar_gone),
     ("two files are swapped", swapped),
 ]
 TESTS += [(f"a file pushed by reference {what}: it is never given, and never touched",

@@ -195,14 +195,14 @@ def of_a_text(bench):
 
 
 TESTS = [
-    ("what was released and is pushed again is stored again, and not sent again", is_held),
-    ("what is stored again is kept for its retention", for_its_retention),
-    ("--accept-clock clamps the time of storing, too", with_an_accepted_clock),
-    ("push --move of what was released leaves its bytes in the spool", moved),
-    ("adopt skips what was released", swept),
-    ("push --resend sends again what was delivered", sent_again),
-    ("a receipt stays when what is sent again is refused", refused_the_second_time),
-    ("a copy that is pushed amid a deletion takes its place", amid_a_deletion),
-    ("a copy of another hash is held, and destinations are asked for the hash of their receipt", of_another_hash),
-    ("a receipt that is text means the hash that it names", of_a_text),
+    ("a released capture that is pushed again is stored again, and not sent again", is_held),
+    ("a capture that is stored again is kept for its retention", for_its_retention),
+    ("--accept-clock also corrects the time of storing", with_an_accepted_clock),
+    ("push --move of a released capture leaves its bytes in the spool", moved),
+    ("adopt skips released captures", swept),
+    ("push --resend sends a delivered capture again", sent_again),
+    ("a receipt stays if the second delivery is refused", refused_the_second_time),
+    ("a copy that is pushed during a deletion replaces the first one", amid_a_deletion),
+    ("a copy with another hash is stored, and destinations are asked for the hash of their receipt", of_another_hash),
+    ("a text as receipt means the hash that it names", of_a_text),
 ]

@@ -155,11 +155,11 @@ def nothing_adopted(bench):
 
 TESTS = [
     ("a whole bundle that no row names: 15, and --repair takes it in", bundles),
-    ("a push uses a stray, and replaces one that is not whole", used_by_a_push),
-    ("what is no bundle is reported and never deleted", no_bundles),
+    ("a push uses a stray file, and replaces an incomplete one", used_by_a_push),
+    ("a file that is not a bundle is reported and never deleted", no_bundles),
     ("what a kill left in incoming/ goes with the next check", left_in_incoming),
-    ("check beside a push takes nothing away from it", check_beside_a_push),
+    ("check beside a push removes none of its files", check_beside_a_push),
     ("adopt: each bundle once, links are not followed", adopted),
-    ("adopt says that nothing is new only where nothing was refused", nothing_adopted),
+    ("adopt says that nothing is new only if nothing was refused", nothing_adopted),
     ("two adopts at once: each bundle once", adopted_at_once),
 ]

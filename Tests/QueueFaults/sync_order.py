@@ -87,5 +87,5 @@ def decided_before_deleted(bench):
 
 
 TESTS = [("a power cut finds bytes before names, names before rows, rows before the id", bytes_names_rows_id),
-         ("with --move a power cut finds the row before the source is gone", source_goes_last),
+         ("with --move a power cut leaves the row or the source", source_goes_last),
          ("a power cut finds the decision to delete before the deletion", decided_before_deleted)]

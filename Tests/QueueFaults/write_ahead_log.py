@@ -183,7 +183,7 @@ def gone(bench):
 TESTS = [
     ("a log cut at many lengths: every push whose frames are whole is there", cut),
     ("a log with a changed byte: every push before it is there", torn),
-    ("a log with old frames behind its end", rubbish_behind),
+    ("a log with old frames after its end", rubbish_behind),
     ("copies of a queue that is pushed into: what was acknowledged before is there", copied_while_pushing),
     ("no log, no shared memory: nothing is lost in silence", gone),
 ]

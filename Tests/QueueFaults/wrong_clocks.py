@@ -174,13 +174,13 @@ def another_boot(bench):
 
 
 TESTS = [
-    ("libfaketime deceives the tool", faketime_works),
-    ("a right clock: eight days are enough, six are not", right),
+    ("libfaketime changes the tool's clock", faketime_works),
+    ("a right clock: captures are released after eight days, not after six", right),
     ("set forward by a year on the same boot: nothing is deleted", set_forward),
     ("uploaded while the clock was ahead: deletion waits, --accept-clock ends it", uploaded_in_the_future),
     ("set back by a year: deletion waits, stamps do not go back", set_back),
     ("a queue made in 1970: nothing is deleted when the clock is right", queue_of_a_wrong_boot),
-    ("the table says that the clock jumped ahead: nothing is deleted", forward_in_the_table),
-    ("a last time seen that is newer than now: stamps go on from it", newer_last_seen),
-    ("another boot: nothing goes early", another_boot),
+    ("the table clock shows a jump ahead: nothing is deleted", forward_in_the_table),
+    ("a last seen time after now: times continue from it", newer_last_seen),
+    ("another boot: nothing is deleted early", another_boot),
 ]

@@ -194,14 +194,14 @@ def mended(bench):
 
 
 FAMILY = [
-    ("307 and 308 of the same origin are followed", same_origin),
+    ("307 and 308 to the same origin are followed", same_origin),
     ("301, 302, 303, loops and long chains are not", not_to_be_followed),
-    ("places that no one can be sent to", odd_places),
+    ("unusable values of Location", odd_places),
     ("another origin, without credentials: followed", without_credentials),
     ("another origin, with credentials: refused, and nothing sent there", with_credentials),
-    ("there and back again", there_and_back),
+    ("a redirect to another origin and back is refused", there_and_back),
     ("from https to http: never", from_https_to_http),
     ("http: device headers stay with their origin", of_the_api),
-    ("s3: signed requests stay with their origin", of_a_store),
-    ("a blocked destination goes on when its URL is put right", mended),
+    ("s3: signed requests follow no redirect", of_a_store),
+    ("a blocked destination continues when its URL is corrected", mended),
 ]

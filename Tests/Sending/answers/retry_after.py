@@ -137,9 +137,9 @@ def an_hour_is_an_hour(bench):
 FAMILY = [
     ("seconds and dates are honoured up to 24 hours, and burn nothing", honoured),
     ("zero, past, negative and garbage leave it to the table", none_at_all),
-    ("dates are counted by the server's clock", by_their_clock),
+    ("dates count from the server's clock", by_their_clock),
     ("a storm of 429 and 503 burns no attempt", storm),
-    ("the whole destination waits, and no other", whole_destination),
+    ("the whole destination waits, and no other one does", whole_destination),
     ("events of a wait", seen_in_events),
-    ("an hour is not cut to five minutes, and a date that is none is ignored", an_hour_is_an_hour),
+    ("an hour is not shortened to five minutes, and an invalid date is ignored", an_hour_is_an_hour),
 ]

@@ -211,10 +211,10 @@ def classes_differ(bench):
 
 
 FAMILY = [
-    ("every line of the table for http and put is met by a scenario", complete),
+    ("every line of the table for http and put has a scenario", complete),
     *((f"{kind}: answers of {title}", functools.partial(walk, kind=kind, hundred=hundred))
       for kind in ("http", "put")
       for title, hundred in (("2xx and 3xx", (2, 3)), ("4xx", (4,)), ("5xx and beyond", (5, 6, 9)))),
-    ("every status is looked at, and an answer in fragments is read whole", no_status_is_ignored),
+    ("every status ends a try, and an answer in fragments is read completely", no_status_is_ignored),
     ("403, 408, 409, 425, 501 and 507 differ", classes_differ),
 ]

@@ -147,7 +147,7 @@ def endless_header(bench):
 
 
 FAMILY = [
-    ("bytes that are no TLS", no_tls),
+    ("bytes that are not TLS", no_tls),
     ("an answer that nobody asked for", unasked_answer),
     ("put: the URL endpoint answers twice", answered_twice),
     ("a header line of 150 kB", endless_header),

@@ -215,12 +215,12 @@ def header_cannot_be_broken(bench):
 FAMILY = [
     ("a token from a file is sent with uploads, and not with questions", from_a_file),
     ("files with secrets that others can read: a warning", open_to_others),
-    ("a token that was renewed in the meantime burns nothing", rotated),
+    ("a token that was renewed in the meantime uses no attempt", rotated),
     ("four transfers at once renew it once", single_flight),
-    ("the command is run when a token is needed, and once", lazily),
+    ("the command runs only when a token is needed, and once", lazily),
     ("401 for ever: blocked after one renewal, nothing burned", refused_for_ever),
     ("a command that fails sends nothing", command_fails),
-    ("a command that hangs is ended", command_hangs),
-    ("a token file that went away", file_goes_away),
+    ("a command that hangs is killed", command_hangs),
+    ("a missing, empty or unreadable token file", file_goes_away),
     ("no second header comes out of a token", header_cannot_be_broken),
 ]

@@ -208,9 +208,9 @@ FAMILY = [
     ("a token and headers beside --url-endpoint", endpoint),
     ("a client certificate and a redirect", client_certificate),
     ("the query of a plain URL", remote_url),
-    ("an error that repeats token, header and query", echoes),
+    ("an error that quotes token, header and query", echoes),
     ("the password of a proxy", proxies),
-    ("http: the reason of a rejection repeats the token", told_reasons),
-    ("tokens, signatures and queries are shown nowhere", no_secrets),
+    ("http: the reason of a rejection quotes the token", told_reasons),
+    ("no output shows tokens, signatures or queries", no_secrets),
     ("a query in --url is sent and not shown", query_of_settings),
 ]

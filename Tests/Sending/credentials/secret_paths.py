@@ -115,9 +115,9 @@ def shown_again(bench):
 
 
 FAMILY = [
-    ("put: the path is shown nowhere, however it ends", put),
-    ("put: the path of a fetched URL is shown nowhere", fetched),
-    ("s3: the path is shown nowhere", s3),
-    ("http: the path is shown nowhere", http),
+    ("put: no output shows the path, whatever the result", put),
+    ("put: no output shows the path of a fetched URL", fetched),
+    ("s3: no output shows the path", s3),
+    ("http: no output shows the path", http),
     ("--no-secret-path shows it again", shown_again),
 ]

@@ -62,5 +62,5 @@ def tested_by_status(bench):
 FAMILY = [
     ("dest show, set and test", words),
     ("dest test", tested_http),
-    ("dest test goes by what the server says", tested_by_status),
+    ("the exit code of dest test depends on the server's answer", tested_by_status),
 ]

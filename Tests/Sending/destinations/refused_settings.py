@@ -65,5 +65,5 @@ def own_headers(bench):
 FAMILY = [
     ("settings that cannot work are refused", bad_settings),
     ("a URL with a fragment is refused", fragments),
-    ("--header of what is not the user's to say is refused", own_headers),
+    ("--header refuses headers that the tool sets", own_headers),
 ]

@@ -69,7 +69,7 @@ def paced_folder(bench):
 
 
 FAMILY = [
-    ("a destination whose settings cannot be used is blocked, and stops no other", blocked),
-    ("dest set mends settings that could not be used", mended),
-    ("a folder keeps the pace that it was given", paced_folder),
+    ("a destination with unusable settings is blocked, and the others continue", blocked),
+    ("dest set repairs unusable settings", mended),
+    ("a folder keeps its settings for retries and concurrency", paced_folder),
 ]

@@ -222,8 +222,8 @@ FAMILY = [
       for code in ("TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED")),
     ("network errors, 5xx and 429 are tried again, as often as the table says", retried),
     ("Retry-After is honoured, in seconds and as a date", told_to_wait),
-    ("after an ambiguous end the server is asked, and what it has is adopted", asked_first),
-    ("a 500 for what is stored already never loops", no_loop),
+    ("after an ambiguous result the server is asked, and its capture is adopted", asked_first),
+    ("a 500 for a stored capture causes no endless loop", no_loop),
     ("errors that are no JSON", plain_text),
     ("409 is no success without a proof", conflict_needs_a_proof),
 ]

@@ -139,11 +139,11 @@ def word_in_a_header(bench):
 
 FAMILY = [
     ("our clock is wrong: signed anew by the server's, once a run, without burning an attempt", corrected),
-    ("a few minutes within the window", within_the_window),
-    ("the server's clock jumps under a run", jumps),
-    ("polls are signed by the corrected clock", polls),
+    ("a few minutes off, within the window", within_the_window),
+    ("the server's clock jumps during a run", jumps),
+    ("polls are signed with the corrected clock", polls),
     *((f"{code} for ever: held, nothing burned", functools.partial(for_ever, code))
       for code in ("TIMESTAMP_EXPIRED", "REPLAY_DETECTED")),
-    ("TIMESTAMP_EXPIRED by a clock that cannot be", mad_clocks),
-    ("http: --header with a word of the server's codes", word_in_a_header),
+    ("TIMESTAMP_EXPIRED with an impossible time", mad_clocks),
+    ("http: --header with a word from the server's codes", word_in_a_header),
 ]

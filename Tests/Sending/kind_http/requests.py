@@ -117,9 +117,9 @@ def large(bench):
 
 
 FAMILY = [
-    ("202 with an id is a success: id, URL and receipt are kept", landed),
+    ("202 with an id is a success: id, URL and receipt are stored", landed),
     ("the body is that of capbundle multipart, the headers are made for each attempt", request),
-    ("the URL: a path where it has none, ids put in", urls),
-    ("files that cannot be read", lost_files),
+    ("the URL: the path is added if missing, and placeholders are filled in", urls),
+    ("unreadable key and token files", lost_files),
     ("a body of 8 MB", large),
 ]

@@ -211,13 +211,13 @@ def slow_body(bench):
 
 FAMILY = [
     ("statuses that are final: one try, and the reason is kept", final),
-    ("statuses that are tried again: the table ends it", tried_again),
-    ("statuses that hold the destination: nothing burned, nothing sent", held),
+    ("statuses that are tried again until the table ends", tried_again),
+    ("statuses that block the destination: no attempt is used, nothing is sent", held),
     ("--until-empty does not wait for refused credentials", held_until_empty),
     ("a 403 of an edge is tried again", edges),
     ("413 before the body was sent is final", too_big),
     ("an answer amid the body with a reset after it counts", reset_after_the_answer),
-    ("429 with Retry-After holds the destination", retry_after),
+    ("429 with Retry-After blocks the destination", retry_after),
     ("409 and 412: the server is asked what it has", there_already),
     ("a body that stalls until the server gives up", slow_body),
 ]

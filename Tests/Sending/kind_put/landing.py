@@ -215,11 +215,11 @@ def told_digests(bench):
 FAMILY = [
     ("a bundle lands where the template says, and HEAD confirms it", landed),
     ("bundle, photo or body", parts),
-    ("templates: {sha256}, {id}, {session}; what cannot work is refused", templates),
+    ("templates: {sha256}, {id}, {session}; a shared URL is refused", templates),
     ("a server without HEAD: the status counts; a wrong length: a failed try", heads),
     ("a digest in the answer that agrees or disagrees", digests),
     ("half the bytes kept and 200 said: not landed, the copy here stays", short_bodies),
     ("put: 201, and HEAD is not allowed", unasked),
     ("--header Content-Type", one_type),
-    ("put: which digests are of our bytes", told_digests),
+    ("put: which digests in an answer are about our bytes", told_digests),
 ]

@@ -205,10 +205,10 @@ def unknown_condition(bench):
 FAMILY = [
     ("a URL with {id} and without {sha256} is refused with a hint", refused),
     ("a destination of an older version with such a URL is blocked until it is changed", blocked),
-    ("a torn object under the hash is repaired by the next PUT", torn),
-    ("a fetched URL replaces nothing that is there", not_replaced),
-    ("two captures for which a command names one URL", two_in_one_place),
-    ("a condition of the user's or the endpoint's takes the place of ours", own_condition),
+    ("the next PUT replaces an incomplete object under the hash", torn),
+    ("a PUT to a fetched URL replaces nothing", not_replaced),
+    ("two captures for which a command prints the same URL", two_in_one_place),
+    ("a condition from the user or the endpoint replaces ours", own_condition),
     ("a 409 for a missing folder is tried again, and says that nothing is there", missing_folder),
     ("a server that does not know If-None-Match gets the bytes without it", unknown_condition),
 ]

@@ -271,13 +271,13 @@ def never_shown(bench):
 
 
 FAMILY = [
-    ("a command gives the URL, when it is sent and not before", by_command),
-    ("an endpoint gives the URL, and headers to be sent", by_endpoint),
+    ("a command returns the URL, and runs only when the bundle is sent", by_command),
+    ("an endpoint returns the URL and headers", by_endpoint),
     ("a URL whose time is over or that is refused once is fetched anew", fetched_anew),
     ("a URL that runs out while the bundle waits", over_in_the_queue),
-    ("a URL that is refused for good holds the destination", refused_for_good),
-    ("a warning for a life under 24 hours", short_lives),
-    ("a command that gives no URL", no_url),
-    ("an endpoint that gives no URL", endpoint_without_url),
+    ("a URL that is refused twice blocks the destination", refused_for_good),
+    ("a warning for a URL valid for less than 24 hours", short_lives),
+    ("a command that prints no URL", no_url),
+    ("an endpoint that returns no URL", endpoint_without_url),
     ("the query of a URL is never shown", never_shown),
 ]

@@ -166,12 +166,12 @@ def by_status(bench):
 
 
 FAMILY = [
-    ("a server that shows late what it took is asked again", shown_late),
-    ("a server that does not show what it took proves nothing", not_shown),
-    ("three captures in a row that are not shown block the destination, and the message names the setting",
+    ("a server that shows an accepted bundle late is asked again", shown_late),
+    ("a server that does not show an accepted bundle proves nothing", not_shown),
+    ("three unproven captures in a row block the destination, and the message names the setting",
      three_in_a_row),
-    ("captures that are not shown are counted across runs", across_runs),
-    ("captures that are shown between those that are not keep the destination open", a_proof_between),
-    ("a run that is stopped between two looks ends at once", stopped),
-    ("--proof status takes the status as the proof", by_status),
+    ("unproven captures are counted across runs", across_runs),
+    ("proven captures between unproven ones prevent a block", a_proof_between),
+    ("a run that is stopped between two HEADs ends at once", stopped),
+    ("--proof status accepts the status as proof", by_status),
 ]

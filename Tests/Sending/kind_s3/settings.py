@@ -176,8 +176,8 @@ def signed_headers(bench):
 FAMILY = [
     ("credentials and regions, from variables and files", places),
     ("a credentials file that others can read: a warning", open_to_others),
-    ("the request, and its signature made anew by hand", request),
+    ("the request, and its signature computed by the test", request),
     ("a clock that is two hours off", skewed),
-    ("URLs that cannot be one of a store", refused_settings),
-    ("s3: own headers are signed as the store does it", signed_headers),
+    ("URLs that cannot belong to a store", refused_settings),
+    ("s3: own headers are signed as the store expects", signed_headers),
 ]

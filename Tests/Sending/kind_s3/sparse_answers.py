@@ -95,6 +95,6 @@ def no_reason(bench):
 
 FAMILY = [
     ("s3: the bytes are read back where nothing else proves them", read_back),
-    ("s3: in doubt, and no right to look", write_only),
+    ("s3: in doubt, and no permission to look", write_only),
     ("a status line without a reason", no_reason),
 ]

@@ -67,5 +67,5 @@ def slow_by_choice(bench):
 
 FAMILY = [
     ("the time for an answer starts when the other side has the body", slow_reader),
-    ("a slow --bwlimit is no standstill", slow_by_choice),
+    ("a slow --bwlimit is not a standstill", slow_by_choice),
 ]

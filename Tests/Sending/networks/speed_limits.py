@@ -73,7 +73,7 @@ def nothing_is_made_up(bench):
 
 FAMILY = [
     ("--bwlimit", limited),
-    ("--bwlimit is kept", bandwidth),
+    ("a transfer takes as long as --bwlimit demands", bandwidth),
     ("http: --bwlimit and a signature", paced_and_signed),
-    ("the bytes that are counted are those on the wire", nothing_is_made_up),
+    ("only bytes on the wire are counted", nothing_is_made_up),
 ]

@@ -234,7 +234,7 @@ FAMILY = [
     ("a plain server on the port of https: nothing but a greeting", plain_server),
     ("a handshake that breaks off", cut_in_the_handshake),
     ("--ca", own_authority),
-    ("files for TLS that cannot be used", wrong_files),
+    ("unusable files for TLS", wrong_files),
     ("client certificates", client_certificates),
     ("http and s3 over TLS", behind_tls),
     ("a server that knows no newer version than TLS 1.1", old_versions),

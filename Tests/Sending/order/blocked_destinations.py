@@ -249,16 +249,16 @@ def not_such_a_server(bench):
 
 
 FAMILY = [
-    ("a capture that is always told to wait keeps nobody back", always_told_to_wait),
-    ("a capture that is too large for the server keeps nobody back", too_large_for_the_server),
-    ("a mistake in a URL fails no capture for good", wrong_url),
+    ("a capture that is always told to wait does not delay the others", always_told_to_wait),
+    ("a capture that is too large for the server does not delay the others", too_large_for_the_server),
+    ("with a mistake in a URL no capture fails for good", wrong_url),
     ("a destination that refuses everything is blocked, run by run", refused_run_by_run),
     ("refusals of two captures are obeyed", few_captures),
     ("refusals of the last two captures are obeyed", few_that_are_left),
-    ("an outage burns no attempt, and the trials rotate", outage),
+    ("an outage uses no attempt, and the trials rotate", outage),
     ("an error of the API itself counts in an outage", the_servers_own_errors),
-    ("retry gives the whole table again", whole_table_again),
-    ("an older transfer's end says nothing of a newer block", older_transfer),
-    ("nobody there is one outage for all transfers", one_outage_for_all_lanes),
+    ("retry allows all attempts of the table again", whole_table_again),
+    ("an older transfer's end does not end a newer block", older_transfer),
+    ("a missing server is one outage for all transfers", one_outage_for_all_lanes),
     ("404 to POST blocks the destination", not_such_a_server),
 ]

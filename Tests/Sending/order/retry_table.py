@@ -113,8 +113,8 @@ def state_of_a_failure(bench):
 
 FAMILY = [
     ("the table of waiting times, and not a formula", the_table_itself),
-    ("each capture has its own time to be tried again, after a restart too", a_timer_each),
-    ("retry --all sends nothing again that has landed", retry_all_spares_what_landed),
-    ("a lifetime that is over", lifetime),
-    ("a failed try is told as failed", state_of_a_failure),
+    ("each capture has its own retry time, even after a restart", a_timer_each),
+    ("retry --all does not send delivered captures again", retry_all_spares_what_landed),
+    ("a lifetime that has expired", lifetime),
+    ("a failed try has the event failed", state_of_a_failure),
 ]

@@ -145,5 +145,5 @@ FAMILY = [
     ("a referred file that changed before it is sent", changed_before),
     ("a referred file that changes while it is sent", changed_amid),
     ("http by reference: a hook that writes", changed_by_a_hook),
-    ("bytes that changed since the push do not arrive", other_bytes),
+    ("bytes that changed after the push do not arrive", other_bytes),
 ]

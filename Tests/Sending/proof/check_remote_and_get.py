@@ -228,8 +228,8 @@ def copy_at_http(bench):
 
 
 FAMILY = [
-    ("get of what was pruned brings it back", fetched),
-    ("get refuses what the server has instead", fetched_wrong),
+    ("get fetches a pruned bundle", fetched),
+    ("get refuses other bytes of the server", fetched_wrong),
     ("check --remote finds what the server lost", lost),
     ("check --remote finds what the server shortened", shortened),
     ("check --remote where the server cannot be asked", unconfirmed),
@@ -237,5 +237,5 @@ FAMILY = [
     ("check --remote of put, and how findings are counted", remote_put),
     ("check --remote of put asks for the copy that was delivered", copy_at_put),
     ("check --remote of s3 asks for the copy that was delivered", copy_at_s3),
-    ("check --remote of http where another copy is held", copy_at_http),
+    ("check --remote of http if the queue holds another copy", copy_at_http),
 ]

@@ -238,13 +238,13 @@ FAMILY = [
     *((f"the answer is lost in twelve ways: a server with {server}", functools.partial(lost, server))
       for server in SERVERS),
     ("the network eats the answer", by_the_proxy),
-    ("a kept connection ends: nothing is sent again without a question", kept_connection),
-    ("after the last byte, and nothing is there", not_stored),
+    ("a kept connection ends: the server is asked before anything is sent again", kept_connection),
+    ("a cut after the last byte, and the server stored nothing", not_stored),
     *((f"killed between their yes and our commit: a server with {server}",
        functools.partial(killed_before_commit, server)) for server in SERVERS),
     ("the key is in use", still_at_work),
-    ("what is no yes adopts nothing", bad_proofs),
-    ("no loop without end", never_a_loop),
+    ("only a clear yes adopts a capture", bad_proofs),
+    ("no endless loop", never_a_loop),
     ("which retries have a new key", keys_of_retries),
     ("--verify-url", other_service),
 ]

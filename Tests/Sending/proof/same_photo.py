@@ -200,11 +200,11 @@ def alike_is_sent(bench):
 FAMILY = [
     ("verify-file knows the photo as another capture", other_capture),
     ("two captures of one photo in doubt", both_in_doubt),
-    ("a capture of another photo is none", others_are_none),
-    ("the first landed by another destination", functools.partial(second_of_two, elsewhere)),
+    ("a capture of another photo does not count", others_are_none),
+    ("the first landed through another destination", functools.partial(second_of_two, elsewhere)),
     ("the first was marked as uploaded", functools.partial(second_of_two, by_hand)),
     ("the first was cancelled and pruned in doubt", functools.partial(second_of_two, let_go)),
     ("check --remote", remote),
-    ("the first has become a pipe", a_pipe),
+    ("the first was replaced by a pipe", a_pipe),
     ("captures that are merely alike are all sent", alike_is_sent),
 ]

@@ -231,13 +231,13 @@ def read_once(bench):
 
 
 FAMILY = [
-    ("a byte that changed after the push is found while it is sent", flipped_byte),
-    ("a byte that changed is found in a row without a tag", flipped_byte_without_tag),
-    ("a row without a tag is sent", without_tag),
-    ("a tag that does not fit sound bytes is dropped", wrong_tag),
-    ("the hash of the body is made at push where a destination signs", made_at_push),
-    ("the hash of the body is made by the first signed try otherwise", made_at_first_try),
+    ("a byte that changed after the push is noticed during the transfer", flipped_byte),
+    ("a changed byte is noticed without a tag", flipped_byte_without_tag),
+    ("a capture without a tag is sent", without_tag),
+    ("a wrong tag of sound bytes is dropped", wrong_tag),
+    ("push computes the hash of the body if a destination signs", made_at_push),
+    ("otherwise the first signed try computes it", made_at_first_try),
     ("the signature is right after the key was changed", another_key),
-    ("a stored hash of a body of another form is not used", another_form),
+    ("the stored hash of a body in another form is not used", another_form),
     ("a signed upload reads the bytes once", read_once),
 ]

@@ -148,13 +148,13 @@ def flood(bench):
 
 
 FAMILY = [
-    ("what it is told, and how", told),
-    ("a blocked destination is told", held_is_told),
+    ("the event and its form", told),
+    ("a blocked destination has an event", held_is_told),
     ("a command that fails is a warning", fails),
     ("a command that floods", floods),
     ("a command that hangs is killed", hangs),
-    ("a run with a hook is asked to end", asked_to_end),
-    ("words of a server are not run", cannot_break_out),
+    ("a run with a hook gets SIGTERM", asked_to_end),
+    ("texts from a server are not executed", cannot_break_out),
     ("the command may use the queue", own_commands),
     ("commands that print without end", flood),
 ]

@@ -139,7 +139,7 @@ def lines_for_people(bench):
 
 FAMILY = [
     ("events of a run are as documented", of_a_run),
-    ("a state is told once it is on the disk", on_the_disk_first),
+    ("an event follows the commit of its state", on_the_disk_first),
     ("events of waits", of_waits),
     ("lines for people", lines_for_people),
 ]

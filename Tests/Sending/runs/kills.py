@@ -110,5 +110,5 @@ FAMILY = [
     ("200 kills at random moments of runs: each lands once", killed_often),
     ("40 kills on a line that loses replies, to a server without keys", killed_on_a_bad_line),
     ("killed while half is sent", killed_half_sent),
-    ("what a kill interrupted is sent by the next run", killed_ones_run_again),
+    ("the next run sends the captures that a kill interrupted", killed_ones_run_again),
 ]

@@ -110,8 +110,8 @@ def stopped_and_woken(bench):
 
 FAMILY = [
     ("pause and resume", paused),
-    ("pause --now of what is sent whole", functools.partial(paused_now, False)),
-    ("pause --now of what is half sent", functools.partial(paused_now, True)),
+    ("pause --now of a capture that is completely sent", functools.partial(paused_now, False)),
+    ("pause --now of a capture that is half sent", functools.partial(paused_now, True)),
     ("pause --dest", paused_destination),
     ("pause --now --dest after dest rename", paused_after_rename),
     *((f"{command} while it is sent, {'half' if is_half else 'whole'}",

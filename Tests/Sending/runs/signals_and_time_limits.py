@@ -53,7 +53,7 @@ def duration(bench):
 
 FAMILY = [
     *((f"{number.name}: what is under way is finished", functools.partial(asked_to_end, number)) for number in ENDED),
-    ("a second signal parks what is sent whole", functools.partial(asked_twice, False)),
+    ("a second signal parks a capture that is completely sent", functools.partial(asked_twice, False)),
     ("a second signal parks what is half sent", functools.partial(asked_twice, True)),
     ("--grace", grace),
     ("--max-duration", duration),

@@ -158,5 +158,5 @@ FAMILY = [
     ("status of a run", shown),
     ("--concurrency", side_by_side),
     ("exit codes and --quiet", codes),
-    ("nothing is lost that is pushed beside a slow run", pushed_meanwhile),
+    ("a push beside a slow run loses nothing", pushed_meanwhile),
 ]

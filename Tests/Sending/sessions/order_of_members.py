@@ -37,5 +37,5 @@ def stepped_over(bench):
 
 FAMILY = [
     ("a session arrives in its order", sessions),
-    ("a session steps over those that will not go", stepped_over),
+    ("a session does not wait for members that will not be sent", stepped_over),
 ]

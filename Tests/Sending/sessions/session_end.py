@@ -264,17 +264,17 @@ def names_what_was_sent(bench):
 
 
 FAMILY = [
-    ("told once, after the last member, and recorded", once),
+    ("sent once, after the last member, and recorded", once),
     ("members in their order, then the end", in_order),
-    ("an end is told by one of four transfers", by_one),
+    ("one of four transfers sends an end", by_one),
     ("not before the end, nor before the last member", not_before),
     ("lost and refused answers: the same key until a yes", lost_answers),
-    ("kill -9 between the yes and the row", killed),
+    ("kill -9 between the answer and the commit", killed),
     ("--incomplete", incomplete),
     ("late pushes, and --reopen with a new key", late_pushes),
     ("two destinations, two keys", two_places),
     ("run --watch", watched),
     ("a session's end refused beside one that is not due", ends_refused),
-    ("a session's end that is not taken", end_not_taken),
+    ("a session's end that the server refuses", end_not_taken),
     ("a session's end names what was sent", names_what_was_sent),
 ]

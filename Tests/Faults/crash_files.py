@@ -64,7 +64,7 @@ def key_recover(named, bench):
         old = rig.state("after the kill")
         expect(old in (0, 500), f"the counter is {old}, expected 0 or 500")
         rig.verify(rig.bundle())
-        expect(rig.state() == old + 1, "the counter does not go on")
+        expect(rig.state() == old + 1, "the counter does not continue")
 
     sweep_over(bench, bench.rig, lambda rig: ["key", "recover", "--counter", "500"], look, "device.key.lock", named)
 

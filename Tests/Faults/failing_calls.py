@@ -54,8 +54,8 @@ def pack_trial(scene, error, is_named_from, call):
             counters += [counter_in(data) or 0]
         elif data != old:
             # Once the bundle has its name, only the sync of the folder can fail; the bundle that stays must be whole.
-            expect(result.code == 0 or call.order > is_named_from, "a failed pack changes what is under the final name")
-            rig.verify(target, about="what is under the final name")
+            expect(result.code == 0 or call.order > is_named_from, "a failed pack changes the final file")
+            rig.verify(target, about="the file under the final name")
             counters.append(counter_in(data))
         expect(not rig.strays(), f"leaves {rig.strays()}")
         rig.state("after the error")

@@ -118,7 +118,7 @@ def not_unicode(bench):
     decoy = os.fsencode(rig.out) + "/x\ufffd\ufffd.bundle".encode()
     with open(decoy, "wb") as file:
         file.write(b"another file")
-    rig.run("verify", os.fsdecode(name)).must(0, 64, 66, about="verify of a name that is no UTF-8, beside a decoy")
+    rig.run("verify", os.fsdecode(name)).must(0, 64, 66, about="verify of a name that is not UTF-8, beside a decoy")
     raw = write_raw(rig.folder / "raw")
     with open(os.fsencode(raw) + b"/\xff\xfe", "wb"):
         pass

@@ -93,7 +93,7 @@ def used_up(bench):
     rig.verify(bundle)
     for _ in range(2):
         rig.pack(rig.out / "more.bundle").must(78).naming(path, "used up")
-    expect(not (rig.out / "more.bundle").exists() and rig.state() == TOP, "goes on after the last counter")
+    expect(not (rig.out / "more.bundle").exists() and rig.state() == TOP, "it continues after the last counter")
     rig.run("key", "show").must(0)
 
 

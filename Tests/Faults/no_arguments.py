@@ -13,7 +13,7 @@ def preloaded(bench):
     """Makes a library whose constructor calls setenv, which moves the environment away from the arguments."""
     compiler = shutil.which("cc") or shutil.which("clang")
     if not compiler:
-        raise Skipped("there is no C compiler")
+        raise Skipped("this machine has no C compiler")
     library = bench.folder / "early.so"
     if not library.exists():
         subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=SHIM.encode(), check=True)

@@ -39,12 +39,12 @@ def occupied(forced, bench):
         before = os.lstat(target)
         result = rig.pack(target, *(["--force"] if forced else []))
         result.must(*([0, 73] if code is None else [code]))
-        expect(victim.read_text() == "not yours", "what the link points to was written to")
+        expect(victim.read_text() == "not yours", "the link's target was written to")
         expect(not (rig.out / "nowhere").exists(), "a dangling link was written through")
         expect(not rig.strays(), f"leaves {rig.strays()}")
         if result.code:
             result.naming(target, name)
-            expect(os.lstat(target).st_ino == before.st_ino, "what was there is gone")
+            expect(os.lstat(target).st_ino == before.st_ino, "the existing file is gone")
             expect(rig.state() == 0, "a counter was used")
         else:
             rig.verify(target)
@@ -139,7 +139,7 @@ def trust_files(bench):
         for words in (["trust", "add", "new", rig.key + ".pub"], ["trust", "revoke", "new"], ["trust", "list"],
                       ["verify", rig.bundle() if not (rig.out / "x.bundle").exists() else rig.out / "x.bundle"]):
             rig.run(*words, "--trust", path).must(*codes, about=" ".join(map(str, words[:2])))
-        expect(os.lstat(path), "what was there is gone")
+        expect(os.lstat(path), "the existing file is gone")
 
     # A FIFO is not tested here: with a shell's `--trust <(command)` it is right to wait for the writer.
     every({"a folder": (os.mkdir, (66, 73, 74)),

@@ -89,7 +89,7 @@ def umasks(bench):
 
 def other_user(bench):
     if os.geteuid() != 0:
-        raise Skipped("only root can become somebody else")
+        raise Skipped("only root can become another user")
     rig = bench.rig()
     first = rig.bundle()
     for folder, _, names in os.walk(rig.folder):
@@ -99,7 +99,7 @@ def other_user(bench):
     other = rig.bundle("nobody.bundle", **who)
     same_as(first, other, "another user")
     rig.run("verify", other, **who).must(0, about="verify as another user")
-    expect(other.stat().st_uid == NOBODY, "the bundle belongs to somebody else")
+    expect(other.stat().st_uid == NOBODY, "the bundle belongs to another user")
 
 
 def chunks(bench):

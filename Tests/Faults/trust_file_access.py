@@ -38,7 +38,7 @@ def refused(bench, spoil, place):
         result.naming(place(rig), name)
         expect((rig.trust.read_bytes() if rig.trust.exists() else b"") == before, f"{name}: the trust file was changed")
         os.chmod(place(rig), 0o755 if os.path.isdir(place(rig)) else 0o644)
-        rig.run(*words).must(code, about=f"{name}, mended")
+        rig.run(*words).must(code, about=f"{name}, repaired")
 
 
 def open_files(bench):
@@ -58,7 +58,7 @@ def no_file_yet(bench):
     rig.trust.parent.chmod(0o777)
     rig.run("verify", rig.out / "x.bundle").must(77).naming(rig.trust.parent)
     rig.trust.parent.chmod(0o1777)
-    rig.run("verify", rig.out / "x.bundle").must(3, about="as in /tmp nobody may replace our file there")
+    rig.run("verify", rig.out / "x.bundle").must(3, about="as in /tmp, other users may not replace our file there")
 
 
 def linked(bench):

@@ -53,7 +53,7 @@ def full_temporary_place(bench):
                   ["from-body", "../x.body", "-o", "-"]):
         ended, left = mounted(rig, place, tmpfs("size=64k"), *words)
         ended.must(74, about=" ".join(words))
-        expect(not left and not ended.out, f"{words[0]}: leaves {left}, or {len(ended.out)} bytes came out")
+        expect(not left and not ended.out, f"{words[0]}: leaves {left}, or {len(ended.out)} bytes were written")
     expect(not rig.strays(), f"leaves {rig.strays()}")
 
 
@@ -212,7 +212,7 @@ def large(bench):
 
     every(cases, judge)
     same = subprocess.run(["cmp", bundle, other], check=False).returncode == 0
-    expect(same and (opened / "photo.jpg").stat().st_size == (raw / "photo.jpg").stat().st_size, "other bytes came out")
+    expect(same and (opened / "photo.jpg").stat().st_size == (raw / "photo.jpg").stat().st_size, "it wrote other bytes")
 
 
 TESTS = [

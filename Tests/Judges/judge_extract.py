@@ -101,7 +101,7 @@ def altered(bench):
                 expect(result.returncode == wanted, f"{what}: exit {result.returncode}, not {wanted}")
                 expect(not out.exists(), f"{what} {options}: something was made: {list(out.rglob('*'))[:3]}")
         result = bench.capbundle("extract", path, "metadata.json", expected=None)
-        expect(result.returncode == wanted and not result.stdout, f"{what}: {len(result.stdout)} bytes came out")
+        expect(result.returncode == wanted and not result.stdout, f"{what}: {len(result.stdout)} bytes were written")
 
 
 def overwriting(bench):
@@ -116,7 +116,7 @@ def overwriting(bench):
     expect(_files(out) == _payload(bundle) | {"other": b"mine too"}, "--force gives others")
     before = _files(out)
     _extract(bench, bench.write("spoilt.bundle", bundle.spoilt("photo.jpg", 99)), out, "--force", code=1)
-    expect(_files(out) == before, "--force with an altered bundle changed what was there")
+    expect(_files(out) == before, "--force with an altered bundle changed existing files")
 
 
 def links(bench):

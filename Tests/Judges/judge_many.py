@@ -101,12 +101,12 @@ def fail_fast(bench):
     first = next(place for place, code in enumerate(codes) if code)
     for jobs in (1, 2, 8):
         result = _verify(bench, *names, "--fail-fast", "--json", "--jobs", jobs)
-        expect(len(documents(result.stdout)) == first + 1, f"{jobs} jobs: goes on after number {first}")
+        expect(len(documents(result.stdout)) == first + 1, f"{jobs} jobs: continues after number {first}")
         expect(result.returncode == codes[first], f"{jobs} jobs: exit {result.returncode}, not {codes[first]}")
         good = [name for name in names if name.endswith("good")]
         expect(_verify(bench, *good, "--fail-fast", "--jobs", jobs).returncode == 0, "nothing failed, and it stops")
         sure = _verify(bench, *good, "many/none", *good, "--fail-fast", "--json", "--jobs", jobs)
-        expect(len(documents(sure.stdout)) == len(good) + 1 and sure.returncode == 66, "a missing file is no stop")
+        expect(len(documents(sure.stdout)) == len(good) + 1 and sure.returncode == 66, "a missing file stops nothing")
 
 
 def odd_names(bench):
@@ -119,7 +119,7 @@ def odd_names(bench):
     reports = documents(result.stdout)
     expect([report["file"] for report in reports[:len(ODD)]] == ODD, "other names came back")
     expect([report["exit_code"] for report in reports] == [0] * len(ODD) + [66], "not every odd name can be opened")
-    expect(result.returncode == 66 and len(reports) == len(ODD) + 1, f"a name that is no UTF-8: {result.returncode}")
+    expect(result.returncode == 66 and len(reports) == len(ODD) + 1, f"a name that is not UTF-8: {result.returncode}")
     shown = _verify(bench, "--from0", input=text, cwd=folder)
     for stream in (shown.stdout, shown.stderr):
         text_ = stream.decode()

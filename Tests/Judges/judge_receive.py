@@ -46,7 +46,7 @@ def own_captures_only(bench):
 def first_of_a_photo(bench):
     bodies, photo = captures(bench), form(file_part((SAMPLE / "photo.jpg").read_bytes()))
     with receiving(bench, "receive-photo") as receiver:
-        expect(receiver.look_up(photo)[1]["data"]["status"] == "no_record", "a photo that nobody sent is known")
+        expect(receiver.look_up(photo)[1]["data"]["status"] == "no_record", "a photo that was never sent is known")
         first = _taken(receiver, "first", bodies["first"])
         for name, device in (("stranger's", "stranger"), ("later", "judge"), ("first", "judge")):
             status, answer = receiver.post(bodies[name].data, device)
@@ -66,7 +66,7 @@ def bytes_stay(bench):
         capture_id = _taken(receiver, "first", bodies["first"])
         for name in ("packed again", "chained"):
             _same(receiver.post(bodies[name].data), (409, "CAPTURE_EXISTS"), name)
-        expect(receiver.bundle(capture_id) == bodies["first"].bundle.data, "what was kept is replaced")
+        expect(receiver.bundle(capture_id) == bodies["first"].bundle.data, "the stored bundle is replaced")
         expect(_taken(receiver, "again", bodies["first"]) == capture_id, "the first is refused")
 
 
@@ -154,7 +154,7 @@ def judged_by_the_head(bench):
         with socket.create_connection(("127.0.0.1", receiver.port), MUST_ANSWER) as link:
             link.sendall(request("POST", CAPTURES, receiver.signed(body, **{"Content-Length": str(LIMIT + 1)})) + body)
             with link.makefile("rb") as answer:
-                expect(b"413" in answer.read(12) and answer.read(), "the answer to what is too large is lost")
+                expect(b"413" in answer.read(12) and answer.read(), "the answer to a body that is too large is lost")
 
 
 def forms(bench):

@@ -111,7 +111,7 @@ def as_json(bench):
     piped = bench.capbundle("sign-request", "-", "--device-id", DEVICE, "--format", "json", input=body.data).stdout
     piped = json.loads(piped)
     expect(piped["body_sha256"] == told["body_sha256"], "a pipe has another hash")
-    expect(_verified(bench, piped["headers"], body.path, bench.public), "openssl refuses what was signed from a pipe")
+    expect(_verified(bench, piped["headers"], body.path, bench.public), "openssl refuses a signature made from a pipe")
 
 
 def ids(bench):

@@ -23,7 +23,7 @@ ODD_MEMBERS = {
 def manifest(bench):
     for name, options in (("plain", ()), ("omitted", ("--location", "omit")), ("no-depth", ("--no-depth",))):
         data = bench.pack(name, SAMPLE, *options).manifest
-        expect(rfc8785.dumps(json.loads(data)) == data, f"manifest.json of the {name} bundle is not what it writes")
+        expect(rfc8785.dumps(json.loads(data)) == data, f"rfc8785 writes another manifest.json for {name}")
 
 
 def metadata(bench):
@@ -37,7 +37,7 @@ def metadata(bench):
     (raw / "metadata.json").write_text(json.dumps(backwards, indent=3, ensure_ascii=True))
     fields.pop("location")
     data = bench.pack("odd", raw).entries["metadata.json"]
-    expect(data == rfc8785.dumps(fields), "metadata.json is not what it writes")
+    expect(data == rfc8785.dumps(fields), "metadata.json differs from what rfc8785 writes")
 
 
 JUDGES = [

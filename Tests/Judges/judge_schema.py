@@ -94,7 +94,7 @@ def from_body_reports(bench):
         result = bench.capbundle("from-body", body, "-o", folder / "made", "--json", "--force", expected=(code,))
         report = json.loads(result.stdout)
         expect(report["report"] == "capture-bundle/from-body/1", f"{name}: the report calls itself something else")
-        expect(("output" in report) == (code == 0), f"{name}: output is told of wrongly")
+        expect(("output" in report) == (code == 0), f"{name}: the report of the output is wrong")
         _validate(schema, result.stdout, f"from-body --json of {name}")
     result = bench.capbundle("from-body", folder / "none", "-o", folder / "x", "--json", expected=(66,))
     _validate(schema, result.stdout, "from-body --json of nothing")
@@ -103,7 +103,7 @@ def from_body_reports(bench):
 def schemas_are_schemas(bench):
     found = sorted(SPEC.glob("*.schema.json"))
     if not found:
-        raise Skipped("there is no Spec/*.schema.json")
+        raise Skipped("Spec/*.schema.json is missing")
     for path in found:
         try:
             validator(path)

@@ -45,7 +45,7 @@ def _check(name, body, delivery):
            f"{name}: other parts: {sorted(found)}")
     body.check_metadata(found["metadata"][2])
     for part, filename, kind, data in wanted[1:]:
-        expect(found[part] == (filename, kind, data), f"{name}: {part} is not what the bundle holds")
+        expect(found[part] == (filename, kind, data), f"{name}: {part} differs from the bundle's contents")
     headers = delivery.headers
     expect(delivery.digest == hashlib.sha256(body.data).hexdigest(), f"{name}: other bytes arrived")
     expect(headers["Content-Length"] == str(len(body.data)) and not delivery.is_chunked, f"{name}: another length")

@@ -76,7 +76,7 @@ def pack_asks_once(bench):
         terminal.answer(ASK, SECRET + "\n")
         code, shown, out, _ = terminal.end()
         expect(code == 0 and bench.write("typed-pipe.bundle", out), f"to a pipe: exit {code}")
-        expect(bench.verify(bench.folder / "typed-pipe.bundle") == 3, "to a pipe: what came is no bundle")
+        expect(bench.verify(bench.folder / "typed-pipe.bundle") == 3, "to a pipe: the output is not a bundle")
 
 
 def sign_request_asks(bench):
@@ -213,7 +213,7 @@ def colour(bench):
             _, shown, out, err = terminal.end()
         expect(re.search(rb"\x1b\[[0-9;]+m[^\x1b]*" + word, shown), f"{words[0]}: {word.decode()} has no colour")
         expect(b"\x1b[0m" in shown, f"{words[0]}: the colour never ends")
-        expect(ESCAPE not in out + err, f"{words[0]}: escapes in the stream that is no terminal")
+        expect(ESCAPE not in out + err, f"{words[0]}: escapes in a stream that is not a terminal")
     with Terminal(bench, "verify", "--json", good) as terminal:
         shown = terminal.end()[1]
     expect(ESCAPE not in shown, "JSON has escapes")

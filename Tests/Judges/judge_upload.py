@@ -80,7 +80,7 @@ def taken(bench):
     with served(server) as url:
         said = sender.upload(f"{url}/captures", 0, "a capture/").stdout
     expect(not server.problems and len(server.digests) == 1, f"the server says: {server.problems}")
-    expect(uuid.UUID(json.loads(said)["data"]["capture_id"]), "what the server answered is not printed")
+    expect(uuid.UUID(json.loads(said)["data"]["capture_id"]), "the server's answer is not printed")
     sender.keeps_the_bundle("taken")
     body = bench.folder / "upload-body"
     bench.capbundle("multipart", sender.bundle, "-o", body)

@@ -77,7 +77,7 @@ class Terminal:
         end = time.monotonic() + seconds
         while self.echoes:
             if time.monotonic() > end:
-                raise Failed("what is typed is shown")
+                raise Failed("typed characters are shown")
             time.sleep(0.005)
 
     def answer(self, prompt, text):
@@ -96,7 +96,7 @@ class Terminal:
             self.process.stdin.close()
         while self.process.poll() is None or self._read(0.02):
             if time.monotonic() > stop:
-                raise Failed(f"goes on after {self.shown[-100:]!r}")
+                raise Failed(f"it continues after {self.shown[-100:]!r}")
             for stream in select.select([self.master, *piped], [], [], 0.05)[0]:
                 if stream == self.master:
                     self._read(0)

@@ -18,7 +18,7 @@ def sent(bench):
     rig.run("run").must(0, about="run")
     later(rig, bench.stock[9])
     rig.aged(*bundles, days=39)
-    expect(sorted(ids(rig.run("prune").must(0))) == sorted(bundle.id for bundle in bundles), "they are not let go")
+    expect(sorted(ids(rig.run("prune").must(0))) == sorted(bundle.id for bundle in bundles), "they are not released")
     return rig, bundles
 
 
@@ -75,7 +75,7 @@ def again(bench):
     rig.push(bundles[0], options=("--resend",))
     rig.run("run").must(0, about="run")
     later(rig, bench.stock[8])
-    expect(len(events(rig, bundles[0])) > 3, "there is no history of the second time")
+    expect(len(events(rig, bundles[0])) > 3, "the second time has no history")
     rig.aged(bundles[0], days=8)
     rig.run("prune").must(0)
     rig.aged(bundles[0], days=31)

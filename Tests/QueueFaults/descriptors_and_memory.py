@@ -120,7 +120,7 @@ def quota(bench):
     rig.run("config", "limit", "none").must(0, about="config limit none")
     rig.run("config", "free-floor", "900TB").must(0, about="config free-floor")
     result = rig.run("push", bench.stock[5].path).must(12, about="below the floor")
-    expect(not result.out and bench.stock[5].id not in rig.rows(), "below the floor something is taken in")
+    expect(not result.out and bench.stock[5].id not in rig.rows(), "below the floor something is stored")
 
 
 TESTS = [

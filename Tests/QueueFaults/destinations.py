@@ -31,7 +31,7 @@ def at_push(bench):
     expect(sidecar["destinations"] == ["a"], f"the sidecar names {sidecar['destinations']}")
     rig.run("dest", "default", "b").must(0)
     rig.push(bench.stock[1])
-    expect(goes(rig, bench.stock[0]) == {"a": "pending"}, "dest default moves what was pushed before")
+    expect(goes(rig, bench.stock[0]) == {"a": "pending"}, "dest default moves an earlier capture")
     rig.run("run").must(0, about="run")
     for bundle, name in ((bench.stock[0], "a"), (bench.stock[1], "b")):
         expect(goes(rig, bundle) == {name: "completed"}, f"after the run it is at {goes(rig, bundle)}")
@@ -52,7 +52,7 @@ def first_destination(bench):
     wanted = {waiting.id: {"a": "pending"}, held.id: {"a": "held"}, done.id: {"": "completed"}}
     for bundle in (waiting, held, done):
         expect(goes(rig, bundle) == wanted[bundle.id], f"{goes(rig, bundle)} instead of {wanted[bundle.id]}")
-    rig.run("retry", cancelled.id).must(0, about="retry of what was cancelled before")
+    rig.run("retry", cancelled.id).must(0, about="retry of a capture that was cancelled before")
     rig.run("release", held.id).must(0)
     rig.run("run").must(0, about="run")
     for bundle in (waiting, held, cancelled):
@@ -98,8 +98,8 @@ def renamed(bench):
     folder(rig, "b")
     rig.run("dest", "default", "b").must(0)
     rig.run("dest", "rename", "a", "b").must(64, about="rename to a name that is taken")
-    rig.run("dest", "rename", "a", "-x").must(64, about="rename to what is no name")
-    rig.run("dest", "rename", "nowhere", "x").must(78, about="rename of what is not there")
+    rig.run("dest", "rename", "a", "-x").must(64, about="rename to an invalid name")
+    rig.run("dest", "rename", "nowhere", "x").must(78, about="rename of a missing destination")
     rig.run("dest", "rename", "a", "attic").must(0, about="rename")
     rig.run("dest", "show", "a").must(78, about="show of the former name")
     expect("formerly" in rig.run("dest", "show", "attic").must(0).out.decode(), "show does not name the former one")
@@ -150,7 +150,7 @@ def moved(bench):
         database.execute("UPDATE deliveries SET state = 'cancelled' WHERE destination = 2 AND capture = "
                          "(SELECT seq FROM captures WHERE id = ?)", (cancelled.id,))
     rig.run("dest", "retire", "a", "--to", "a").must(64, about="retire to itself")
-    rig.run("dest", "retire", "a", "--to", "nowhere").must(78, about="retire to what is not there")
+    rig.run("dest", "retire", "a", "--to", "nowhere").must(78, about="retire to a missing destination")
     expect(default(rig) == "a", "a retire that was refused changed something")
     said = rig.run("dest", "retire", "a", "--to", "b").must(0, about="retire --to").text
     expect("3 waiting captures moved" in said and "1 capture still to be sent to a" in said, f"it says {said!r}")
@@ -241,8 +241,8 @@ def pruned_by_name(bench):
     expect(ids(result) == [named.id] and "expected cancelled" in result.text, f"{result.out!r} {result.text!r}")
     left = [bundle for bundle in (named, other, waiting) if rig.spool_file(bundle).exists()]
     expect(left == [other, waiting], f"{len(left)} bundles are left")
-    rig.run("prune", "--cancelled", named.id).must(66, about="prune of what is gone")
-    rig.run("prune", "--cancelled", "ffffffff").must(66, about="prune of what is not there")
+    rig.run("prune", "--cancelled", named.id).must(66, about="prune of a released capture")
+    rig.run("prune", "--cancelled", "ffffffff").must(66, about="prune of a missing capture")
     (rig.out / "ids").write_text(f"{other.id}\n")
     with open(rig.out / "ids", "rb") as source:
         piped = rig.run("prune", "--cancelled", "-", stdin=source).must(0, about="ids from standard input")

@@ -45,7 +45,7 @@ def open_shard(bench):
     """A shard with mode 0777 does no harm, because the folders above it are closed to other users."""
     rig = filled(bench)
     rig.spool_file(bench.stock[0]).parent.chmod(0o777)
-    words_for_people(rig.run("push", bench.stock[0].path).must(0, 77, about="push of what is held in an open shard"))
+    words_for_people(rig.run("push", bench.stock[0].path).must(0, 77, about="push of a bundle in an open shard"))
     words_for_people(rig.run("check").must(0, 15, 77, about="check"), lines=10)
     gives(rig, bench.stock[1])
 
@@ -124,7 +124,7 @@ def links_in_place(bench):
         if name == "spool" or name == "queue.sqlite":
             refused(rig.run("list"), 77, about=f"{name}: list")
         expect(before == (victim.read_bytes() if victim.is_file() else sorted(victim.iterdir())),
-               f"what the link in place of {name} points to has changed")
+               f"the target of the link in place of {name} has changed")
         expect(place.is_symlink(), f"the link in place of {name} is gone")
 
     every({name: name for name in names}, judge)
@@ -155,11 +155,11 @@ def links_in_the_spool(bench):
     victim.write_bytes(bench.stock[3].data)
     place.symlink_to(victim)
     result = rig.run("get", bundle.id, "-o", "-").must(1, 2, 66, 74, 77, about="get")
-    expect(not result.out, "get gives what a link points to")
+    expect(not result.out, "get returns a link's target")
     words_for_people(rig.run("check", "--read-data").must(1, 15, 74, 77, about="check"), lines=10)
     rig.uploaded(bench.stock[1])
     rig.run("prune", "--older-than", "0s").must(0, 74, 77, about="prune")
-    expect(victim.read_bytes() == bench.stock[3].data, "what a link points to has changed")
+    expect(victim.read_bytes() == bench.stock[3].data, "a link's target has changed")
 
 
 def linked_queue(bench):

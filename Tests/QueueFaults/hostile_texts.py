@@ -161,7 +161,7 @@ def words(bench):
     chosen = bench.chance("words").sample(sorted(cases), 10)
     every({name: cases[name] for name in chosen}, judge)
     expect(rig.names() == before, "something was made")
-    expect(len(clean(rig)) == 2, "something was taken in")
+    expect(len(clean(rig)) == 2, "something was stored")
 
 
 def numbers(bench):
@@ -178,7 +178,7 @@ def numbers(bench):
                  ["list", "--limit=-1"], ["list", f"--limit={2**64}"], ["check", "--read-data-subset=101%"]):
         result = rig.run(*(bench.stock[1].path if word == "NEW" else word for word in line))
         harmless(result.must(64, about=" ".join(line)), line[0])
-    expect(len(clean(rig)) == 1, "something was taken in or let go")
+    expect(len(clean(rig)) == 1, "something was stored or released")
 
 
 TESTS = [

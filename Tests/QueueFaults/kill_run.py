@@ -29,10 +29,10 @@ class Run(Scene):
         holds(rig, *sent, rows=rows, about="after the kill")
         for bundle in sent:
             copy = disk / f"{bundle.id}.bundle"
-            expect(not copy.exists() or copy.read_bytes() == bundle.data, "half a copy is under the final name")
+            expect(not copy.exists() or copy.read_bytes() == bundle.data, "a partial copy is under the final name")
             state = rows[bundle.id]["state"]
             expect(state in ("pending", "uploading", "completed"), f"a delivery is {state} after the kill")
-            expect(state != "completed" or copy.exists(), "completed, and there is no copy")
+            expect(state != "completed" or copy.exists(), "completed without a copy")
         rig.run("run").must(0, about="run again")
         rows = clean(rig, "after run again")
         for bundle in sent:

@@ -25,7 +25,7 @@ class Salvage(Scene):
         expect(kept, "the damaged database is nowhere")
         listed = rig.run("list", "--json")
         listed.must(0, 66, 74, about="list after the kill")
-        expect(listed.code or len(listed.out.splitlines()) in (0, 5), "list works and says half of what there is")
+        expect(listed.code or len(listed.out.splitlines()) in (0, 5), "list works but shows only a part")
         # If the killed salvage finished, the database is sound, and salvage refuses to replace that.
         rig.run("salvage").must(64 if listed.code == 0 and listed.out else 0, about="salvage again")
         rows = clean(rig, "after salvage again")

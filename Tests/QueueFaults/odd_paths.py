@@ -17,7 +17,7 @@ def links_are_not_followed(bench):
     (place / "zz").symlink_to(rig.out / "victim")
     (place / "zzz").symlink_to(".")
     result = rig.run("adopt", rig.out / "place").must(0)
-    expect(not result.out, f"something was taken in: {result.out!r}")
+    expect(not result.out, f"something was stored: {result.out!r}")
     (rig.out / "link").symlink_to("victim")
     expect(rig.run("adopt", rig.out / "link").must(0).out, "a link that was named is followed")
 

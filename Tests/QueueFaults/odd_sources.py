@@ -42,7 +42,7 @@ def odd(bench):
         expect(name in absent or os.path.lexists(path), "is gone")
 
     every(cases, judge)
-    expect(len(clean(rig)) == 1, "something was taken in")
+    expect(len(clean(rig)) == 1, "something was stored")
 
 
 def odd_standard_inputs(bench):
@@ -62,7 +62,7 @@ def odd_standard_inputs(bench):
         refused(rig.run("push", "-", stdin=endless.stdout), 2, about="a bundle and zeros without end")
         endless.stdout.close()
     refused(rig.run("push", "-"), 2, 64, 66, about="push - < /dev/null")
-    expect(len(clean(rig)) == 1, "something was taken in")
+    expect(len(clean(rig)) == 1, "something was stored")
 
 
 def links(bench):
@@ -174,7 +174,7 @@ def no_bundles(bench):
         verdict.must(case[1], about="capbundle verify")
 
     every(cases, judge)
-    expect(rig.run("list").code == 66 or not clean(rig), "something was taken in")
+    expect(rig.run("list").code == 66 or not clean(rig), "something was stored")
     result = rig.run("push", bench.stock[1].path, rig.out / "cut.bundle", bench.stock[2].path).must(2, about="a batch")
     expect(ids(result) == [bench.stock[1].id, bench.stock[2].id], f"a batch prints {result.out!r}")
     result = rig.run("push", rig.out / "cut.bundle", rig.out / "an altered photo.bundle", rig.out / "nothing",
@@ -223,7 +223,7 @@ def unreadable(bench):
     os.chown(rig.out, 0, 0)
     rig.run("push", path, **who).must(0, about="a file that may be read")
     result = rig.run("push", "--move", path, **who)
-    expect(path.exists(), "--move unlinks what it may not")
+    expect(path.exists(), "--move unlinks a file that it must keep")
     expect(result.code == 0 or result.text, f"exit {result.code} without a word")
 
 

@@ -24,7 +24,8 @@ def photo_stays(bench):
         receipt(rig, bundle, part)
     rig.aged(photo, body, whole, plain, days=400)
     for options in ((), ("--older-than", "0s"), ("--cancelled", "--older-than", "0s")):
-        expect(photo.id not in ids(rig.run("prune", *options).must(0)), f"prune {options} lets go what only the photo "
+        expect(photo.id not in ids(rig.run("prune", *options).must(0)),
+               f"prune {options} releases a bundle of which only the photo "
                "was delivered of")
         holds(rig, photo)
     rows = rig.rows()
@@ -40,11 +41,11 @@ def accepted(bench):
     rig, photo = bench.rig(), bench.stock[0]
     rig.push(photo)
     receipt(rig, photo, "photo")
-    expect(not ids(rig.run("prune", "--accept-parts").must(0)), "prune --accept-parts lets go what is new")
+    expect(not ids(rig.run("prune", "--accept-parts").must(0)), "prune --accept-parts releases a new capture")
     rig.aged(photo, days=8)
     expect(ids(rig.run("prune", "--accept-parts", "--dry-run").must(0)) == [photo.id], "a dry run does not name it")
     expect(ids(rig.run("prune", "--accept-parts").must(0)) == [photo.id], "prune --accept-parts keeps it")
-    expect("parts_only" not in status(rig), "status goes on saying it")
+    expect("parts_only" not in status(rig), "status still says it")
 
 
 def beside_a_whole_one(bench):
@@ -56,10 +57,10 @@ def beside_a_whole_one(bench):
     rig.push(bundle, options=("--dest", "one", "--dest", "two"))
     receipt(rig, bundle, "photo", "--dest", "one")
     rig.aged(bundle, days=8)
-    expect(not ids(rig.run("prune").must(0)), "it is let go before the second delivery")
+    expect(not ids(rig.run("prune").must(0)), "it is released before the second delivery")
     rig.run("cancel", bundle.id).must(0, about="cancel of the second")
     rig.aged(bundle, days=8)
-    expect(not ids(rig.run("prune").must(0)), "with the second cancelled it is let go")
+    expect(not ids(rig.run("prune").must(0)), "with the second cancelled it is released")
     rig.run("retry", bundle.id).must(0, about="retry")
     receipt(rig, bundle, "bundle", "--dest", "two")
     rig.aged(bundle, days=8)

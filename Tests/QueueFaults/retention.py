@@ -39,18 +39,18 @@ def never_pruned_by_age(bench):
     rig, chosen = spread(bench)
     for options in (("--dry-run",), (), ("--older-than", "0s"), ("--older-than", "1s")):
         printed = ids(rig.run("prune", *options).must(0, about="prune"))
-        expect(set(printed) <= {chosen["completed"].id}, f"prune {' '.join(options)} lets go {printed}")
+        expect(set(printed) <= {chosen["completed"].id}, f"prune {' '.join(options)} releases {printed}")
         left = {state: bundle for state, bundle in chosen.items() if state != "completed"}
         holds(rig, *left.values(), about=f"prune {' '.join(options)}")
         for state, bundle in left.items():
             expect(rig.spool_file(bundle).read_bytes() == bundle.data, f"{state}: other bytes")
-    expect(not rig.spool_file(chosen["completed"]).exists(), "what was uploaded years ago is not let go")
+    expect(not rig.spool_file(chosen["completed"]).exists(), "a capture that was uploaded years ago is not released")
 
 
 def cancelled_only_when_asked(bench):
     rig, chosen = spread(bench)
     printed = ids(rig.run("prune", "--cancelled", "--older-than", "99999d").must(0, about="prune --cancelled"))
-    expect(printed == [chosen["cancelled"].id], f"prune --cancelled lets go {printed}")
+    expect(printed == [chosen["cancelled"].id], f"prune --cancelled releases {printed}")
     for state, bundle in chosen.items():
         expect(rig.spool_file(bundle).exists() == (state != "cancelled"), f"{state}: the file is wrong")
 
@@ -87,11 +87,11 @@ def one_of_two(bench):
                          (bare.id,))
     for options in ((), ("--older-than", "0s"), ("--cancelled", "--older-than", "0s")):
         printed = ids(rig.run("prune", *options).must(0, about="prune"))
-        expect(not printed, f"prune {' '.join(options)} lets go {printed}")
+        expect(not printed, f"prune {' '.join(options)} releases {printed}")
         holds(rig, both, bare)
     rig.run("cancel", both.id).must(0, about="cancel of the second")
     printed = ids(rig.run("prune", "--older-than", "0s").must(0, about="prune"))
-    expect(printed == [both.id], f"with the second cancelled prune lets go {printed}")
+    expect(printed == [both.id], f"with the second cancelled prune releases {printed}")
 
 
 def receipts(bench):
@@ -129,7 +129,7 @@ def retry_all(bench):
         now = rows[chosen[state].id]["state"]
         expect(now == "pending", f"retry --all leaves {state} {now}")
     for state in ("held", "cancelled"):
-        expect(rows[chosen[state].id]["state"] == state, f"retry --all takes up what the user has {state}")
+        expect(rows[chosen[state].id]["state"] == state, f"retry --all retries a capture that the user has {state}")
 
 
 def beside_slow_commands(bench):
@@ -196,7 +196,7 @@ def alike_is_not_the_same(bench):
     expect(len(rows) == 6, f"{len(rows)} captures instead of 6")
     gives(rig, *bundles)
     twin = bench.packed("alike 7", photo)
-    expect(twin.sha256 != bundles[0].sha256 and twin.id == bundles[0].id, "the twin is no other signature of the same")
+    expect(twin.sha256 != bundles[0].sha256 and twin.id == bundles[0].id, "the twin is another capture")
     result = rig.run("push", twin.path).must(0, about="another signature of the same capture")
     expect(ids(result) == [twin.id] and result.text, f"prints {result.out!r} and says {result.text!r}")
     expect(len(clean(rig)) == 6, "another signature of the same capture is stored beside it")

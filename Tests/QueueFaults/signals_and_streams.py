@@ -31,7 +31,7 @@ def stopped(tool, number, about):
     except subprocess.TimeoutExpired:
         tool.kill()
         tool.communicate()
-        raise Failed(f"{about}: lives on after {number.name}") from None
+        raise Failed(f"{about}: survives {number.name}") from None
     expect(tool.returncode in ENDS[number], f"{about}: {number.name} gives {tool.returncode}: {err[:200]!r}")
     expect(len(err.splitlines()) <= 2, f"{about}: a storm of messages: {err[:300]!r}")
     return out
@@ -211,7 +211,7 @@ def full_standard_error(bench):
     """Notes and warnings that cannot be printed do not stop the work."""
     rig = filled(bench)
     with open("/dev/full", "wb") as sink:
-        rig.run("push", bench.stock[0].path, stderr=sink).must(0, about="push of what is held")
+        rig.run("push", bench.stock[0].path, stderr=sink).must(0, about="push of a stored capture")
         rig.run("push", "--warn-at", "1", bench.stock[7].path, stderr=sink).must(0, about="push over the mark")
         rig.run("push", rig.out / "nothing", stderr=sink).must(66, about="push of nothing")
     clean(rig)

@@ -54,7 +54,7 @@ def changed(bench):
         holds(rig, bench.stock[0], *bench.stock[2:4], rows=rows)
         kept = [path for path in (rig.queue / "quarantine").iterdir() if path.read_bytes() == spoilt]
         expect(len(kept) == 1, f"{len(kept)} files in quarantine have the damaged bytes")
-        rig.run("get", bundle.id, "-o", "-").must(1, 66, about="get of what is set aside")
+        rig.run("get", bundle.id, "-o", "-").must(1, 66, about="get of a quarantined capture")
         again = rig.run("push", bundle.path, "--json").must(0, about="push again")
         expect(json.loads(again.out)["outcome"] == "restored", f"push again says {again.out!r}")
         rows = rig.rows()
@@ -88,7 +88,7 @@ def never_sent(bench):
     arrived = {path.name for path in (rig.out / "disk").glob("*.bundle")}
     expect(arrived == {f"{other.id}.bundle" for other in bench.stock[:4] if other is not bundle}, f"arrived: {arrived}")
     expect(not [path for path in (rig.out / "disk").iterdir() if path.name.startswith(".") and
-                path.name != ".capqueue-destination"], "something half is left at the destination")
+                path.name != ".capqueue-destination"], "a partial file is left at the destination")
     expect(rig.rows()[bundle.id]["state"] == "quarantined", f"the damaged one is {rig.rows()[bundle.id]['state']}")
 
 

@@ -12,8 +12,8 @@ def released(bench, rig, bundle, days=8):
     """Pushes a bundle, marks it as uploaded, and prunes it, so that the queue has only its receipt."""
     rig.push(bundle)
     rig.uploaded(bundle, days=days)
-    expect(ids(rig.run("prune").must(0, about="prune")) == [bundle.id], "it is not let go")
-    rig.run("get", "--local", bundle.id, "-o", "-").must(66, about="get of what was released")
+    expect(ids(rig.run("prune").must(0, about="prune")) == [bundle.id], "it is not released")
+    rig.run("get", "--local", bundle.id, "-o", "-").must(66, about="get of a released capture")
 
 
 def is_held(bench):
@@ -26,11 +26,11 @@ def is_held(bench):
     said = rig.push(bundle)
     expect("stored again" in said.text and "--resend" in said.text, f"push says {said.text!r}")
     told = json.loads(rig.run("push", "--json", bundle.path).must(0, about="push --json").out)
-    expect(told["outcome"] == "held-already", f"a third push is told {told['outcome']}")
+    expect(told["outcome"] == "held-already", f"a third push reports {told['outcome']}")
     row = holds_delivered(rig, bundle)
     expect(len(clean(rig)) == 1 and row["deliveries"][0].get("receipt"), "the receipt is gone")
     rig.run("run").must(0, about="run")
-    expect(not list(disk.glob("*.bundle")), "what was delivered is sent again")
+    expect(not list(disk.glob("*.bundle")), "a delivered capture is sent again")
 
 
 def holds_delivered(rig, bundle):
@@ -46,12 +46,12 @@ def for_its_retention(bench):
     rig, bundle = bench.rig(), bench.stock[0]
     released(bench, rig, bundle, days=100)
     rig.push(bundle)
-    expect(not ids(rig.run("prune").must(0)), "prune lets go what was stored just now")
+    expect(not ids(rig.run("prune").must(0)), "prune releases a capture that was stored just now")
     holds_delivered(rig, bundle)
     rig.aged(bundle, days=6.99)
-    expect(not ids(rig.run("prune").must(0)), "prune lets go what was stored less than a week ago")
+    expect(not ids(rig.run("prune").must(0)), "prune releases a capture that was stored less than a week ago")
     rig.aged(bundle, days=0.02)
-    expect(ids(rig.run("prune").must(0)) == [bundle.id], "prune keeps what was stored a week ago")
+    expect(ids(rig.run("prune").must(0)) == [bundle.id], "prune keeps a capture that was stored a week ago")
 
 
 def with_an_accepted_clock(bench):
@@ -61,7 +61,7 @@ def with_an_accepted_clock(bench):
     rig.push(bundle)
     with rig.database() as database:
         database.execute(f"UPDATE captures SET stored_at = stored_at + {400 * DAY}")
-    expect(not ids(rig.run("prune", "--older-than", "0s").must(0)), "it is let go before its time")
+    expect(not ids(rig.run("prune", "--older-than", "0s").must(0)), "it is released before its time")
     expect(ids(rig.run("prune", "--accept-clock", "--older-than", "0s").must(0)) == [bundle.id], "it stays for ever")
 
 
@@ -96,7 +96,7 @@ def sent_again(bench):
     rig.push(bundle, options=("--dest", "one", "--dest", "two"))
     rig.run("run").must(0, about="run")
     rig.aged(bundle, days=8)
-    expect(ids(rig.run("prune").must(0)) == [bundle.id], "it is not let go")
+    expect(ids(rig.run("prune").must(0)) == [bundle.id], "it is not released")
     for name in ("one", "two"):
         (rig.out / name / f"{bundle.id}.bundle").unlink()
     rig.push(bundle, options=("--resend", "--dest", "two"))
@@ -134,13 +134,13 @@ def refused_the_second_time(bench):
     rig.run("run").must(0, about="run")
     receipt, = rig.query("SELECT receipt FROM deliveries")
     rig.aged(first, days=8)
-    expect(ids(rig.run("prune").must(0)) == [first.id], "it is not let go")
+    expect(ids(rig.run("prune").must(0)) == [first.id], "it is not released")
     rig.run("push", "--resend", second.path).must(0, about="push --resend of another copy")
     rig.run("run").must(14, about="run")
     expect((disk / f"{first.id}.bundle").read_bytes() == first.data, "the copy in the folder was replaced")
     expect(rig.query("SELECT receipt FROM deliveries") == [receipt], "the receipt of the first delivery is gone")
     expect(rig.rows()[first.id]["state"] == "conflict", "the second copy counts as delivered")
-    expect(ids(rig.run("prune", "--older-than", "0s").must(0)) == [], "the second copy is let go, and is nowhere else")
+    expect(ids(rig.run("prune", "--older-than", "0s").must(0)) == [], "the only second copy is released")
 
 
 def amid_a_deletion(bench):
@@ -165,14 +165,14 @@ def of_another_hash(bench):
     rig.push(first)
     rig.run("run").must(0, about="run")
     rig.aged(first, days=8)
-    expect(ids(rig.run("prune").must(0)) == [first.id], "it is not let go")
+    expect(ids(rig.run("prune").must(0)) == [first.id], "it is not released")
     rig.run("push", second.path).must(0, about="push of another copy")
     holds_delivered(rig, second)
     found = rig.run("check", "--remote").must(0, about="check --remote")
     expect(b"lost" not in found.out, f"check --remote says {found.out!r}")
     expect(rig.rows()[first.id]["state"] == "completed", "check --remote sends it again")
     rig.aged(first, days=8)
-    expect(ids(rig.run("prune").must(0)) == [first.id], "the second copy is not let go")
+    expect(ids(rig.run("prune").must(0)) == [first.id], "the second copy is not released")
     out = rig.run("get", first.id, "-o", "-").must(0, about="get from the destination").out
     expect(out == first.data, "get gives other bytes than were delivered")
 
@@ -189,7 +189,7 @@ def of_a_text(bench):
     expect(b"lost" not in found.out, f"check --remote says {found.out!r}")
     holds_delivered(rig, second)
     rig.aged(second, days=8)
-    expect(ids(rig.run("prune").must(0)) == [first.id], "the second copy is not let go")
+    expect(ids(rig.run("prune").must(0)) == [first.id], "the second copy is not released")
     out = rig.run("get", first.id, "-o", "-").must(0, about="get from the destination").out
     expect(out == first.data, "get gives other bytes than were delivered")
 

@@ -65,7 +65,7 @@ def no_bundles(bench):
     gives(rig, bench.stock[0])
     rig.push(bench.stock[2])
     rig.run("prune", "--older-than", "0s").must(0, about="prune")
-    expect((rig.queue / "notes.txt").exists(), "prune deletes what is not its own")
+    expect((rig.queue / "notes.txt").exists(), "prune deletes a foreign file")
 
 
 def left_in_incoming(bench):
@@ -117,7 +117,7 @@ def adopted(bench):
     for _ in range(2):
         rig.run("adopt", place).must(0, 1, 2, 66, about="adopt")
         rows = clean(rig, "after adopt")
-        expect(rows.keys() == {bundle.id for bundle in bench.stock[:5]}, f"adopt takes in {len(rows)}")
+        expect(rows.keys() == {bundle.id for bundle in bench.stock[:5]}, f"adopt stores {len(rows)}")
     for number, bundle in enumerate(bench.stock[:5]):
         path = place / ("deep/er" if number % 2 else ".") / f"{number}.bundle"
         expect(path.read_bytes() == bundle.data, "adopt touches a file")
@@ -149,7 +149,7 @@ def nothing_adopted(bench):
     expect("cut.bundle" in said and "nothing new" not in said, f"adopt says {said!r}")
     (place / "cut.bundle").write_bytes(bundle.data)
     rig.push(bundle)
-    said = rig.run("adopt", place).must(0, about="adopt of what is held").text
+    said = rig.run("adopt", place).must(0, about="adopt of stored bundles").text
     expect("nothing new" in said, f"adopt says {said!r}")
 
 

@@ -30,13 +30,13 @@ def faked(rig, offset, *options):
 
 def nothing_goes(rig, *options, about):
     result = rig.run("prune", *options).must(0, about=about)
-    expect(not result.out, f"{about}: prune lets go {result.out!r}")
+    expect(not result.out, f"{about}: prune releases {result.out!r}")
     return words_for_people(result, about=about)
 
 
 def goes(rig, *bundles, options=(), about):
     result = rig.run("prune", *options).must(0, about=about)
-    expect(sorted(ids(result)) == sorted(bundle.id for bundle in bundles), f"{about}: prune lets go {result.out!r}")
+    expect(sorted(ids(result)) == sorted(bundle.id for bundle in bundles), f"{about}: prune releases {result.out!r}")
 
 
 def faketime_works(bench):

@@ -159,7 +159,7 @@ def prune(world, dice):
         return
     ended.finding(0)
     names = [capture.id for capture in gone]
-    expect(sorted(ended.lines) == sorted(names), f"{ended.words}: lets go {ended.lines}, expected {names}")
+    expect(sorted(ended.lines) == sorted(names), f"{ended.words}: releases {ended.lines}, expected {names}")
     if not dry:
         world.model = after
 

@@ -154,7 +154,7 @@ def salvage(world, dice):
         ended = world.read("salvage", "--force", *release)
     records = listing(world)
     there = {world.pool.by_sha256[record["sha256"]].identity for record in records}
-    expect(there == set(before), f"{ended.words}: takes in {[record['id'] for record in records]}, expected "
+    expect(there == set(before), f"{ended.words}: stores {[record['id'] for record in records]}, expected "
            f"{[each.id for each in before.values()]}")
     model.captures, model.sessions = {}, {}
     for record in reversed(records):
@@ -210,7 +210,7 @@ def _salvaged(world, record, old, state):
     """Adds a capture to the model as its sidecar describes it, or without one as its bundle does."""
     model, sidecar = world.model, world.spool(old.bundle, ".json").exists()
     name = old.id if sidecar else record["id"]
-    expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is no id of {old.bundle.id}")
+    expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is not an id of {old.bundle.id}")
     whole = old.holding in HELD and old.file == "whole"
     aside = old.holding == "quarantined" or (old.holding == "spool" and old.file in ("cut", "flipped", "aside"))
     lost = "quarantined" if aside and record["holding"] == "quarantined" else "missing"

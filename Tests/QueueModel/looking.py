@@ -29,7 +29,7 @@ def get_one(world, capture, text=None):
         ended.must(0)
         expect(ended.out == capture.bundle.data, f"{ended.words}: other bytes than were pushed")
         return
-    expect(not ended.out, f"{ended.words}: {len(ended.out)} bytes came out of what is not whole")
+    expect(not ended.out, f"{ended.words}: {len(ended.out)} bytes of a damaged bundle were written")
 
 
 def list_some(world, dice):

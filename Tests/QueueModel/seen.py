@@ -82,8 +82,8 @@ def settle(world, after, whole=False, between=None):
         name = record["id"]
         old, new = before.captures.get(name), after.captures.get(name)
         capture, step = _matching(record, old, new, between)
-        expect(capture, f"after the kill {name} is\n  {of_record(record)}, which is neither what it was,\n  "
-               f"{old and of_capture(old)}, nor what it was to be,\n  {new and of_capture(new)}")
+        expect(capture, f"after the kill {name} is\n  {of_record(record)}, which is neither the state before,\n  "
+               f"{old and of_capture(old)}, nor the state after,\n  {new and of_capture(new)}")
         steps.add(step)
         seen[name] = capture
     lost = [name for name in before.captures if name not in seen]
@@ -144,7 +144,7 @@ def _stray(world, path, before):
     allowed = {each.sha256 for each in world.pushing} | set(before.strays)
     allowed |= {capture.bundle.sha256 for capture in before.captures.values()}
     if bundle is None or path.stem not in allowed:
-        raise Failed(f"after the kill the spool has {path.name}, which nobody pushed")
+        raise Failed(f"after the kill the spool has {path.name}, which was never pushed")
     whole = hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
     expect(whole, f"after the kill {path.name} has other bytes than its name says")
     return bundle

@@ -103,7 +103,7 @@ def _tell_phase(world, name, possible):
     lines = [json.loads(line) for line in world.read("session", "list", "--json").must(0).lines]
     told, = [line for line in lines if line["name"] == name]
     phase = "open" if "ended_at" not in told else "incomplete" if told["incomplete"] else "ended"
-    expect(phase in possible, f"after the kill {name} is {phase}, which is none of {possible}")
+    expect(phase in possible, f"after the kill {name} is {phase}, which is not one of {possible}")
     world.model.sessions[name] = phase
 
 
@@ -225,7 +225,7 @@ def _copies(world):
         for path in disk.glob("*.bundle"):
             whole = path.read_bytes() == b"other\n" or any(path.read_bytes() == bundle.data
                                                            for bundle in world.pool.sound)
-            expect(whole, f"{path.name} at a destination is no whole bundle")
+            expect(whole, f"{path.name} at a destination is not a whole bundle")
 
 
 COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "occupy": (2, occupy),

@@ -13,7 +13,7 @@ from spec import MACHINE
 
 def judge(world):
     if not world.exists:
-        expect(not world.model.captures, "there is no database, and captures were acknowledged")
+        expect(not world.model.captures, "captures were acknowledged, but the database is missing")
         return
     run_check(world, read_data=True)
     same_captures(world, listing(world), list(world.model.captures.values()), "at the end")

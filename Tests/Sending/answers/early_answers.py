@@ -44,7 +44,7 @@ def early_put(bench):
             rig.send("--once", code=15)
             row = failed(rig, big)
             expect(not row.in_doubt, "in doubt, although the body was not sent whole")
-            expect(rig.destination("web").blocked_reason is None, f"held as {rig.destination('web').blocked_reason}")
+            expect(rig.destination("web").blocked_reason is None, f"blocked as {rig.destination('web').blocked_reason}")
             server.over.set()
             rig.send("--until-empty", code=0)
             expect(rig.delivery(big).state == "completed", f"then it is {rig.delivery(big).state}")

@@ -29,7 +29,7 @@ def sent(bench, url, *options, token=False, code=0):
 
 def is_held(rig, about, name="web"):
     place = rig.destination(name)
-    expect(place.blocked_reason == "endpoint", f"{about}: held as {place.blocked_reason}: {place.blocked_message!r}")
+    expect(place.blocked_reason == "endpoint", f"{about}: blocked as {place.blocked_reason}: {place.blocked_message!r}")
     rows = {(row.state, row.attempts) for row in rig.deliveries()}
     expect(rows == {("pending", 0)}, f"{about}: {rows}")
 

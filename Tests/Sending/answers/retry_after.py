@@ -39,7 +39,7 @@ def honoured(bench):
             expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts")
             left = (destination.blocked_until or 0) / 1000 - time.time()
             expect(seconds - 60 < left <= seconds + 1, f"waits for {left:.0f} s instead of {seconds}")
-            expect(destination.blocked_reason == "wait", f"is held with {destination.blocked_reason}")
+            expect(destination.blocked_reason == "wait", f"is blocked as {destination.blocked_reason}")
 
     every({"120": 120, "3600": 3600, "86400": DAY, "86401": DAY, "31536000": DAY, "9" * 40: DAY, "0000120": 120,
            date(3600): 3600, date(7200, "rfc850"): 7200, date(7200, "asctime"): 7200, date(400 * DAY): DAY}, waits)

@@ -153,7 +153,7 @@ def judge(it, row, destination, log):
            f"not {state} after {attempts}; {row.error_code}: {(row.error_message or '')[:100]}")
     asked = log.count("HEAD") + log.count("ASK")
     if name == "unclear":
-        expect(row.in_doubt or asked, f"{about}: is not in doubt, and nobody asked")
+        expect(row.in_doubt or asked, f"{about}: is not in doubt, and no question was sent")
     elif name == "present":
         expect(asked, f"{about}: the server is not asked")
     elif state != "completed":
@@ -162,11 +162,11 @@ def judge(it, row, destination, log):
     expect(sends == (2 if name in ("again", "followed") else 1), f"{about}: {sends} requests: {log}")
     held = destination.blocked_reason if destination.blocked_until else None
     wanted = name if name in ("wait", "full", "credentials", "endpoint") else None
-    expect(held == wanted, f"{about}: the destination is held with {held}")
+    expect(held == wanted, f"{about}: the destination is blocked as {held}")
     if wanted:
         seconds = destination.blocked_until / 1000 - time.time()
         low, high = (60, 120) if name == "wait" else (240, 300)
-        expect(low <= seconds <= high, f"{about}: it is held for {seconds:.0f} s")
+        expect(low <= seconds <= high, f"{about}: it is blocked for {seconds:.0f} s")
         expect(destination.blocked_message, f"{about}: no reason is kept")
     if state in ("failed", "permanently_failed"):
         expect(row.error_code and row.error_message, f"{about}: no reason is kept")

@@ -76,7 +76,7 @@ def unasked_answer(bench):
             with rig.start("run", "--watch", "--json") as running:
                 wait_until(lambda: running.saw("completed", id=first.id), "the first to land")
                 go.set()
-                wait_until(gone.is_set, "the answer that nobody asked for")
+                wait_until(gone.is_set, "the unrequested answer")
                 rig.push(second)
                 wait_until(lambda: rig.tries(second) and rig.tries(second)[-1].ended_at, "the second to fail")
                 running.stop()
@@ -143,7 +143,7 @@ def endless_header(bench):
     row = rig.delivery(bench.stock[0])
     expect((row.state, row.in_doubt, row.attempts) == ("failed", 1, 1), f"is {row.state}, in doubt {row.in_doubt}, "
            f"after {row.attempts} attempts: {row.error_code} {row.error_message}")
-    expect(rig.destination("web").blocked_reason is None, f"held as {rig.destination('web').blocked_reason}")
+    expect(rig.destination("web").blocked_reason is None, f"blocked as {rig.destination('web').blocked_reason}")
 
 
 FAMILY = [

@@ -99,7 +99,7 @@ def rotated(bench):
             rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0, about="the second token")
             running.stop()
         expect([request.status for request in api.seen()] == [202, 401, 202, 202, 202], "other answers")
-        expect({row.attempts for row in rig.deliveries()} == {1}, "the old token burned an attempt")
+        expect({row.attempts for row in rig.deliveries()} == {1}, "the old token used an attempt")
 
 
 def single_flight(bench):
@@ -114,7 +114,7 @@ def single_flight(bench):
         rig.send("--until-empty", code=0)
         api.holds(*map(bench.photo, bundles))
         expect(runs() == 2, f"the command ran {runs()} times instead of 2")
-        expect({row.attempts for row in rig.deliveries()} == {1}, "the old token burned an attempt")
+        expect({row.attempts for row in rig.deliveries()} == {1}, "the old token used an attempt")
 
 
 def lazily(bench):
@@ -141,7 +141,7 @@ def refused_for_ever(bench):
         rig.push(*bench.stock[:3])
         result = rig.send("--until-empty", code=15)
         judge_held(rig, api, 3, 2)
-        expect(rig.destination().blocked_reason == "credentials", f"held with {rig.destination().blocked_reason}")
+        expect(rig.destination().blocked_reason == "credentials", f"blocked as {rig.destination().blocked_reason}")
         expect("sesame" not in result.text + rig.destination().blocked_message, "the token is shown")
         path.write_text("right")
         rig.send("--until-empty", code=0)
@@ -173,7 +173,7 @@ def command_hangs(bench):
         rig.push(bench.stock[0])
         rig.send("--until-empty", code=15, seconds=120)
         judge_held(rig, api, 1, 0)
-    wait_until(lambda: not alive("sleep\x003217\0"), "what the command started goes with it", seconds=20)
+    wait_until(lambda: not alive("sleep\x003217\0"), "the command's child processes to end", seconds=20)
 
 
 def alive(words):

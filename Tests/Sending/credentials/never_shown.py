@@ -58,7 +58,7 @@ def client_certificate(bench):
             rig.send("--until-empty", code=15)
             row, place = rig.delivery(bench.stock[0]), rig.destination("web")
             expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts")
-            expect(place.blocked_reason in ("endpoint", "credentials"), f"held as {place.blocked_reason}")
+            expect(place.blocked_reason in ("endpoint", "credentials"), f"blocked as {place.blocked_reason}")
 
         every({"307": 307, "308": 308}, judge)
         expect(not server.holds() and not server.log(port=server.ports["tls"]["good"]), "it was sent further")

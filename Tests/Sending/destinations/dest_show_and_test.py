@@ -14,7 +14,7 @@ def words(bench):
         rig.run("dest", "set", "web", "--url", server.template()).must(0, about="dest set")
         shown = rig.run("dest", "show", "web").must(0, about="dest show").out.decode()
         expect(server.template() in shown and "X-Site" in shown, f"dest show prints {shown[:300]!r}")
-        expect("roof 7" not in shown, "dest show prints what a header holds, which may be a secret")
+        expect("roof 7" not in shown, "dest show prints the value of a header, which may be a secret")
         rig.run("dest", "test", "web").must(0, about="dest test")
         expect(not server.holds(), "dest test leaves something on the server")
         rig.push(bench.stock[0])
@@ -35,7 +35,7 @@ def tested_http(bench):
         rig.run("dest", "test", "wrong").must(78, about="dest test of the wrong path")
         api.devices.keys.clear()
         rig.run("dest", "test", "api").must(78, about="dest test of an unknown device")
-    rig.run("dest", "test", "api").must(15, about="dest test of nobody")
+    rig.run("dest", "test", "api").must(15, about="dest test without a server")
     rig.run("dest", "test", "none").must(78, about="dest test of no destination")
 
 

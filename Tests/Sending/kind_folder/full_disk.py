@@ -15,7 +15,8 @@ def full_folder(bench):
         row, held = rig.delivery(bundle), rig.destination("disk")
         expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts: "
                f"{row.error_code} {row.error_message}")
-        expect(held.blocked_reason == "full" and held.blocked_message, f"held as {held.blocked_reason}: {held.blocked_message!r}")
+        expect(held.blocked_reason == "full" and held.blocked_message,
+               f"blocked as {held.blocked_reason}: {held.blocked_message!r}")
         names = {path.name for path in place.inside.iterdir()}
         expect(names == {".capqueue-destination", "filler"}, f"the folder has {names}")
         place.shell('rm "$0/filler"').must(0, about="rm")

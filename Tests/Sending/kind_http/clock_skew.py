@@ -26,10 +26,10 @@ def corrected(bench):
             expect([request.status for request in seen] == [401, 202, 202, 202, 202],
                    f"answers are {[request.status for request in seen]}")
             expect(seen[0].key == seen[1].key and seen[0].digest == seen[1].digest, "another key or another body")
-            expect({row.attempts for row in rig.deliveries()} == {1}, "the refused timestamp burned an attempt")
+            expect({row.attempts for row in rig.deliveries()} == {1}, "the refused timestamp used an attempt")
             stamps = [row.completed_at for row in rig.deliveries()]
             behind = min(api.now - shift * 1000 - stamp for stamp in stamps)
-            expect(0 <= behind < 60_000, "what is stored in the queue follows the server's clock")
+            expect(0 <= behind < 60_000, "the queue stores times of the server's clock")
 
     every(SHIFTS, lands)
 
@@ -60,7 +60,7 @@ def jumps(bench):
                 rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0, about=f"the clock {shift} s off")
             running.stop()
         api.holds(*map(bench.photo, bench.stock[:4]))
-        expect({row.attempts for row in rig.deliveries()} == {1}, "a refused timestamp burned an attempt")
+        expect({row.attempts for row in rig.deliveries()} == {1}, "a refused timestamp used an attempt")
 
 
 def polls(bench):
@@ -73,7 +73,7 @@ def polls(bench):
         rig.send("--once", code=15)
         rig.send("--until-empty", code=0)
         expect(rig.delivery(bench.stock[0]).state == "completed", f"is {rig.delivery(bench.stock[0]).state}")
-        expect(api.seen("poll") and api.seen("poll")[-1].status == 200, "nobody asked how it went")
+        expect(api.seen("poll") and api.seen("poll")[-1].status == 200, "no poll succeeded")
 
 
 def for_ever(code, bench):
@@ -85,8 +85,8 @@ def for_ever(code, bench):
         rig.push(*bench.stock[:3])
         rig.send("--until-empty", code=15)
         expect(len(api.requests) == 2, f"{len(api.requests)} requests instead of 2")
-        expect(rig.destination().blocked_reason == "credentials", f"held with {rig.destination().blocked_reason}")
-        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "something was burned")
+        expect(rig.destination().blocked_reason == "credentials", f"blocked as {rig.destination().blocked_reason}")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was used")
         expect(code in rig.destination().blocked_message, f"the reason is {rig.destination().blocked_message!r}")
         api.always(None)
         # A new run tries blocked destinations again.

@@ -144,7 +144,7 @@ def lost_by_the_server(word, bench):
         api.holds(bench.photo(bundle))
         row = rig.delivery(bundle)
         expect((row.state, row.remote_id) == ("completed", api.stored[0].id), f"is {row.state} with {row.remote_id}")
-        expect(len({request.key for request in api.seen()}) == 2, "the key of what was lost is used again")
+        expect(len({request.key for request in api.seen()}) == 2, "the key of the lost capture is used again")
 
 
 def by_one(bench):
@@ -235,7 +235,7 @@ def in_work_is_not_done(bench):
     for words in (["prune"], ["run"], ["check", "--repair"], ["prune", "--older-than", "6d"]):
         rig.run(*words).must(0, about=" ".join(words))
         expect(rig.spool_file(bundle).read_bytes() == bundle.data, f"{' '.join(words)}: the bytes are gone")
-    expect(rig.run("prune", "--older-than", "0s").must(0).out.decode().split() == [bundle.id], "is never let go")
+    expect(rig.run("prune", "--older-than", "0s").must(0).out.decode().split() == [bundle.id], "it is never released")
 
 
 FAMILY = [

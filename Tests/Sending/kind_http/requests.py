@@ -56,7 +56,7 @@ def request(bench):
             expect(wanted.items() <= one.headers.items(), f"headers are {one.headers}")
             expect("transfer-encoding" not in one.headers and "authorization" not in one.headers, f"{one.headers}")
             expect(str(uuid.UUID(one.headers["x-request-id"])) == one.headers["x-request-id"].lower(),
-                   f"X-Request-Id {one.headers['x-request-id']!r} is no UUID")
+                   f"X-Request-Id {one.headers['x-request-id']!r} is not a UUID")
         expect(len({one.headers["x-request-id"] for one in seen}) == 4, "two attempts have the same X-Request-Id")
         expect(len({one.headers["x-device-signature"] for one in seen}) == 4, "a signature was used twice")
         keys = {one.digest: one.key for one in seen}

@@ -69,7 +69,8 @@ def held(bench):
             server.says(status)
             rig.send(code=15)
             place = rig.destination("web")
-            expect(place.blocked_reason == HELD[status], f"held as {place.blocked_reason}, {place.blocked_message!r}")
+            expect(place.blocked_reason == HELD[status],
+                   f"blocked as {place.blocked_reason}, {place.blocked_message!r}")
             expect(place.blocked_until and str(status) in place.blocked_message, f"held: {place.blocked_message!r}")
             expect(len(server.logged(1, method="PUT")) == 1, f"{len(server.log(method='PUT'))} requests")
             for bundle in bundles:
@@ -81,7 +82,7 @@ def held(bench):
             rig.run("resume", "--dest", "web").must(0, about="resume")
             rig.send("--until-empty", code=0)
             server.keeps(*bundles)
-            expect({row.attempts for row in rig.deliveries()} == {1}, "attempts were burned")
+            expect({row.attempts for row in rig.deliveries()} == {1}, "attempts were used")
             expect(rig.destination("web").blocked_reason is None, "it is held although it works")
 
     every({str(status): status for status in HELD}, judge)
@@ -93,7 +94,7 @@ def held_until_empty(bench):
         rig = filled(bench, server.template(), bundles=bench.stock[:2])
         server.says(403)
         result = rig.send("--until-empty", code=15)
-        expect("403" in result.text or "credentials" in result.text, f"nobody is told: {result.text[:300]!r}")
+        expect("403" in result.text or "credentials" in result.text, f"no message about it: {result.text[:300]!r}")
         server.says()
         rig.send("--until-empty", code=0)
         server.keeps(*bench.stock[:2])
@@ -169,7 +170,7 @@ def retry_after(bench):
             expect(one["status"] != "429" or pause > 0.9, f"{pause:.3f} s after a 429 the next request")
     # A wait uses an attempt only if another capture landed since the last try, so the first wait uses none.
     more = sum(row.attempts - 1 for row in rig.deliveries())
-    expect(more < len(refused), f"{more} attempts are burned by {len(refused)} refusals")
+    expect(more < len(refused), f"{more} attempts are used by {len(refused)} refusals")
 
 
 def there_already(bench):
@@ -191,7 +192,7 @@ def there_already(bench):
             rig = filled(bench, server.url + "/{sha256}", "--retry", "0,0")
             rig.send("--until-empty", code=0 if "completed" in states else 14)
             expect(rig.states() <= states, f"it is {rig.states()}, not {states}")
-            expect(server.seen("HEAD"), "the server was not asked what it has")
+            expect(server.seen("HEAD"), "no HEAD was sent")
 
     every(cases, judge)
 

@@ -11,7 +11,7 @@ from scripted import Reply, Scripted, Tunnel
 
 def ipv6(bench):
     if not has_ipv6():
-        raise Skipped("there is no ::1 here")
+        raise Skipped("this machine has no ::1")
     rig = bench.rig()
     with fresh(bench) as server:
         rig.dest("web", "put", "--url", server.template().replace("127.0.0.1", "[::1]"))
@@ -107,7 +107,7 @@ def refusing_proxy(bench):
         row, place = rig.delivery(bench.stock[0]), rig.destination("web")
         expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts: "
                f"{row.error_code} {row.error_message}")
-        expect(place.blocked_reason == code and name in (place.blocked_message or ""), f"held as {place.blocked_reason}: "
+        expect(place.blocked_reason == code and name in (place.blocked_message or ""), f"is {place.blocked_reason}: "
                f"{place.blocked_message!r}")
 
     every({"503": "offline", "407": "credentials"}, judge)

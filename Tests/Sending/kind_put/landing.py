@@ -97,7 +97,7 @@ def heads(bench):
         rig.send("--until-empty", code=14)
         row = rig.delivery(bench.stock[0])
         expect((row.state, row.attempts) == ("permanently_failed", 3), f"a wrong length: {row.state}, {row.attempts}")
-        expect(row.receipt is None, "a receipt for what is not there")
+        expect(row.receipt is None, "a receipt although nothing has landed")
 
 
 def digest_headers(data):

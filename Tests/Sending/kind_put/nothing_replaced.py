@@ -69,7 +69,7 @@ def blocked(bench):
         for mode in ("--once", "--until-empty"):
             result = rig.send(mode, code=15)
             expect("{sha256}" in result.text and "dest set web --url" in result.text, f"run says {result.text!r}")
-        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was used")
         expect(rig.destination("web").blocked_reason == "address", f"blocked as {rig.destination('web').blocked_reason}")
         result = rig.run("dest", "test", "web").must(78, about="dest test")
         expect("{sha256}" in result.text, f"dest test says {result.text!r}")
@@ -192,7 +192,7 @@ def unknown_condition(bench):
         wanted = [(True, bundles[0]), *((False, bundle) for bundle in bundles)]
         expect(sent == [(is_asked, bundle.sha256[:8], bundle.data) for is_asked, bundle in wanted],
                f"sent were {[one[:2] for one in sent]}")
-        expect({row.attempts for row in rig.deliveries()} == {1}, "attempts were burned")
+        expect({row.attempts for row in rig.deliveries()} == {1}, "attempts were used")
         expect(len(asked.read_text().split()) == len(bundles), "a URL was asked for twice")
 
     every(refusals, judge)

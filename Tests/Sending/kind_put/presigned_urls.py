@@ -136,7 +136,8 @@ def over_in_the_queue(bench):
         host = f"127.0.0.1:{proxy.port}"
         desk.gives(bundle, desk.url(bundle, host=host, life=60))
         rig.send(code=15)
-        expect(rig.destination("web").blocked_reason == "offline", f"held as {rig.destination('web').blocked_reason}")
+        expect(rig.destination("web").blocked_reason == "offline",
+               f"blocked as {rig.destination('web').blocked_reason}")
         proxy.up()
         desk.gives(bundle, desk.url(bundle, host=host))
         rig.send(code=0)
@@ -155,7 +156,7 @@ def refused_for_good(bench):
         rig.send("--until-empty", code=15)
         row, place = rig.delivery(bundle), rig.destination("web")
         expect((row.state, row.attempts) == ("pending", 0), f"{row.state} after {row.attempts}")
-        expect(place.blocked_reason == "credentials", f"held as {place.blocked_reason}: {place.blocked_message!r}")
+        expect(place.blocked_reason == "credentials", f"blocked as {place.blocked_reason}: {place.blocked_message!r}")
         expect(len(desk.asked) <= 3, f"the command was asked {len(desk.asked)} times")
         desk.has_not(bundle)
         for one in bench.stock[:2]:

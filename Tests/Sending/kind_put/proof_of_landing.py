@@ -82,7 +82,7 @@ def three_in_a_row(bench):
         # A run from cron tries one more capture, uses no attempt, and leaves the destination blocked.
         rig.send("--once", code=15)
         expect(len(server.seen("PUT")) == sent + 1, f"{len(server.seen('PUT')) - sent} more are sent")
-        expect(sum(row.attempts for row in rig.deliveries()) == burned, "the trial burned an attempt")
+        expect(sum(row.attempts for row in rig.deliveries()) == burned, "the trial used an attempt")
         expect(rig.destination("web").blocked_reason == "unproven", "it is not blocked any more")
         rig.run("dest", "set", "web", "--proof", "status", "--retry", AT_ONCE).must(0, about="dest set")
         rig.run("retry", "--all").must(0, about="retry")

@@ -128,8 +128,8 @@ def down(bench):
         rig = place.rig(*bundles, port=proxy.port)
         proxy.down()
         rig.send(code=15)
-        expect(rig.destination("s3").blocked_reason == "offline", f"held as {rig.destination('s3').blocked_reason}")
-        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
+        expect(rig.destination("s3").blocked_reason == "offline", f"blocked as {rig.destination('s3').blocked_reason}")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was used")
         proxy.up()
         rig.send(code=0)
     completed(rig, *bundles)
@@ -144,7 +144,7 @@ def killed_amid(bench):
         with rig.start("run") as running:
             wait_until(lambda: any(one.up > 500_000 for one in proxy.connections), "the transfer to begin")
             running.kill()
-        expect(place.client.head(place.key(bundle)) is None, "half an object is there")
+        expect(place.client.head(place.key(bundle)) is None, "a partial object exists")
         rig.run("dest", "set", "s3", "--bwlimit", "").must(0, about="dest set")
         rig.send("--until-empty", code=0)
     expect(rig.delivery(bundle).state == "completed" and rig.delivery(bundle).attempts <= 2, "not completed")
@@ -195,7 +195,7 @@ def given_back(bench):
     place.holds(one, two, three)
     rig.aged(one, two, days=8)
     rig.run("prune").must(0, about="prune")
-    expect(not rig.spool_file(one).exists(), "prune keeps what has landed")
+    expect(not rig.spool_file(one).exists(), "prune keeps a delivered bundle")
     expect(rig.run("get", one.id, "-o", "-").must(0, about="get").out == one.data, "get gives other bytes")
     place.client.put(place.key(two), two.data[:-600] + bytes([two.data[-600] ^ 1]) + two.data[-599:])
     result = rig.run("get", two.id, "-o", "-").must(1, 2, 66, 74, about="get of other bytes")
@@ -218,8 +218,8 @@ def refused_credentials(bench):
         said = [rig.send("--until-empty", code=(15, 78))]
         held = rig.destination("s3")
         expect(held.blocked_reason in ({"credentials", "local"} if name == "none" else {"credentials"}),
-               f"held as {held.blocked_reason}: {held.blocked_message!r}")
-        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
+               f"blocked as {held.blocked_reason}: {held.blocked_message!r}")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was used")
         said += [rig.run("dest", "test", "s3").must(78, about="dest test"), rig.run("dest", "show", "s3"),
                  rig.run("status", "--json"), rig.run("history", bundles[0].id)]
         expect(not any(b"WRONG" in one.out + one.err for one in said), "the secret is shown")
@@ -242,8 +242,8 @@ def no_bucket(bench):
     rig.dest("s3", "s3", "--url", place.store.url + "-nobody/prefix")
     rig.push(bench.stock[0])
     rig.send("--until-empty", code=15)
-    expect(rig.destination("s3").blocked_reason == "endpoint", f"held as {rig.destination('s3').blocked_reason}")
-    expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was burned")
+    expect(rig.destination("s3").blocked_reason == "endpoint", f"blocked as {rig.destination('s3').blocked_reason}")
+    expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was used")
     result = rig.run("dest", "test", "s3").must(78, about="dest test")
     expect(re.search(r"bucket|404", result.text + result.out.decode()), f"dest test says {result.text!r}")
 

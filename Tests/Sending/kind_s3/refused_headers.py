@@ -50,7 +50,7 @@ def refused_header(bench):
             rig.push(*bundles)
             result = rig.send("--until-empty", code=15)
             expect(f"dest set s3 {words}" in result.text, f"run says {result.text!r}")
-            expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was burned")
+            expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, "an attempt was used")
             rig.run("dest", "set", "s3", *setting).must(0, about="dest set")
             before = len(server.requests)
             rig.send("--until-empty", code=0)

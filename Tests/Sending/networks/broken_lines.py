@@ -82,7 +82,7 @@ def lines(bench):
             held_by_it = rig.delivery(bundle).state
             if fault.reply not in ("pass", "twice") or fault.close:
                 expect(held_by_it != "completed" or rig.receipt(bundle)["confirmed_by"] == "verify-file",
-                       "completed by what was no answer")
+                       "completed by an invalid answer")
             rig.run("resume", "--dest", "api").must(0)
             rig.send("--until-empty", code=0, seconds=200)
             api.holds(bench.photo(bundle))

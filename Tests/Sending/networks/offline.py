@@ -28,7 +28,7 @@ def nothing_burned(rig, about=""):
     rows = {(row.state, row.attempts) for row in rig.deliveries()}
     expect(rows == {("pending", 0)}, f"{about}: {rows}")
     held = rig.destination("web")
-    expect(held.blocked_reason == "offline", f"{about}: held as {held.blocked_reason}: {held.blocked_message!r}")
+    expect(held.blocked_reason == "offline", f"{about}: blocked as {held.blocked_reason}: {held.blocked_message!r}")
 
 
 def completed(rig):
@@ -64,7 +64,7 @@ def there_again(bench):
             nothing_burned(rig)
             proxy.up()
             wait_until(lambda: rig.states() == {"completed"}, "all to land")
-            expect(running.saw("ready", destination="web"), "there is no event that it goes on")
+            expect(running.saw("ready", destination="web"), "no event says that it continues")
             running.stop().must(0, 15, 130, 143, about="run --watch")
         completed(rig)
 
@@ -79,7 +79,7 @@ def probes_send_nothing(bench):
             proxy.up()
             wait_until(lambda: rig.states() == {"completed"}, "all to land")
             running.stop().must(0, 15, 130, 143, about="run --watch")
-        expect({one.method for one in server.requests} <= {"PUT", "HEAD"}, "a request that is none of the transfer")
+        expect({one.method for one in server.requests} <= {"PUT", "HEAD"}, "a request outside the transfer")
         expect(len(server.seen("PUT")) == 2, f"{len(server.seen('PUT'))} transfers of 2 bundles")
 
 
@@ -120,7 +120,7 @@ def cut_while_idle(bench):
             wait_until(lambda: rig.states() == {"completed"}, "all to land")
             running.stop().must(0, 15, 130, 143, about="run --watch")
         burned = sum(row.attempts - 1 for row in rig.deliveries())
-        expect(burned <= 1, f"{burned} attempts were burned")
+        expect(burned <= 1, f"{burned} attempts were used")
 
 
 def cut_amid(bench):
@@ -155,7 +155,7 @@ def flapping(bench):
             connections = server.connections
             expect(connections < 30, f"{connections} connections in 30 flaps")
             burned = [row.attempts for row in rig.deliveries() if row.attempts > 1]
-            expect(not burned, f"attempts were burned: {burned}")
+            expect(not burned, f"attempts were used: {burned}")
             wire.mend()
             wait_until(lambda: rig.states() == {"completed"}, "all to land")
             running.stop().must(0, 15, 130, 143, about="run --watch")
@@ -211,7 +211,7 @@ def somebody_comes(bench):
             proxy.up()
             rig.run("wait", "--all", "--timeout", "90s", seconds=100).must(0, about="wait")
             wait_until(lambda: len(running.saw("completed")) == 2, "both arrive")
-            expect(running.saw("ready", destination="api"), "no event says that it goes on")
+            expect(running.saw("ready", destination="api"), "no event says that it continues")
             running.stop()
         api.holds(*map(bench.photo, bench.stock[:2]))
         expect(rig.delivery(bundle).attempts == 1, f"{rig.delivery(bundle).attempts} attempts")

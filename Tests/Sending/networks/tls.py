@@ -42,7 +42,7 @@ def kinds(rig, base, options):
 
 def held_for_tls(rig, about):
     place = rig.destination("it")
-    expect(place.blocked_reason == "tls", f"{about}: held as {place.blocked_reason}: {place.blocked_message!r}")
+    expect(place.blocked_reason == "tls", f"{about}: blocked as {place.blocked_reason}: {place.blocked_message!r}")
     rows = {(row.state, row.attempts) for row in rig.deliveries()}
     expect(rows == {("pending", 0)}, f"{about}: {rows}")
 
@@ -156,8 +156,8 @@ def wrong_files(bench):
                 rig.push(bench.stock[0])
                 rig.send(code=(15, 78))
                 held = rig.destination("it").blocked_reason
-                expect(held in ("local", "tls"), f"held as {held}")
-                expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was burned")
+                expect(held in ("local", "tls"), f"blocked as {held}")
+                expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was used")
 
         every(cases, judge)
         expect(not server.holds(), "something was stored")

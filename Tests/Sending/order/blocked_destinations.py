@@ -61,9 +61,9 @@ def always_told_to_wait(bench):
             wait_until(lambda: sent(server).count(bad.sha256) >= 3, "it to be tried again")
             # No other capture landed since its last try but one.
             before = between_tries(rig, bad).attempts
-            expect(before <= 1, f"{before} attempts are burned")
+            expect(before <= 1, f"{before} attempts are used")
             rig.push(bench.stock[5])
-            wait_until(lambda: between_tries(rig, bad).attempts > before, "an attempt to be burned after another landed")
+            wait_until(lambda: between_tries(rig, bad).attempts > before, "an attempt to be used after a landing")
             running.stop()
 
 
@@ -77,7 +77,7 @@ def too_large_for_the_server(bench):
         expect((rig.delivery(bad).attempts, rig.destination("web").blocked_reason) == (0, "full"), "not blocked")
         rig.send("--once", code=15)
         expect(sent(server)[1:5] == [one.sha256 for one in others], "it keeps others back")
-        expect((rig.delivery(bad).state, rig.delivery(bad).attempts) == ("failed", 1), "it burns nothing")
+        expect((rig.delivery(bad).state, rig.delivery(bad).attempts) == ("failed", 1), "it uses no attempt")
 
 
 def wrong_url(bench):
@@ -94,7 +94,7 @@ def wrong_url(bench):
         expect(len(sent(server)) < 10, f"{len(sent(server))} transfers to a server that refuses all")
         place = rig.destination("web")
         expect(place.blocked_reason == "refusing" and "400" in place.blocked_message, f"{place.blocked_message!r}")
-        expect("refuses" in result.text, f"nobody is told: {result.text[-300:]!r}")
+        expect("refuses" in result.text, f"there is no message about it: {result.text[-300:]!r}")
         rig.run("dest", "set", "web", "--url", server.url + "/{sha256}").must(0, about="dest set")
         rig.send("--until-empty", code=0)
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("completed", 1)}, f"{rig.states()}")
@@ -112,7 +112,7 @@ def refused_run_by_run(bench):
         rig.send("--once", code=15)
         expect(len(sent(server)) == 5 and rig.states() == {"pending"}, f"{len(sent(server))} transfers, {rig.states()}")
         rig.send("--once", code=15)
-        expect(len(sent(server)) == 5, "a run does not know what the one before it found")
+        expect(len(sent(server)) == 5, "a run does not know the result of the one before")
         for number, status in enumerate((400, 503, 413), 5):
             answer[0] = status
             over(rig)
@@ -163,7 +163,7 @@ def outage(bench):
             for _ in range(6):
                 over(rig)
                 rig.send("--once", code=15)
-            expect(burned(rig) == 5, f"{burned(rig)} attempts are burned, 5 before it was known")
+            expect(burned(rig) == 5, f"{burned(rig)} attempts are used; 5 are right, for the tries before the block")
             tries = sorted(len(rig.tries(bundle)) for bundle in bundles)
             expect(tries == [1, 1, 1, 1, 1, 2, 2, 2], f"the trials do not rotate: {tries}")
 
@@ -182,7 +182,7 @@ def the_servers_own_errors(bench):
         rig.send("--once", code=15)
         over(rig)
         rig.send("--once", code=15)
-        expect(burned(rig) == 6, f"{burned(rig)} attempts are burned")
+        expect(burned(rig) == 6, f"{burned(rig)} attempts are used")
 
 
 def whole_table_again(bench):

@@ -52,7 +52,7 @@ def refused_alone(bench):
             rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", AT_ONCE)
             rig.push(*bundles)
             held = lands_the_others(rig, bundles, is_resumed)
-            expect(held == code, f"held as {held}")
+            expect(held == code, f"blocked as {held}")
             puts = [request.path.strip("/") for request in server.seen("PUT")]
             expect(puts.count(bundles[0].sha256) <= 3, f"the first is sent {puts.count(bundles[0].sha256)} times")
 

@@ -19,7 +19,7 @@ def blocked(bench):
             expect(count == 5, f"{count} uploads before the destination was blocked")
             api.always(None)
             running.end().must(0)
-            expect(running.saw("ready", destination="api"), "no event says that it goes on")
+            expect(running.saw("ready", destination="api"), "no event says that it continues")
         times = [request.at for request in api.seen()]
         expect(times[5] - times[4] > 14, f"the next one was sent after {times[5] - times[4]:.1f} s")
         api.holds(*map(bench.photo, bundles))

@@ -23,7 +23,7 @@ def filled(bench, server, *bundles, options=()):
 def pruned(rig, *bundles):
     rig.aged(*bundles, days=8)
     rig.run("prune").must(0, about="prune")
-    expect(not any(rig.spool_file(bundle).exists() for bundle in bundles), "prune keeps what has landed")
+    expect(not any(rig.spool_file(bundle).exists() for bundle in bundles), "prune keeps a delivered bundle")
 
 
 def fetched(bench):
@@ -37,7 +37,7 @@ def fetched(bench):
         expect((rig.out / "back.bundle").read_bytes() == one.data, "get -o writes other bytes")
         result = rig.run("get", one.id, "--local", "-o", "-").must(66, about="get --local")
         expect(not result.out, "get --local gives bytes")
-        expect(rig.spool() == {}, "get keeps what it fetched")
+        expect(rig.spool() == {}, "get keeps the fetched bundle")
 
 
 def fetched_wrong(bench):
@@ -111,7 +111,7 @@ def unconfirmed(bench):
             found = findings(rig.run("check", "--remote", "--json"))
         expect([(line["kind"], line["id"]) for line in found] == [("unconfirmed", bundle.id)], f"check finds {found}")
         found = findings(rig.run("check", "--remote", "--json"))
-        expect([line["kind"] for line in found] == ["unconfirmed"], f"with nobody there check finds {found}")
+        expect([line["kind"] for line in found] == ["unconfirmed"], f"without a server check finds {found}")
         expect(rig.delivery(bundle).state == "completed", f"it is {rig.delivery(bundle).state}")
 
     every(answers, judge)
@@ -136,7 +136,7 @@ def remote_http(bench):
             api.always(None, to="verify")
             api.forget()
             found = findings(rig.run("check", "--remote", "--json"))
-            expect([line["kind"] for line in found] == ["lost"], f"of what is lost it finds {found}")
+            expect([line["kind"] for line in found] == ["lost"], f"for a lost copy it finds {found}")
             rig.send(code=0)
             api.holds(bench.photo(bundle))
 
@@ -166,7 +166,7 @@ def copies(bench, name):
     """Returns two copies of one capture, packed at two times: same id and photo, other assertion and hash."""
     photo = PHOTO[:-2] + name.encode() * 400 + PHOTO[-2:]
     first, second = (bench.packed(f"{name}-{number}", photo) for number in (1, 2))
-    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are not copies of one capture")
     return first, second
 
 
@@ -180,11 +180,11 @@ def second_copy_held(rig, first, second):
 
 def judged(rig, lose):
     """Checks that check --remote finds the delivered copy, and no longer does after `lose`."""
-    found = rig.run("check", "--remote", "--json").must(0, about="check --remote of what is there")
-    expect(not findings(found), f"of what is there it finds {findings(found)}")
+    found = rig.run("check", "--remote", "--json").must(0, about="check --remote of an existing copy")
+    expect(not findings(found), f"for an existing copy it finds {findings(found)}")
     lose()
     found = findings(rig.run("check", "--remote", "--dry-run", "--json"))
-    expect([line["kind"] for line in found] == ["lost"], f"of what is lost it finds {found}")
+    expect([line["kind"] for line in found] == ["lost"], f"for a lost copy it finds {found}")
 
 
 def copy_at_put(bench):

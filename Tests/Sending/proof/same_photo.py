@@ -101,7 +101,7 @@ def let_go(bench, rig, api, first):
     rig.send("--once", code=15)
     rig.run("cancel", first.id).must(0, about="cancel")
     rig.run("prune", "--cancelled").must(0, about="prune --cancelled")
-    expect(not rig.spool_file(first).exists(), "prune keeps what was cancelled")
+    expect(not rig.spool_file(first).exists(), "prune keeps a cancelled capture")
     api.always(None, to="verify")
 
 
@@ -171,7 +171,7 @@ def others_are_none(bench):
             rig.push(other)
             rig.uploaded(other, days=8)
             rig.run("prune").must(0, about="prune")
-            expect(not rig.spool_file(other).exists(), "prune keeps what was uploaded")
+            expect(not rig.spool_file(other).exists(), "prune keeps an uploaded capture")
             if not add_first:
                 rig.http(api.url)
             api.answer(Answer(500, when="stored"))

@@ -168,7 +168,7 @@ def made_at_first_try(bench):
     with CaptureAPI(bench.public) as api:
         rig.dest("api", "http", "--url", api.url, "--retry", AT_ONCE)
         rig.push(bundle)
-        expect(column(rig, bundle, "body_sha256") is None, "the hash is made although nobody needs it")
+        expect(column(rig, bundle, "body_sha256") is None, "the hash is computed although it is not needed")
         rig.run("dest", "set", "api", "--key", rig.key, "--device-id", DEVICE).must(0, about="dest set")
         api.answer(Answer(503))
         rig.send("--once", code=15)

@@ -76,7 +76,7 @@ def hangs(bench):
         expect(time.monotonic() - start < 100, "it had more than its 30 seconds")
         pids = (rig.out / "pids").read_text().split()
         expect(len(pids) == 2, f"the hook ran otherwise: {pids}")
-        wait_until(lambda: not left(rig), "what it started goes with it", seconds=20)
+        wait_until(lambda: not left(rig), "the hook's child processes to end", seconds=20)
 
 
 def asked_to_end(bench):
@@ -93,7 +93,7 @@ def asked_to_end(bench):
             wait_until(lambda: len(api.seen()) == 2 and api.seen()[1].digest, "the second is under way")
             running.tell()
             time.sleep(0.5)
-            expect(running.is_alive, "the run ends amid a transfer")
+            expect(running.is_alive, "the run ends during a transfer")
             gate.set()
             running.end(seconds=120)
             expect(running.saw("ended"), "no event says that the run has ended")

@@ -30,7 +30,7 @@ def valid(out):
             expect(name in MEMBERS and isinstance(value, MEMBERS[name]), f"an odd member {name}: {line}")
         expect(event["event"] in NAMES and "at" in event, f"an odd event: {line}")
         for name in ("at", "until"):
-            expect(name not in event or TIME.fullmatch(event[name]), f"{name} is no time: {line}")
+            expect(name not in event or TIME.fullmatch(event[name]), f"{name} is not a time: {line}")
         if event["event"] in STATES:
             wanted = {"id", "sha256", "destination", "state"}
             expect(wanted <= event.keys() and event["state"] == event["event"], f"lacks a member: {line}")
@@ -66,14 +66,14 @@ def of_a_run(bench):
         expect([event["attempt"] for event in its if event["event"] == "attempt"] == list(range(1, len(its) // 2 + 1)),
                f"attempts are counted otherwise: {its}")
     failed, = (event for event in events if event["event"] == "failed")
-    expect({"code", "message", "until"} <= failed.keys(), f"a failure is told as {failed}")
+    expect({"code", "message", "until"} <= failed.keys(), f"the event of a failure is {failed}")
     refused, = (event for event in events if event["event"] == "permanently_failed")
-    expect({"code", "message"} <= refused.keys(), f"a refusal is told as {refused}")
+    expect({"code", "message"} <= refused.keys(), f"the event of a refusal is {refused}")
     done = [event for event in events if event["event"] == "completed"]
     for event in done:
         wanted = {"receipt", "remote_id", "remote_url", "milliseconds", "bytes_sent", "bytes"}
         expect(wanted <= event.keys(), f"lacks a member: {event}")
-    expect(stored.id in {event["remote_id"] for event in done}, "another id is told")
+    expect(stored.id in {event["remote_id"] for event in done}, "the event has another id")
 
 
 def on_the_disk_first(bench):
@@ -85,7 +85,7 @@ def on_the_disk_first(bench):
         with rig.start("run", "--until-empty", "--json") as running:
             told = 0
             while told < 20:
-                wait_until(lambda: len(running.saw("completed")) > told, "the next is told")
+                wait_until(lambda: len(running.saw("completed")) > told, "the next event")
                 events = running.saw("completed")
                 told = len(events)
                 rows = {row.bundle: row.state for row in rig.deliveries()}

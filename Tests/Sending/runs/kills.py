@@ -65,7 +65,7 @@ def settled(bench, rig, api, sent):
         expect((row.state, row.in_doubt) == ("completed", 0), f"{bundle.id} is {row.state}, in doubt {row.in_doubt}")
         expect(row.remote_id in {capture.id for capture in api.stored}, "an id that the server does not know")
     api.holds(*map(bench.photo, sent))
-    expect(len({capture.digest for capture in api.stored}) == len(sent), "a body that nobody pushed")
+    expect(len({capture.digest for capture in api.stored}) == len(sent), "a body that was never pushed")
     api.content()
     clean(rig)
     expect(rig.send("--until-empty", code=0).out == b"", "one more run finds something to do")

@@ -39,7 +39,7 @@ def grace(bench):
     with Scene(bench, words=("run", "--until-empty", "--grace", "1s")) as scene:
         scene.running.stop().must(*ENDED[signal.SIGTERM], about="after the grace")
         expect(scene.states() == ["pending"] * 3, f"they are {scene.states()}")
-        expect(scene.rig.delivery(scene.bundles[0]).attempts == 0, "the parked one burned an attempt")
+        expect(scene.rig.delivery(scene.bundles[0]).attempts == 0, "the parked capture used an attempt")
         scene.ends_well()
 
 

@@ -218,8 +218,8 @@ def ends_refused(bench):
         expect(rig.delivery(lost).state == "permanently_failed", f"it is {rig.delivery(lost).state}")
         rig.send("--until-empty", code=(14, 15))
         told = [request.json["session"] for request in server.seen("POST")]
-    expect(told.count("torn") == 1, f"the end of the torn session is told {told.count('torn')} times")
-    expect(5 <= told.count("whole") <= 10, f"the other end is told {told.count('whole')} times")
+    expect(told.count("torn") == 1, f"the end of the torn session is sent {told.count('torn')} times")
+    expect(5 <= told.count("whole") <= 10, f"the other end is sent {told.count('whole')} times")
     expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded without a yes: {markers(rig)}")
 
 
@@ -242,14 +242,14 @@ def end_not_taken(bench):
         expect(phase() == ("roof", "told"), f"then session list says {phase()}")
         count = len(server.ends)
         rig.send("--once", code=0)
-        expect(len(server.ends) == count, "it is told again")
+        expect(len(server.ends) == count, "the end is sent again")
 
 
 def names_what_was_sent(bench):
     """The end names the hash that the destination got, even if the queue holds another copy of the capture by now."""
     photo = PHOTO[:-2] + b"ended" * 400 + PHOTO[-2:]
     first, second = (bench.packed(f"ended-{number}", photo) for number in (1, 2))
-    expect(first.id == second.id and first.sha256 != second.sha256, "the two are no copies of one capture")
+    expect(first.id == second.id and first.sha256 != second.sha256, "the two are not copies of one capture")
     with Store() as server:
         rig = rig_to(bench, server, bundles=[first])
         rig.send("--until-empty", code=0)

@@ -41,7 +41,8 @@ def each(title, sides, few, many, must=None, aim=None):
     facts = {name: side.facts for name, side in sides.items()}
     detail = ", ".join(f"{name} {side}" for name, side in sides.items())
     return [Row(f"{title}, {many:,} / {few:,}", (more / many) / (less / few), must, aim, detail=detail, runs=facts),
-            Row(f"{title}, {many:,} / {few:,}, less the start", (more - one) / (many - 1) / ((less - one) / (few - 1)),
+            Row(f"{title}, {many:,} / {few:,}, without the start",
+                (more - one) / (many - 1) / ((less - one) / (few - 1)),
                 must, aim)]
 
 

@@ -32,7 +32,7 @@ class Row:
         if self.value is None:
             return "FAILED"
         if self.must is None:
-            return "told"
+            return "reported"
         if not judged:
             return "not judged"
         return "MISSED" if self.missed else "aim reached" if self.value <= self.aim else "reached"

@@ -27,7 +27,7 @@ def main():
     parser = argparse.ArgumentParser(description="Benches of capbundle and capqueue.")
     parser.add_argument("binary", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="WORD", help="measures that have this word in their name")
-    parser.add_argument("--short", action="store_true", help="try the scripts; judge nothing and write nothing")
+    parser.add_argument("--short", action="store_true", help="only try the scripts, without limits and results")
     options = parser.parse_args()
     if not options.binary.is_file():
         parser.error(f"no such file: {options.binary}")

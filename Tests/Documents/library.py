@@ -25,7 +25,7 @@ def compare(library):
     for page in pages:
         shown = [block.strip("\n") for block in BLOCK.findall(page.read_text())]
         if shown != [regions.pop(page.stem, None)]:
-            print(f"FAIL {library}: {page.name} does not show what LibraryExampleTests.swift runs")
+            print(f"FAIL {library}: {page.name} does not show the tested code of LibraryExampleTests.swift")
             failed += 1
     for name in regions:
         print(f"FAIL {library}: no page shows the example {name}")

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Verifies a bundle with tar, sha256sum, gzip and openssl: by_hand.sh BUNDLE PUBKEY.pem
 #
-# Somebody who distrusts our tool, or finds a bundle when it is gone, has these. The steps follow section 9 of
-# Spec/capture-bundle.md. It does not judge everything that `capbundle verify` does (padding, canonical forms, times):
-# it says whether these files are the ones that the owner of PUBKEY.pem signed. Exit 0 yes, 1 no, 64 wrong usage.
+# These programs exist even where capbundle does not, or is not trusted. The steps follow section 9 of
+# Spec/capture-bundle.md. The script does not check everything that `capbundle verify` checks (padding, canonical forms,
+# times): it says whether the owner of PUBKEY.pem signed these files. Exit: 0 yes, 1 no, 64 wrong usage.
 set -eu
 
 [ $# = 2 ] || { echo "usage: by_hand.sh BUNDLE PUBKEY.pem" >&2; exit 64; }
@@ -16,7 +16,7 @@ fail() { echo "by_hand: $*" >&2; exit 1; }
 sha256() { sha256sum | cut -c 1-64; }
 bytes() { od -An -v -tx1 | tr -d ' \n'; }
 
-# The archive holds the three leading files and what the manifest lists, in its order, once each.
+# The archive contains the three leading files and those in the manifest, in its order, once each.
 tar -tf "$bundle" > "$work/names" 2> /dev/null || fail "tar does not read it"
 mkdir "$work/files"
 grep -qvE '^(source/)?[0-9a-z][0-9a-z._-]*$' "$work/names" && fail "a name that no bundle has"
@@ -25,8 +25,8 @@ cd "$work/files"
 manifest=manifest.json
 [ -f $manifest ] && [ -f assertion.cbor ] || fail "no manifest or no assertion"
 
-# The manifest is canonical JSON: members in alphabetical order, no spaces. So an entry is always written
-# {"media_type":…,"path":…,"role":…,"sha256":…,"size":…} and sed can take it apart.
+# The manifest is canonical JSON: members in alphabetical order, no spaces. So every entry has the form
+# {"media_type":…,"path":…,"role":…,"sha256":…,"size":…}, which sed can parse.
 grep -o '"path":"[^"]*","role":"[^"]*","sha256":"[0-9a-f]*","size":[0-9]*\(,"withholdable":true\)\?}' $manifest |
     sed 's/"path":"\([^"]*\)","role":"[^"]*","sha256":"\([^"]*\)","size":\([0-9]*\)/\2 \3 \1 /' > ../entries
 [ -s ../entries ] || fail "the manifest lists nothing"
@@ -44,7 +44,7 @@ while read -r hash size path rest; do
 done < ../entries
 cmp -s ../names ../expected || fail "other files, or another order, than the manifest lists"
 
-# The depth map's own hash is that of the floats: it stays true under another compressor.
+# The depth map's own hash covers the floats, so it does not depend on the compressor.
 floats=$(sed 's/.*"depth":{[^{]*"sha256":"\([0-9a-f]*\)","source":{.*/\1/' $manifest)
 if [ -f depth.f32.gz ]; then
     gzip -dc depth.f32.gz > ../depth.f32 2> /dev/null || fail "gzip does not inflate the depth map"
@@ -74,7 +74,7 @@ device=$(sed 's/.*,"device":"\([^"]*\)","entries":\[.*/\1/' "$work/files/$manife
 [ "$device" = "$(tail -c 65 "$work/key.der" | openssl base64 -A)" ] || fail "the manifest names another device"
 echo "signed by: $(tail -c 65 "$work/key.der" | sha256)"
 
-# The id is the content's hash; two of its digits are fixed by RFC 9562.
+# The id is the hash of the contents; RFC 9562 fixes two of its digits.
 id=$(sed 's/.*"id":"\([0-9a-f-]*\)","version":1}$/\1/' "$work/files/$manifest")
 captured=$(sed 's/^{"captured_at":"\([^"]*\)".*/\1/' "$work/files/$manifest")
 made=$({

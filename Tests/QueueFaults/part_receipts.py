@@ -26,7 +26,7 @@ def photo_stays(bench):
     for options in ((), ("--older-than", "0s"), ("--cancelled", "--older-than", "0s")):
         expect(photo.id not in ids(rig.run("prune", *options).must(0)),
                f"prune {options} releases a bundle of which only the photo "
-               "was delivered of")
+               "was delivered")
         holds(rig, photo)
     rows = rig.rows()
     left = [name for name, row in rows.items() if row["holding"] == "spool"]

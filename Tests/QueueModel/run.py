@@ -33,14 +33,14 @@ def options():
     parser.add_argument("capqueue", type=pathlib.Path)
     parser.add_argument("capbundle", type=pathlib.Path, help="makes the bundles")
     parser.add_argument("--sequences", type=int, default=SEQUENCES, metavar="N", help=f"how many; default {SEQUENCES}")
-    parser.add_argument("--seed", type=int, metavar="N", help="the number of the first sequence; default: by chance")
-    parser.add_argument("--repeatable", action="store_true", help="kill at system calls only, not after a while")
+    parser.add_argument("--seed", type=int, metavar="N", help="the number of the first sequence; default: random")
+    parser.add_argument("--repeatable", action="store_true", help="kill only at system calls, not after some time")
     parser.add_argument("--length", type=int, default=LENGTH, metavar="N",
-                        help=f"the most commands of a sequence; default {LENGTH}")
+                        help=f"largest number of commands in a sequence; default {LENGTH}")
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), metavar="N",
-                        help="how many at a time; they wait for the disk more than they compute")
+                        help="how many sequences at a time; they mostly wait for the disk")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR",
-                        help="make bundles and queues there, and leave those of sequences that fail")
+                        help="where to make bundles and queues; those of failed sequences are kept")
     return parser.parse_args()
 
 

@@ -72,7 +72,7 @@ def families():
         if hasattr(module, "FAMILY"):
             found.append((str(place.with_suffix("")), module))
         elif len(place.parts) > 1:
-            sys.exit(f"{place} has no FAMILY: tests need one, and what several families use belongs in support/")
+            sys.exit(f"{place} has no FAMILY: tests need one, and shared code belongs in support/")
     return found
 
 

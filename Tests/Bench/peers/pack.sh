@@ -1,7 +1,8 @@
 #!/bin/sh
-# What a shell script does for `capbundle pack`: compress, hash, sign, put into one archive. No fsync, no lock, no counter.
+# Does in a shell script what `capbundle pack` does: compresses, hashes, signs, and makes one archive.
+# It has no fsync, lock or counter.
 # usage: pack.sh KEY FOLDER RAW...   writes FOLDER/<raw name>.tar
-# The parts are made in the raw folder itself, which saves a copy of the photo and two processes.
+# It makes the parts in the raw folder itself, which saves a copy of the photo and two processes.
 set -eu
 key=$1
 folder=$2

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What a shell script does for `capbundle verify`: unpack, check the signature, every hash, and that the depth map inflates.
+# Does in a shell script what `capbundle verify` does: unpacks, checks the signature and every hash, and
+# inflates the depth map.
 # usage: verify.sh PUBLIC-KEY ARCHIVE   (an archive of pack.sh)
 set -eu
 folder=$(mktemp -d)

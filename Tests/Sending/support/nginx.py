@@ -29,7 +29,7 @@ LOG = {"method": "$request_method", "uri": "$request_uri", "status": "$status", 
 
 MAIN = """
 daemon off;
-master_process off;  # so that there is one process, which stays the user that started it
+master_process off;  # one process, which keeps the user that started it
 pid {folder}/pid;
 error_log {folder}/error.log warn;
 events {{ worker_connections 256; }}

@@ -75,7 +75,7 @@ struct LibraryExampleTests {
         try trust.add(TrustedDeviceLine(name: "my-rig", point: DeviceKeyFile(path: keyPath).publicKey()))
         let now = 1_700_000_000_000
         // docs: SendAndReceive
-        // The sender: a body file, made once, and headers for each attempt.
+        // The sender makes the body file once, and new headers for each attempt.
         let body = try MultipartBody.write(bundle: bundle, to: .file(bodyPath))
         let device = try DeviceKeyFile(path: keyPath).load(passphrase: nil)
         let signature = try RequestSignature(
@@ -83,7 +83,7 @@ struct LibraryExampleTests {
             deviceID: "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c", timestamp: now, device: device)
         let headers = [("Content-Type", body.contentType)] + signature.headers
 
-        // The server: who sent it, and is it what was signed?
+        // The server checks who sent the body, and that the contents are those that were signed.
         try signature.verify(body: RequestSignature.hash(BundleSource(path: bodyPath)), device: device.point)
         let result = try BundleReceiver(trust: trust).receive(BundleSource(path: bodyPath), to: .file(received))
         print(result.isKept ? "kept: \(result.report.verdict)" : "refused: \(result.report.faults)")

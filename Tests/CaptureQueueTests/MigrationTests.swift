@@ -83,7 +83,7 @@ struct MigrationTests {
                 SELECT seq, captures.state, deliveries.destination, deliveries.state FROM captures
                 JOIN deliveries ON capture = seq ORDER BY seq, deliveries.id
                 """) == [
-                    "1 completed - completed",  // released; a receipt without a destination keeps having none
+                    "1 completed - completed",  // released; its receipt has no destination, before and after
                     "2 pending 2 pending", "3 held 2 held", "4 cancelled 2 cancelled", "5 completed - completed",
                     "6 held 2 held",  // one delivery was cancelled there, the other one waited
                     "7 held 2 held", "8 pending 2 pending", "9 completed 2 completed",

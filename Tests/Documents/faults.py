@@ -1,5 +1,4 @@
-"""Checks that every test named in Spec/queue-faults.md exists, and that every fault has a test or says that it has
-none.
+"""Checks that the tests named in Spec/queue-faults.md exist, and that each fault has a test or says why not.
 
 usage: Tests/Documents/faults.py
 

@@ -2,7 +2,8 @@
 """Writes Spec/Vectors: generate.py [--check]
 
 --check makes the vectors in memory, names those that differ, are missing or are unknown on disk, and exits 1 if it
-finds any. """
+finds any.
+"""
 
 import importlib
 import os

@@ -88,7 +88,8 @@ class Bench:
         running.
 
         hyperfine starts each command without a shell. Everything written before is synced first, so that no side pays
-        for it. """
+        for it.
+        """
         os.sync()
         result = self.folder / "hyperfine.json"
         command = ["hyperfine", "-N", "--style", "none", "--export-json", result, "--runs", self.scaled(runs, 2),

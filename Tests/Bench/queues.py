@@ -1,5 +1,8 @@
-"""Makes queues of many rows. The tool makes the database, with one push, so that tables, indexes and triggers are the
-real ones; this code writes the other rows, from a seed."""
+"""Makes queues of many rows.
+
+The tool makes the database, with one push, so that tables, indexes and triggers are the real ones; this code writes the
+other rows, from a seed.
+"""
 import hashlib
 import json
 import os

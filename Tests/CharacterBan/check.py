@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the package treats text as bytes: code that walks over Characters does not compile, and strings compare
-by bytes.
+"""Checks that text is bytes here: code that walks over Characters does not compile, and strings compare by bytes.
 
 Each line of planted.txt breaks the rule and must be a compile error by itself; each check of exact.txt must hold. Every
 module must link the two files that enforce this, and must treat warnings as errors.

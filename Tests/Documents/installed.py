@@ -4,7 +4,8 @@
 usage: installed.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one beside CAPBUNDLE)
 
 Some checks need mandoc, man, zsh or fish, which `make docs-check` installs; a check whose program is missing is
-skipped. """
+skipped.
+"""
 import json
 import os
 import pathlib

@@ -1,5 +1,4 @@
-"""Runs the commands in the documents and compares their output, so that a reader who pastes a line sees what the page
-prints.
+"""Runs the commands in the documents and compares their output, so that pasted lines print what the page shows.
 
 usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one beside CAPBUNDLE)
 

@@ -1,5 +1,4 @@
-"""Code that all families share: a copy of the binary, rigs (a key, a trust file, a raw folder), and checks of
-leftovers.
+"""Code that all families share: a copy of the binary, rigs (key, trust file, raw folder), and checks of leftovers.
 
 These checks do not use the code under test where Python can check: they read counters from the bytes, and compare the
 key's state with its own checksum.

@@ -3,7 +3,8 @@
 It promises that a bundle is complete or missing, no counter is used twice, the key stays usable, and no file is left
 behind. Linux can replace a file only if the new one gets another name first, so a kill just before `rename` leaves that
 name: a hidden file beside a bundle is then allowed. Beside the key it contains a secret, so the next run must remove
-it. """
+it.
+"""
 import functools
 import re
 

@@ -2,7 +2,8 @@
 
 Python's `email`, `multipart` (defnull), `python-multipart` (Kludex) and `streaming-form-data` share no code; Werkzeug
 is tested behind a server, in judge_server. Then come the second implementation, all valid vectors, and captures of real
-devices. """
+devices.
+"""
 import email.parser
 import email.policy
 import io

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it: run.py
-CAPBUNDLE
+"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it.
+
+usage: run.py CAPBUNDLE
 
 The URL in its Package.swift leads to a temporary repository of the files that git tracks here, in their current state,
 with the version as its tag. Everything is made in a temporary folder; settings of git and caches of SwiftPM do not
-change. """
+change.
+"""
 import argparse
 import json
 import os

@@ -2,7 +2,8 @@
 """Tests the tests: an early end is reported, and messages of strace do not count as output of the tool: check.py
 
 It needs no build. It runs the stages of .ci/test with small commands, and a script as strace, which fails as strace
-can. """
+can.
+"""
 import os
 import pathlib
 import signal

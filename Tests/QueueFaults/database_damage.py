@@ -1,7 +1,8 @@
 """The database is damaged, foreign, missing or newer.
 
 The tool never deletes it, never ignores the damage, and never shows internals; `salvage` builds a new one from the
-spool. """
+spool.
+"""
 import hashlib
 import json
 import sqlite3

@@ -36,7 +36,8 @@ class Scene:
 
     `make(rig)` prepares the queue, `words(rig)` returns the command, and `judge(rig, result, number)` checks the
     result. `number` lets trials alternate between two ways to continue. `stdin(rig)` makes the standard input of the
-    command. """
+    command.
+    """
 
     stdin = None
     codes = (0,)  # exit codes of an undisturbed run

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs Samples/spark and Samples/parallel.sh on an archive with known contents, and compares the counts: check.py
-BINARY
+"""Runs Samples/spark and Samples/parallel.sh on an archive with known contents, and compares the counts.
+
+usage: check.py BINARY
 
 It uses the Spark of this Python's environment, on two cores of this machine. As root it runs in a network namespace
 that has only the loopback interface.

@@ -38,7 +38,8 @@ class Inflate:
         """Inflates until data or room is used up, a block ends or something is wrong.
 
         Returns (output, rest of data, event): "more", "block" if another block must follow, "end", or the fault in
-        words. """
+        words.
+        """
         source, target = ctypes.create_string_buffer(data, len(data) or 1), ctypes.create_string_buffer(room)
         stream = self._stream
         stream.next_in, stream.avail_in = ctypes.addressof(source), len(data)

@@ -1,5 +1,4 @@
-"""s3: objects land in SeaweedFS and are read back, existing objects are not overwritten, and credentials come from the
-usual places."""
+"""s3: objects land and are read back, existing ones are not overwritten, and credentials come from the usual places."""
 import base64
 import hashlib
 import json

@@ -1,5 +1,4 @@
-"""Several captures of one photo: a server that is asked about the photo names the first one, which must not be taken
-for another one."""
+"""Several captures of one photo: a server that is asked about the photo names only the first of them."""
 import functools
 import hashlib
 import os

@@ -1,5 +1,4 @@
-"""A strict capture API. It demands what Spec/upload.md demands of a client, and behaves like the first server of that
-contract.
+"""A strict capture API, which demands what Spec/upload.md does, and behaves like the first server of that contract.
 
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(503, headers={"Retry-After": "7"}), Answer(when="stored", then="cut"))

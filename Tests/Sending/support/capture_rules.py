@@ -1,5 +1,7 @@
-"""The rules of the capture API for a request: headers, clock, signature, form. They follow Spec/upload.md and use
-libraries that the tools do not use."""
+"""The rules of the capture API for a request: headers, clock, signature, form.
+
+They follow Spec/upload.md and use libraries that the tools do not use.
+"""
 import base64
 import binascii
 import hashlib

@@ -72,8 +72,8 @@ def after_kill(world):
 def settle(world, after, whole=False, between=None):
     """Checks that after a kill each capture is as before or as the command would have left it.
 
-    With `whole` all of them must be the same of the two, since one transaction writes them. `between(record, before,
-    after)` returns the capture in a state between the two, or None. The model takes over what is found.
+    With `whole` all of them must be the same of the two, since one transaction writes them. `between(record, old, new)`
+    returns the capture in a state between the two, or None. The model takes over what is found.
     """
     before = world.model
     records = after_kill(world)

@@ -6,13 +6,18 @@ import CaptureNative
 package enum CommandRunner {
     /// Runs the tool and ends the process.
     ///
-    /// - Parameter failure: Converts errors of a library that this module does not know; nil for all other errors.
+    /// - Parameters:
+    ///   - words: Words of other tools for our commands.
+    ///   - failure: Converts errors of a library that this module does not know; nil for all other errors.
     package static func run(
-        _ root: any ParsableCommand.Type, tool: String, failure: (any Error) -> CommandFailure? = { _ in nil }
+        _ root: any ParsableCommand.Type, tool: String, words: OtherWords,
+        failure: (any Error) -> CommandFailure? = { _ in nil }
     ) -> Never {
         StandardStreams.holdPlaces()
         let diagnostic = Diagnostic(tool: tool)
         let arguments = arguments(diagnostic)
+        // ArgumentParser shows the help of the root for a command that does not exist.
+        if arguments.first == "help" { refuseWrongWord(root, arguments, words, diagnostic) }
         do {
             var command = try parse(root, arguments)
             let group = type(of: command).configuration
@@ -32,8 +37,18 @@ package enum CommandRunner {
                 diagnostic.error(failure)
                 Output.exit(failure.status.rawValue)
             }
+            if !root.exitCode(for: error).isSuccess { refuseWrongWord(root, arguments, words, diagnostic) }
             finish(root, error, commandLine(root, tool, arguments), diagnostic)
         }
+    }
+
+    /// Ends the process if a word of the command line names no command or no option.
+    private static func refuseWrongWord(
+        _ root: any ParsableCommand.Type, _ arguments: [String], _ words: OtherWords, _ diagnostic: Diagnostic
+    ) {
+        guard let tree = CommandTree(root), let wrong = WrongWord.find(arguments, in: tree, words) else { return }
+        diagnostic.usage(wrong.message, hint: wrong.hint)
+        Output.exit(ExitStatus.usage.rawValue)
     }
 
     /// The arguments without the program's name. An argument that is not UTF-8 ends the process, because Swift would
@@ -105,11 +120,11 @@ package enum CommandRunner {
         var command = root
         for argument in arguments {
             let next = command.configuration.subcommands.first { subcommand in
-                let name = subcommand.configuration.commandName ?? "\(subcommand)".lowercased()
-                return name == argument
+                let configuration = subcommand.configuration
+                return configuration.commandName == argument || configuration.aliases.contains(argument)
             }
             guard let next else { break }
-            words.append(argument)
+            words.append(next.configuration.commandName ?? argument)
             command = next
         }
         return words.joined(separator: " ")

@@ -48,8 +48,12 @@ package enum Output {
 
     package static var isTerminal: Bool { FileHandle.standardOutput.isTerminal }
 
-    /// The width of the terminal in columns; nil if standard output is not a terminal.
-    package static var columns: Int? { isTerminal ? FileHandle.standardOutput.columns ?? 80 : nil }
+    /// The width of the terminal in columns, or `COLUMNS` if it is set; nil if standard output is not a terminal.
+    package static var columns: Int? {
+        guard isTerminal else { return nil }
+        let wanted = ProcessEnvironment.value("COLUMNS").flatMap { Int($0) } ?? 0
+        return wanted > 0 ? wanted : FileHandle.standardOutput.columns ?? 80
+    }
 
     /// Ends the process at once. Our code buffers nothing here, and exit handlers of libraries would run at the same
     /// time as threads that are still ending: OpenSSL frees memory that those threads free too.

@@ -48,18 +48,24 @@ package final class Progress {
 
     private func show(_ now: Double) {
         let seconds = max(now - started, 0.001)
-        let rate = Quantity.grouped(Int(Double(count) / seconds))
-        let speed = Quantity.grouped(Int(Double(bytes) / seconds / 1e6))
-        let of = total.map { " of \(Quantity.grouped($0))" } ?? ""
-        let line = "\(Quantity.grouped(count))\(of) \(noun)s, \(rate) a second, \(speed) MB/s\(timeLeft(seconds))"
-        let columns = FileHandle.standardError.columns ?? 80
-        Output.tell("\r\u{1b}[K" + line.cut(toWidth: columns - 1), end: "")
+        let number = { Quantity.number($0, on: .messages) }
+        let of = total.map { " of \(number($0))" } ?? ""
+        let columns = (FileHandle.standardError.columns ?? 80) - 1
+        // What does not fit is left out whole, the least important first.
+        var line = "\(number(count))\(of) \(noun)s"
+        for fact in [
+            timeLeft(seconds), "\(number(Int(Double(count) / seconds))) a second",
+            "\(number(Int(Double(bytes) / seconds / 1e6))) MB/s",
+        ] where !fact.isEmpty && line.width + 2 + fact.width <= columns {
+            line += ", \(fact)"
+        }
+        Output.tell("\r\u{1b}[K" + line.cut(toWidth: columns), end: "")
         isOnScreen = true
     }
 
     private func timeLeft(_ seconds: Double) -> String {
         guard let total, count > 0, count < total else { return "" }
         let left = Int(seconds / Double(count) * Double(total - count)) + 1
-        return left < 120 ? ", \(left) s left" : ", \(left / 60) min left"
+        return left < 120 ? "\(left) s left" : "\(left / 60) min left"
     }
 }

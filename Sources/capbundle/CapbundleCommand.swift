@@ -28,7 +28,26 @@ struct CapbundleCommand: ParsableCommand {
             SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self, TrustCommand.self,
         ])
 
-    static func main() { CommandRunner.run(Self.self, tool: toolName) }
+    static func main() { CommandRunner.run(Self.self, tool: toolName, words: words) }
+}
+
+extension CapbundleCommand {
+    /// Words of other tools; HelpTests shows that each names a command that there is.
+    static let words = OtherWords(commands: [
+        "create": "pack", "make": "pack", "seal": "pack", "sign": "pack", "build": "pack",
+        "check": "verify", "validate": "verify", "test": "verify", "audit": "verify",
+        "ls": "show", "list": "show", "info": "show", "dump": "show", "print": "show",
+        "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
+        "body": "multipart", "receive": "from-body", "unwrap": "from-body",
+        "keygen": "key new", "keys": "key show", "init": "key new",
+        "push": "capqueue push", "queue": "capqueue push", "send": "capqueue push", "upload": "capqueue push",
+        "key create": "key new", "key generate": "key new", "key add": "key new", "key list": "key show",
+        "key ls": "key show", "key id": "key show", "key info": "key show", "key export": "key public",
+        "key repair": "key recover",
+        "trust remove": "trust revoke", "trust rm": "trust revoke", "trust delete": "trust revoke",
+        "trust distrust": "trust revoke", "trust show": "trust list", "trust import": "trust add",
+        "trust new": "trust add",
+    ])
 }
 
 let diagnostic = Diagnostic(tool: CapbundleCommand.toolName)

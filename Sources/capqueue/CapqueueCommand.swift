@@ -24,15 +24,52 @@ struct CapqueueCommand: ParsableCommand {
               capqueue prune --dry-run
             """,
         version: version,
-        subcommands: [
-            PushCommand.self, AdoptCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self,
-            GetCommand.self, StatusCommand.self, HoldCommand.self, ReleaseCommand.self, CancelCommand.self,
-            RetryCommand.self, RunCommand.self, PauseCommand.self, ResumeCommand.self, WaitCommand.self,
-            MarkUploadedCommand.self, ExportCommand.self, PruneCommand.self,
-            CheckCommand.self, SalvageCommand.self, SessionCommand.self, DestinationCommand.self, ConfigCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Everyday",
+                subcommands: [
+                    PushCommand.self, AdoptCommand.self, RunCommand.self, WaitCommand.self, StatusCommand.self,
+                    ListCommand.self, ShowCommand.self, HistoryCommand.self, GetCommand.self, HoldCommand.self,
+                    ReleaseCommand.self, CancelCommand.self, RetryCommand.self, PruneCommand.self,
+                ]),
+            CommandGroup(
+                name: "Destination",
+                subcommands: [
+                    DestinationCommand.self, SessionCommand.self, PauseCommand.self, ResumeCommand.self,
+                    ConfigCommand.self,
+                ]),
+            CommandGroup(
+                name: "Repair",
+                subcommands: [
+                    CheckCommand.self, SalvageCommand.self, ExportCommand.self, MarkUploadedCommand.self,
+                ]),
         ])
 
-    static func main() { CommandRunner.run(Self.self, tool: toolName, failure: CommandFailure.init(of:)) }
+    static func main() { CommandRunner.run(Self.self, tool: toolName, words: words, failure: CommandFailure.init(of:)) }
+}
+
+extension CapqueueCommand {
+    /// Words of other tools; HelpTests shows that each names a command that there is.
+    static let words = OtherWords(commands: [
+        "add": "push", "queue": "push", "enqueue": "push", "put": "push", "submit": "push", "import": "adopt",
+        "scan": "adopt", "send": "run", "upload": "run", "start": "run", "sync": "run", "flush": "run",
+        "stop": "pause", "suspend": "pause", "continue": "resume", "unpause": "resume", "unhold": "release",
+        "info": "show", "stat": "status", "log": "history", "logs": "history", "events": "history",
+        "cat": "get", "fetch": "get", "download": "get", "extract": "get",
+        "rm": "cancel", "remove": "cancel", "delete": "cancel", "del": "cancel", "abort": "cancel", "drop": "cancel",
+        "clean": "prune", "cleanup": "prune", "gc": "prune", "purge": "prune", "clear": "prune", "expire": "prune",
+        "fsck": "check", "verify": "check", "scrub": "check", "repair": "check", "rebuild": "salvage",
+        "recover": "salvage", "mark": "mark-uploaded", "settings": "config",
+        "destination": "dest", "destinations": "dest list", "remote": "dest", "remotes": "dest list",
+        "sessions": "session list",
+        "dest rm": "dest remove", "dest delete": "dest remove", "dest del": "dest remove", "dest new": "dest add",
+        "dest create": "dest add", "dest edit": "dest set", "dest change": "dest set", "dest update": "dest set",
+        "dest config": "dest set", "dest check": "dest test", "dest ping": "dest test", "dest use": "dest default",
+        "dest mv": "dest rename", "dest disable": "dest retire", "dest info": "dest show",
+        "dest pause": "pause", "dest resume": "resume",
+        "session close": "session end", "session stop": "session end", "session finish": "session end",
+        "session show": "session list",
+    ])
 }
 
 let diagnostic = Diagnostic(tool: CapqueueCommand.toolName)

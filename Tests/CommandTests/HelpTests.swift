@@ -16,6 +16,7 @@ struct HelpTests {
 
         let kind: String
         let names: [Name]?
+        let abstract: String?
 
         var words: [String] { (names ?? []).map { ($0.kind == "short" ? "-" : "--") + $0.name } }
     }
@@ -76,5 +77,16 @@ struct HelpTests {
                 #expect(lists[after.upperBound..<end].contains("\"\(word)\""), "\(word) of \(name)")
             }
         }
+    }
+
+    /// On a narrow terminal lines are broken, and nothing is left out.
+    @Test(arguments: paths)
+    func saysTheSameAtSixtyColumns(_ path: [String]) throws {
+        func words(_ columns: Int) throws -> [Substring] {
+            let line = (["COLUMNS=\(columns)"] + path + ["--help"]).joined(separator: " ")
+            return try Capbundle().shell(line).outputText.split { $0 == " " || $0 == "\n" }
+        }
+        #expect(try words(60) == words(80))
+        #expect(try words(60).count > 20)
     }
 }

@@ -111,7 +111,7 @@ public final class BundleReader {
     private func truncated(_ place: String) -> BundleError {
         guard let manifest else {
             return BundleError(
-                .containerTruncated, "cut short: ends after \(source.position.grouped) bytes, \(place)")
+                .containerTruncated, "cut short: ends after \(source.position) bytes, \(place)")
         }
         func length(_ entries: [ManifestEntry]) -> Int {
             entries.reduce(0) { $0 + UstarHeader.blockLength + $1.size + UstarHeader.padding($1.size) }
@@ -120,7 +120,7 @@ public final class BundleReader {
         let isCertain = manifest.entries[next...].allSatisfy { !$0.isWithholdable }
         return BundleError(
             .containerTruncated,
-            "cut short: holds \(source.position.grouped) of \(whole.grouped) bytes"
+            "cut short: holds \(source.position) of \(whole) bytes"
                 + "\(isCertain ? "" : " (fewer if entries were withheld)"), ends \(place)")
     }
 

@@ -1,12 +1,14 @@
 import ArgumentParser
 import CaptureBundle
+import CommandSupport
 
 /// The requirements for a bundle, and whether anything is printed.
 struct DemandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Parts that must be there, separated by commas.",
-            discussion: "photo, depth, metadata, location, confidence, source, chain", valueName: "parts"))
+            discussion: "photo, depth, metadata, location, confidence, source, chain", valueName: "parts"),
+        completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
     var require: RequiredParts = RequiredParts(parts: [])
 
     @Flag(help: "Accept bundles from which withholdable entries were taken out.")

@@ -33,6 +33,8 @@ struct KeyCommand: ParsableCommand {
         @Flag(name: .customLong("passphrase"), help: "Ask for a passphrase on the terminal.")
         var asks = false
 
+        @OptionGroup var format: JSONOption
+
         func validate() throws {
             if asks && passphrase.passphraseFile != nil {
                 throw ValidationError("give either --passphrase or --passphrase-file")
@@ -46,7 +48,10 @@ struct KeyCommand: ParsableCommand {
                 ? PassphrasePrompt.askForNew()
                 : PassphraseFile.read(passphrase.passphraseFile, warn: diagnostic.warning)
             let device = try file.create(passphrase: sealing)
-            try Output.line(device.point.keyID.description)
+            let keyID = device.point.keyID.description
+            try format.json
+                ? Output.json(.members(["key_id": .string(keyID), "path": .string(file.path.string)]))
+                : Output.line(keyID)
             diagnostic.note("the key is in \(file.path)")
             diagnostic.note(
                 "to trust it here", command: "capbundle trust add NAME \(ShellWord.quote(file.publicPath))")

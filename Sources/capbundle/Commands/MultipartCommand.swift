@@ -47,7 +47,7 @@ struct MultipartCommand: ParsableCommand {
                 try Output.json(json)
             }
         } else {
-            diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount))")
+            diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount, on: .messages))")
         }
     }
 }

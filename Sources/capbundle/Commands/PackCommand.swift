@@ -120,14 +120,14 @@ struct PackCommand: ParsableCommand {
             try report(PackRendering.json(raw, packed, output: output, isDryRun: dryRun, body: body))
             return
         }
-        let what = "\(packed.id), \(Quantity.bytes(packed.byteCount))"
+        let what = "\(packed.id), \(Quantity.bytes(packed.byteCount, on: .messages))"
         if dryRun {
             diagnostic.note("\(raw) can be packed: \(what); nothing was written")
         } else {
             diagnostic.note("packed \(output ?? "-"): \(what)")
         }
         if let body = packed.body, let multipart {
-            diagnostic.note("wrote \(multipart): \(Quantity.bytes(body.byteCount))")
+            diagnostic.note("wrote \(multipart): \(Quantity.bytes(body.byteCount, on: .messages))")
         }
     }
 
@@ -163,10 +163,10 @@ extension PackCommand {
         let packed = counts[.success] ?? 0
         let done = counts.values.reduce(0, +)
         if !format.json {
-            let failed = done > packed ? ", \(Quantity.grouped(done - packed)) could not be" : ""
+            let failed = done > packed ? ", \(Quantity.number(done - packed, on: .messages)) could not be" : ""
             let left = run.items.count - done
-            let rest = left > 0 ? ", \(Quantity.grouped(left)) not looked at" : ""
-            diagnostic.note("packed \(Quantity.count(packed, "bundle")) into \(folder)\(failed)\(rest)")
+            let rest = left > 0 ? ", \(Quantity.number(left, on: .messages)) not looked at" : ""
+            diagnostic.note("packed \(Quantity.count(packed, "bundle", on: .messages)) into \(folder)\(failed)\(rest)")
         }
         let worst = ExitStatus.worst(counts.keys)
         if worst != .success { throw worst }

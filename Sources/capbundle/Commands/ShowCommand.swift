@@ -13,7 +13,8 @@ struct ShowCommand: ParsableCommand {
 
             Example:
               capbundle show cap.bundle
-            """)
+            """,
+        aliases: ["inspect"])
 
     @Argument(help: "A bundle; - is a pipe.", completion: .file())
     var file: String

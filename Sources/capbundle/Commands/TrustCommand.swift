@@ -55,6 +55,7 @@ struct TrustCommand: ParsableCommand {
         var validBefore: String?
 
         @OptionGroup var trust: TrustOptions
+        @OptionGroup var format: JSONOption
 
         func validate() throws {
             guard (keyfile == nil) != (bundle == nil) else {
@@ -81,7 +82,7 @@ struct TrustCommand: ParsableCommand {
             }
             let path = try trust.pathToChange(warn: diagnostic.warning)
             try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
-            try Output.line("\(device.name) \(device.point.keyID)")
+            try format.json ? Output.json(device.json) : Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
             diagnostic.note("compare the key id with \"capbundle key show\" on the device")
         }
@@ -115,7 +116,8 @@ struct TrustCommand: ParsableCommand {
             discussion: """
                 Example:
                   capbundle trust list
-                """)
+                """,
+            aliases: ["ls"])
 
         @OptionGroup var trust: TrustOptions
         @OptionGroup var format: JSONOption

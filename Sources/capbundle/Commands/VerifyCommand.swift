@@ -111,7 +111,7 @@ struct VerifyCommand: ParsableCommand {
         let verdicts = Verdict.allCases.map { ($0.word, counts[ExitStatus($0)] ?? 0) }
         let total = counts.values.reduce(0, +)
         let all = verdicts + [("unreadable", total - verdicts.reduce(0) { $0 + $1.1 })]
-        let parts = all.filter { $0.1 > 0 }.map { "\(Quantity.grouped($0.1)) \($0.0)" }
+        let parts = all.filter { $0.1 > 0 }.map { "\(Quantity.number($0.1)) \($0.0)" }
         return "\(Quantity.count(total, "bundle"))\(parts.isEmpty ? "" : ": ")\(parts.joined(separator: ", "))"
     }
 }

@@ -50,7 +50,7 @@ struct AdoptCommand: ParsableCommand {
             }
         }
         if count > 0 {
-            diagnostic.note("took in \(Quantity.count(count, "bundle")) from \(path)")
+            diagnostic.note("took in \(Quantity.count(count, "bundle", on: .messages)) from \(path)")
         } else if telling.worst == .success {
             diagnostic.note("nothing new in \(path)")
         }

@@ -5,12 +5,16 @@ import CommandSupport
 
 /// The arguments and options of `hold`, `release`, `cancel` and `retry`.
 struct ChangeOptionGroup: ParsableArguments {
-    @Argument(help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"),
+        completion: QueueCompletions.ids)
     var ids: [String] = []
 
     @OptionGroup var filter: FilterOptions
 
-    @Option(help: ArgumentHelp("Only on the way to this destination.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only on the way to this destination.", valueName: "name"),
+        completion: QueueCompletions.destinations)
     var dest: String?
 
     @Flag(help: "All captures whose state allows it.")
@@ -19,6 +23,7 @@ struct ChangeOptionGroup: ParsableArguments {
     @Flag(help: "Print what would be changed, and change nothing.")
     var dryRun = false
 
+    @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
 
     private var hasFilter: Bool { filter.state != nil || filter.session != nil || all || dest != nil && ids.isEmpty }
@@ -45,7 +50,7 @@ struct ChangeOptionGroup: ParsableArguments {
                 var count = 0
                 try queue.change(change, chosen, options) { id in
                     count += 1
-                    try Output.line(id)
+                    try say(id)
                 }
                 if count == 0 { diagnostic.note("nothing to \(change.rawValue)") }
             } else {
@@ -54,11 +59,15 @@ struct ChangeOptionGroup: ParsableArguments {
         }
     }
 
+    private func say(_ id: String) throws {
+        try format.json ? Output.json(.members(["id": .string(id)])) : Output.line(id)
+    }
+
     private func changeEach(_ change: UserChange, _ queue: UploadQueue, _ options: ChangeOptions) throws {
         var worst = ExitStatus.success
         for id in ids == ["-"] ? try LineList.read() : ids {
             do {
-                try Output.line(try queue.change(change, id, options))
+                try say(queue.change(change, id, options))
             } catch let error as QueueError {
                 worst = ExitStatus.worst([worst, try tell(error)])
             }

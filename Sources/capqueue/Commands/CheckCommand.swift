@@ -154,7 +154,7 @@ struct SalvageCommand: ParsableCommand {
         for path in result.damaged { diagnostic.warning("\(path): damaged, set aside") }
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read, left where it is") }
         for id in result.missing { diagnostic.warning("\(id): its bytes are gone; push the bundle again") }
-        diagnostic.note("took in \(Quantity.count(result.captures, "capture")) from the spool")
+        diagnostic.note("took in \(Quantity.count(result.captures, "capture", on: .messages)) from the spool")
         if !release && result.captures > 0 {
             diagnostic.note("they are held; look at them with \"capqueue list\", then: capqueue release --all")
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CaptureBundle
 import CaptureQueue
 import CommandSupport
 
@@ -14,6 +15,7 @@ struct ConfigCommand: ParsableCommand {
               capqueue config
               capqueue config retention 14d
               capqueue config limit --unset
+              capqueue config --json
             """)
 
     @Argument(help: "retention, warn-at, limit or free-floor.")
@@ -25,9 +27,11 @@ struct ConfigCommand: ParsableCommand {
     @Flag(help: "Set it back to what it is from the start.")
     var unset = false
 
+    @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
+        if format.json && (unset || value != nil) { throw ValidationError("--json prints settings and changes none") }
         if unset && (name == nil || value != nil) { throw ValidationError("--unset goes with a name and no value") }
     }
 
@@ -36,8 +40,27 @@ struct ConfigCommand: ParsableCommand {
             return try queue.with(createIfMissing: true) { try $0.set(name.name, value) }
         }
         let settings = try queue.with { try $0.settings() }
+        if format.json {
+            return try Output.json(settings.json(name.map { [$0.name] } ?? QueueSettings.Name.allCases))
+        }
         if let name { return try Output.line(settings.text(name.name)) }
         for name in QueueSettings.Name.allCases { try Output.line("\(name.rawValue) \(settings.text(name))") }
+    }
+}
+
+extension QueueSettings {
+    /// Spec/capqueue.md section 3.
+    fileprivate func json(_ names: [Name]) -> JSONValue {
+        .object(names.compactMap(member))
+    }
+
+    private func member(_ name: Name) -> JSONValue.Member? {
+        switch name {
+        case .retention: .init("retention_seconds", .integer(Int(retention.components.seconds)))
+        case .warnAt: .init("warn_at", .integer(warnAt))
+        case .limit: limit.map { .init("limit", .integer($0)) }
+        case .freeFloor: freeFloor.map { .init("free_floor", .integer($0)) }
+        }
     }
 }
 
@@ -51,4 +74,5 @@ struct SettingName: ExpressibleByArgument {
     }
 
     static var allValueStrings: [String] { QueueSettings.Name.allCases.map(\.rawValue) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

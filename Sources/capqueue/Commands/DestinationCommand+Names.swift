@@ -14,7 +14,7 @@ extension DestinationCommand {
                   capqueue dest rename nas attic
                 """)
 
-        @Argument(help: "Its name.")
+        @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
         @Argument(help: "Its new name: A-Z a-z 0-9 . _ -")
@@ -38,10 +38,12 @@ extension DestinationCommand {
                   capqueue dest retire nas --to attic
                 """)
 
-        @Argument(help: "Its name.")
+        @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
-        @Option(help: ArgumentHelp("Move the captures that wait to this destination.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("Move the captures that wait to this destination.", valueName: "name"),
+            completion: QueueCompletions.destinations)
         var to: String?
 
         @OptionGroup var queue: QueueOptions
@@ -49,10 +51,12 @@ extension DestinationCommand {
         func run() throws {
             try queue.with { queue in
                 let result = try queue.retireDestination(name, movingTo: to)
-                if let to { diagnostic.note("\(Quantity.count(result.moved, "waiting capture")) moved to \(to)") }
+                if let to {
+                    diagnostic.note("\(Quantity.count(result.moved, "waiting capture", on: .messages)) moved to \(to)")
+                }
                 if result.kept > 0 {
                     diagnostic.note(
-                        "\(Quantity.count(result.kept, "capture")) still to be sent to \(name)"
+                        "\(Quantity.count(result.kept, "capture", on: .messages)) still to be sent to \(name)"
                             + (to == nil ? "" : ", which may have received them already"))
                 }
                 if let current = try queue.destinations().first(where: \.isDefault) {

@@ -64,7 +64,7 @@ struct DestinationCommand: ParsableCommand {
                   capqueue dest set office --token-file /etc/capqueue/token --jitter ''
                 """)
 
-        @Argument(help: "Its name.")
+        @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
         @OptionGroup var options: DestinationOptions
@@ -90,9 +90,10 @@ struct DestinationCommand: ParsableCommand {
                   capqueue dest test office
                 """)
 
-        @Argument(help: "Its name.")
+        @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
+        @OptionGroup var format: JSONOption
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
@@ -100,10 +101,19 @@ struct DestinationCommand: ParsableCommand {
                 for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
                 return try queue.testDestination(name)
             }
-            for text in found.findings { try Output.line(Visible.text(text)) }
+            let status = found.block.map { $0.needsUser ? ExitStatus.configuration : .workLeft } ?? .success
+            if format.json {
+                try Output.json(
+                    .members([
+                        "name": .string(name), "findings": .array(found.findings.map { .string($0) }),
+                        "blocked": found.block?.json, "exit_code": .integer(Int(status.rawValue)),
+                    ]))
+            } else {
+                for text in found.findings { try Output.line(Visible.text(text)) }
+            }
             guard let block = found.block else { return }
             diagnostic.warning("\(name): \(block.message)")
-            throw block.needsUser ? ExitStatus.configuration : ExitStatus.workLeft
+            throw status
         }
     }
 
@@ -114,7 +124,8 @@ struct DestinationCommand: ParsableCommand {
             discussion: """
                 Example:
                   capqueue dest list
-                """)
+                """,
+            aliases: ["ls"])
 
         @OptionGroup var format: JSONOption
         @OptionGroup var queue: QueueOptions
@@ -132,7 +143,7 @@ struct DestinationCommand: ParsableCommand {
                     destination.kind,
                     Visible.text(destination.place))
             }
-            for line in table.lines { try Output.line(line) }
+            for line in table.lines(within: Output.columns) { try Output.line(line) }
         }
     }
 
@@ -143,9 +154,10 @@ struct DestinationCommand: ParsableCommand {
             discussion: """
                 Example:
                   capqueue dest show nas
-                """)
+                """,
+            aliases: ["inspect"])
 
-        @Argument(help: "Its name.")
+        @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
         @OptionGroup var format: JSONOption
@@ -179,7 +191,7 @@ struct DestinationCommand: ParsableCommand {
                   capqueue dest remove nas
                 """)
 
-        @Argument(help: "Its name.")
+        @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
         @OptionGroup var queue: QueueOptions
@@ -198,15 +210,22 @@ struct DestinationCommand: ParsableCommand {
                   capqueue dest default nas
                 """)
 
-        @Argument(help: "The new default.")
+        @Argument(help: "The new default.", completion: QueueCompletions.destinations)
         var name: String?
 
+        @OptionGroup var format: JSONOption
         @OptionGroup var queue: QueueOptions
+
+        func validate() throws {
+            if format.json && name != nil { throw ValidationError("--json prints the default and does not set it") }
+        }
 
         func run() throws {
             try queue.with { queue in
                 if let name { return try queue.setDefaultDestination(name) }
-                if let current = try queue.destinations().first(where: \.isDefault) { try Output.line(current.name) }
+                let current = try queue.destinations().first(where: \.isDefault)
+                if format.json { return try Output.json(.members(["name": current.map { .string($0.name) }])) }
+                if let current { try Output.line(current.name) }
             }
         }
     }
@@ -222,6 +241,7 @@ struct KindArgument: ExpressibleByArgument {
     }
 
     static var allValueStrings: [String] { Destination.Kind.allCases.map(\.rawValue) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension Destination {

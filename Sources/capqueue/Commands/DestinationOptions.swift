@@ -17,13 +17,15 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("put: answers a POST with the URL of each.", valueName: "url"))
     var urlEndpoint: String?
 
-    @Option(help: ArgumentHelp("put: what is put: bundle, photo or body.", valueName: "part"))
+    @Option(
+        help: ArgumentHelp("put: what is put: bundle, photo or body.", valueName: "part"),
+        completion: .list(["bundle", "photo", "body"]))
     var part: String?
 
     @Option(
         help: ArgumentHelp(
             "put: give \"status\" if the server never lets an upload be read back; its 2xx then counts as proof.",
-            valueName: "proof"))
+            valueName: "proof"), completion: .list(["status"]))
     var proof: String?
 
     @Option(help: ArgumentHelp("put: told by POST when a session has landed.", valueName: "url"))
@@ -54,7 +56,8 @@ struct DestinationOptions: ParsableArguments {
     var profile: String?
 
     @Option(
-        help: ArgumentHelp("s3: the checksum header to send: sha256 (default), md5 or none.", valueName: "kind"))
+        help: ArgumentHelp("s3: the checksum header to send: sha256 (default), md5 or none.", valueName: "kind"),
+        completion: .list(["sha256", "md5", "none"]))
     var checksum: String?
 
     @Flag(

@@ -16,17 +16,22 @@ struct ListCommand: ParsableCommand {
               capqueue list --state failed,permanently_failed
               capqueue list --limit 50 --after 38ca8c35
               capqueue list --json
-            """)
+            """,
+        aliases: ["ls"])
 
     @OptionGroup var filter: FilterOptions
 
-    @Option(help: ArgumentHelp("Only those to this destination.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only those to this destination.", valueName: "name"),
+        completion: QueueCompletions.destinations)
     var dest: String?
 
     @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Only those that are older than this one.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Only those that are older than this one.", valueName: "id"),
+        completion: QueueCompletions.ids)
     var after: String?
 
     @OptionGroup var format: JSONOption

@@ -30,7 +30,8 @@ struct PruneCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "With --cancelled: delete these captures and no others; - reads ids from standard input.", valueName: "id"))
+            "With --cancelled: delete these captures and no others; - reads ids from standard input.", valueName: "id"),
+        completion: QueueCompletions.ids)
     var ids: [String] = []
 
     @Flag(help: "Delete what was cancelled too, whatever its age.")
@@ -85,7 +86,8 @@ struct PruneCommand: ParsableCommand {
             )
             if !acceptClock { diagnostic.note("if the clock is right now: capqueue prune --accept-clock") }
         }
-        let what = "\(Quantity.count(result.captures, "bundle")), \(Quantity.bytes(result.bytes))"
+        let what =
+            "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
         for failure in result.failures { _ = try tell(failure) }
         if !quiet { diagnostic.note(dryRun ? "would let go of \(what)" : "let go of \(what)") }
         let worst = ExitStatus.worst(try result.refused.map { try tell($0) })

@@ -101,10 +101,11 @@ struct PushOptionGroup: ParsableArguments {
         name: .customLong("dest"),
         help: ArgumentHelp(
             "Send it to this destination; again for several.", discussion: "Default: the default destination.",
-            valueName: "name"))
+            valueName: "name"), completion: QueueCompletions.destinations)
     var destinations: [String] = []
 
-    @Option(help: ArgumentHelp("The session that it belongs to.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The session that it belongs to.", valueName: "name"), completion: QueueCompletions.sessions)
     var session: String?
 
     @Flag(help: "Open the session again if it has ended.")
@@ -166,7 +167,7 @@ final class PushTelling {
             if !isQuiet { for note in pushed.notes { diagnostic.note("\(file): \(note)") } }
             if let warning = pushed.quotaWarning {
                 diagnostic.warning(
-                    "the spool holds \(Quantity.bytes(warning.usedBytes)), over the mark of \(ByteSize.text(warning.warnAt))"
+                    "the spool holds \(Quantity.bytes(warning.usedBytes, on: .messages)), over the mark of \(ByteSize.text(warning.warnAt))"
                 )
             }
         case .failure(let error):

@@ -34,10 +34,14 @@ struct QueueOptions: ParsableArguments {
 
 /// The options `--state` and `--session`.
 struct FilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only those in this state; several separated by commas.", valueName: "state"))
+    @Option(
+        help: ArgumentHelp("Only those in this state; several separated by commas.", valueName: "state"),
+        completion: ListCompletion.kind(StateList.allValueStrings))
     var state: StateList?
 
-    @Option(help: ArgumentHelp("Only those of this session.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only those of this session.", valueName: "name"),
+        completion: QueueCompletions.sessions)
     var session: String?
 
     var filter: CaptureFilter {

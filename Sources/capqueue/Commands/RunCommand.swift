@@ -31,7 +31,8 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Go on, as a service.")
     var watch = false
 
-    @Option(help: ArgumentHelp("Only to this destination.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only to this destination.", valueName: "name"), completion: QueueCompletions.destinations)
     var dest: String?
 
     @Option(help: ArgumentHelp("Bytes a second in all, such as 2MB.", valueName: "bytes"))
@@ -137,7 +138,7 @@ struct PauseCommand: ParsableCommand {
     @Flag(help: "Give back what is being sent, too; no attempt is counted for it.")
     var now = false
 
-    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"), completion: QueueCompletions.destinations)
     var dest: String?
 
     @OptionGroup var queue: QueueOptions
@@ -155,7 +156,7 @@ struct ResumeCommand: ParsableCommand {
               capqueue resume --dest office
             """)
 
-    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"), completion: QueueCompletions.destinations)
     var dest: String?
 
     @OptionGroup var queue: QueueOptions

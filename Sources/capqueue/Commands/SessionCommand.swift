@@ -25,7 +25,7 @@ struct SessionCommand: ParsableCommand {
                   capqueue session end monday
                 """)
 
-        @Argument(help: "The session's name.")
+        @Argument(help: "The session's name.", completion: QueueCompletions.sessions)
         var name: String
 
         @Flag(help: "Members that failed or were cancelled count as landed.")
@@ -41,7 +41,8 @@ struct SessionCommand: ParsableCommand {
                     ? session.landed == session.count
                         ? "\(name) has ended, and all of it has landed"
                         : "\(name) has ended with \(session.landed) of \(session.count) landed"
-                    : "\(name) has ended; not landed yet: \(left) of \(Quantity.count(session.count, "capture"))")
+                    : "\(name) has ended; not landed yet: \(left) of \(Quantity.count(session.count, "capture", on: .messages))"
+            )
         }
     }
 
@@ -52,7 +53,8 @@ struct SessionCommand: ParsableCommand {
             discussion: """
                 Example:
                   capqueue session list
-                """)
+                """,
+            aliases: ["ls"])
 
         @OptionGroup var format: JSONOption
         @OptionGroup var queue: QueueOptions
@@ -69,7 +71,7 @@ struct SessionCommand: ParsableCommand {
                 let phase = session.isDue ? session.isTold ? "told" : "due" : session.endedAt == nil ? "open" : "ended"
                 table.add(session.name, phase, landed)
             }
-            for line in table.lines { try Output.line(line) }
+            for line in table.lines(within: Output.columns) { try Output.line(line) }
         }
     }
 }

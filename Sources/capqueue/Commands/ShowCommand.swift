@@ -11,9 +11,10 @@ struct ShowCommand: ParsableCommand {
             Example:
               capqueue show 38ca8c35
               capqueue show --json 38ca8c35
-            """)
+            """,
+        aliases: ["inspect"])
 
-    @Argument(help: "An id, or its beginning.")
+    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
     var id: String
 
     @OptionGroup var format: JSONOption
@@ -38,7 +39,7 @@ struct HistoryCommand: ParsableCommand {
               capqueue history 38ca8c35
             """)
 
-    @Argument(help: "An id, or its beginning.")
+    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
     var id: String
 
     @OptionGroup var format: JSONOption
@@ -65,7 +66,7 @@ struct GetCommand: ParsableCommand {
               capqueue get 38ca8c35 -o - | capbundle verify -
             """)
 
-    @Argument(help: "An id, or its beginning.")
+    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
     var id: String
 
     @Option(

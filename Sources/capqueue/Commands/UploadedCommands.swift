@@ -18,13 +18,15 @@ struct MarkUploadedCommand: ParsableCommand {
               sha256sum nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -
             """)
 
-    @Argument(help: "An id, or its beginning.")
+    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
     var id: String
 
     @Option(help: ArgumentHelp("The receipt; - is a pipe.", valueName: "file"), completion: .file())
     var receipt: String
 
-    @Option(help: ArgumentHelp("Where it was sent to, if it goes to several.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Where it was sent to, if it goes to several.", valueName: "name"),
+        completion: QueueCompletions.destinations)
     var dest: String?
 
     @OptionGroup var queue: QueueOptions

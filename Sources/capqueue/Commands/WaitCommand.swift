@@ -1,4 +1,5 @@
 import ArgumentParser
+import CaptureBundle
 import CaptureNative
 import CaptureQueue
 import CommandSupport
@@ -21,10 +22,13 @@ struct WaitCommand: ParsableCommand {
               capqueue wait --session monday
             """)
 
-    @Argument(help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"),
+        completion: QueueCompletions.ids)
     var ids: [String] = []
 
-    @Option(help: ArgumentHelp("All captures of this session.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("All captures of this session.", valueName: "name"), completion: QueueCompletions.sessions)
     var session: String?
 
     @Flag(help: "All captures.")
@@ -33,6 +37,7 @@ struct WaitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Give up after this time; without it, never.", valueName: "age"))
     var timeout: AgeArgument?
 
+    @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
@@ -63,7 +68,7 @@ struct WaitCommand: ParsableCommand {
             left = try left.filter { id in
                 let state = try queue.capture(id).state
                 guard Self.isDecided(state) else { return true }
-                try Output.line("\(id) \(state.rawValue)")
+                try say(id, state)
                 if DeliveryState.failedForGood.contains(state) { worst = .failedForGood }
                 return false
             }
@@ -92,13 +97,19 @@ struct WaitCommand: ParsableCommand {
         var worst = isLate ? ExitStatus.workLeft : .success
         try queue.list(chosen) { capture in
             guard Self.isDecided(capture.state), !known.contains(Array(capture.id.utf8)) else { return true }
-            try Output.line("\(capture.id) \(capture.state.rawValue)")
+            try say(capture.id, capture.state)
             if DeliveryState.failedForGood.contains(capture.state) {
                 worst = ExitStatus.worst([worst, .failedForGood])
             }
             return true
         }
         return worst
+    }
+
+    private func say(_ id: String, _ state: DeliveryState) throws {
+        try format.json
+            ? Output.json(.members(["id": .string(id), "state": .string(state.rawValue)]))
+            : Output.line("\(id) \(state.rawValue)")
     }
 
     private func isWaiting(_ queue: UploadQueue) throws -> Bool {

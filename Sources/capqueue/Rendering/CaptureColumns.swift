@@ -4,31 +4,68 @@ import CommandSupport
 
 /// Prints a line for each capture. Column widths are fixed, because the first line is printed before the last is known.
 struct CaptureColumns {
+    /// Of the terminal; nil for a pipe, where everything is whole.
     private let width: Int?
+    private let widths: Widths
 
-    init() { width = Output.columns }
+    /// How wide the columns are, but for the last one.
+    private struct Widths {
+        let id, state, pushed, bytes, tries: Int
+
+        static let pipe = Widths(id: 36, state: 18, pushed: 20, bytes: 13, tries: 5)
+        static let terminal = Widths(id: 8, state: 18, pushed: 16, bytes: 9, tries: 5)
+        /// Leaves the last column something on a terminal of 60 columns.
+        static let narrow = Widths(id: 8, state: 12, pushed: 11, bytes: 9, tries: 3)
+    }
+
+    init() {
+        width = Output.columns
+        widths = width.map { $0 < 80 ? .narrow : .terminal } ?? .pipe
+    }
 
     /// The header line; nil if the output is not a terminal.
     var header: String? {
         guard width != nil else { return nil }
-        return fitted(
-            "\(padded("ID", 11)) \(padded("STATE", 18)) \(padded("PUSHED", 16)) \(leading("BYTES", 11)) TRIES  TO")
+        return line(["ID", "STATE", "PUSHED", "SIZE", widths.tries < 5 ? "TRY" : "TRIES", "TO"])
     }
 
     func line(_ record: CaptureRecord) -> String {
-        let id = width == nil ? padded(record.id, 36) : padded(Self.shortened(record.id), 11)
+        let isPipe = width == nil
         let tries = record.deliveries.map(\.attempts).max() ?? 0
-        let parts = [
-            id, " ", padded(record.state.rawValue, 18), " ", pushed(record), " ",
-            leading(Quantity.grouped(record.byteCount), width == nil ? 13 : 11), " ", leading(String(tries), 5), "  ",
-            Self.target(record),
-        ]
-        return fitted(parts.joined())
+        return line(
+            [
+                isPipe ? record.id : Self.shortened(record.id), record.state.rawValue, pushed(record),
+                isPipe ? String(record.byteCount) : Quantity.size(record.byteCount), String(tries),
+            ] + Self.target(record))
     }
 
+    private func line(_ cells: [String]) -> String {
+        let text = [
+            padded(cells[0], widths.id), padded(cells[1], widths.state), padded(cells[2], widths.pushed),
+            leading(cells[3], widths.bytes), leading(cells[4], widths.tries),
+        ].joined(separator: " ")
+        let target = Array(cells.dropFirst(5))
+        guard let width else { return "\(text)  \(target.joined(separator: " "))" }
+        return "\(text)  \(Self.shortened(target, to: width - text.width - 2))"
+    }
+
+    /// Takes letters out of the longest words until all of them fit.
+    private static func shortened(_ words: [String], to width: Int) -> String {
+        var widths = words.map(\.width)
+        while widths.reduce(words.count - 1, +) > width, let longest = widths.max(), longest > 4,
+            let index = widths.firstIndex(of: longest)
+        {
+            widths[index] -= 1
+        }
+        return zip(words, widths).map { $0.withoutMiddle(width: $1) }.joined(separator: " ")
+    }
+
+    /// On a terminal without the seconds, on a narrow one without the year.
     private func pushed(_ record: CaptureRecord) -> String {
         let text = Moment.short(record.pushedAt)
-        return width == nil ? text : text.cut(to: 16).pieces(by: "T").joined(separator: " ")
+        guard width != nil else { return text }
+        let minutes = text.cut(to: 16).pieces(by: "T").joined(separator: " ")
+        return minutes.without(first: max(0, minutes.utf8.count - widths.pushed))
     }
 
     /// The first group of the id. An id with a number, such as `.2`, stays whole.
@@ -37,26 +74,24 @@ struct CaptureColumns {
         id.contains(".") ? id : id.cut(to: 8)
     }
 
-    private static func target(_ record: CaptureRecord) -> String {
-        var names = record.deliveries.map { $0.destination ?? "-" }.joined(separator: ",")
-        if let session = record.session { names += " \(session)" }
+    /// Its destinations, its session, and what is odd about its bytes.
+    private static func target(_ record: CaptureRecord) -> [String] {
+        var words = [record.deliveries.map { $0.destination ?? "-" }.joined(separator: ",")]
+        if let session = record.session { words.append(session) }
         switch record.holding {
         case .spool: break
-        case .reference: names += " (by reference)"
-        case .removing, .removed: names += " (let go)"
-        case .quarantined: names += " (damaged)"
-        case .missing: names += " (missing)"
+        case .reference: words.append("(by reference)")
+        case .removing, .removed: words.append("(let go)")
+        case .quarantined: words.append("(damaged)")
+        case .missing: words.append("(missing)")
         }
-        return names
-    }
-
-    private func fitted(_ text: String) -> String {
-        guard let width, text.width > width else { return text }
-        return text.cut(toWidth: max(1, width - 1)) + "…"
+        return words
     }
 
     private func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.width))
+        // An id with a number is longer, and has to stay whole.
+        let text = self.width == nil || text.utf8.contains(UInt8(ascii: ".")) ? text : text.withoutMiddle(width: width)
+        return text + String(repeating: " ", count: max(0, width - text.width))
     }
 
     private func leading(_ text: String, _ width: Int) -> String {

@@ -105,12 +105,7 @@ extension QueueStatus {
                     .members([
                         "name": .string(each.name), "kind": .string(each.kind), "default": .bool(each.isDefault),
                         "paused": .bool(each.isPaused), "retired": each.isRetired ? .bool(true) : nil,
-                        "blocked": each.block.map { block in
-                            .members([
-                                "reason": .string(block.reason.rawValue), "message": .string(block.message),
-                                "until": block.until.map { .string(Moment.text($0)) },
-                            ])
-                        },
+                        "blocked": each.block?.json,
                     ])
                 }),
             "paused": .bool(isPaused), "run": run,
@@ -181,6 +176,13 @@ extension QueueStatus {
 }
 
 extension Block {
+    var json: JSONValue {
+        .members([
+            "reason": .string(reason.rawValue), "message": .string(message),
+            "until": until.map { .string(Moment.text($0)) },
+        ])
+    }
+
     /// The reason, the end of the block and what was found, in words for people.
     var words: String {
         let time = until.map { " until \(Moment.text($0))" } ?? ""

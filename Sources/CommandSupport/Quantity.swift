@@ -1,0 +1,67 @@
+import CaptureNative
+
+/// Numbers, as the reader of a stream wants them: rounded sizes and separated thousands on a terminal, plain whole numbers for
+/// programs and files.
+package enum Quantity {
+    /// Where a number is written.
+    package enum Stream {
+        case output, messages
+
+        fileprivate var isTerminal: Bool {
+            switch self {
+            case .output: Quantity.isOutputTerminal
+            case .messages: Quantity.areMessagesOnTerminal
+            }
+        }
+    }
+
+    private static let isOutputTerminal = FileHandle.standardOutput.isTerminal
+    private static let areMessagesOnTerminal = FileHandle.standardError.isTerminal
+
+    /// `78.6 GB` on a terminal, else `78609674240 bytes`.
+    package static func bytes(_ count: Int, on stream: Stream = .output) -> String {
+        stream.isTerminal ? size(count) : "\(count) byte\(count == 1 ? "" : "s")"
+    }
+
+    /// `1,431 captures` on a terminal, else `1431 captures`.
+    package static func count(_ count: Int, _ noun: String, on stream: Stream = .output) -> String {
+        "\(number(count, on: stream)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    /// `1,431` on a terminal, else `1431`.
+    package static func number(_ count: Int, on stream: Stream = .output) -> String {
+        stream.isTerminal ? grouped(count) : String(count)
+    }
+
+    /// For people: three digits or so, in powers of 1000: `999 bytes`, `1.5 kB`, `78.6 GB`.
+    package static func size(_ bytes: Int) -> String {
+        guard bytes.magnitude >= 1000 else { return "\(bytes) byte\(bytes == 1 ? "" : "s")" }
+        var value = Double(bytes)
+        var unit = ""
+        for next in ["kB", "MB", "GB", "TB"] {
+            value /= 1000
+            unit = next
+            // 999.95 would be rounded to 1000.0.
+            if abs(value) < 999.95 { break }
+        }
+        return "\(decimal(value, places: 1)) \(unit)"
+    }
+
+    /// Thousands separated by commas.
+    private static func grouped(_ count: Int) -> String {
+        guard count.magnitude >= 1000 else { return String(count) }
+        let lastThree = String(decoding: String(1000 + count.magnitude % 1000).utf8.dropFirst(), as: UTF8.self)
+        return "\(grouped(count / 1000)),\(lastThree)"
+    }
+
+    /// A decimal with the given number of places, rounded.
+    package static func decimal(_ value: Double, places: Int) -> String {
+        guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
+        var scale = 1
+        for _ in 0..<places { scale *= 10 }
+        let scaled = Int((abs(value) * Double(scale)).rounded())
+        let fraction = String(scaled % scale)
+        let padded = String(repeating: "0", count: places - fraction.utf8.count) + fraction
+        return "\(value < 0 ? "-" : "")\(scaled / scale).\(padded)"
+    }
+}

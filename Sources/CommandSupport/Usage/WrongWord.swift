@@ -1,0 +1,116 @@
+/// A word on the command line that names no command or no option, with the one that was probably meant.
+struct WrongWord {
+    let message: String
+    let hint: String
+
+    /// Looks for the first word that is wrong; nil where something else is.
+    static func find(_ arguments: [String], in tree: CommandTree, _ habits: OtherWords) -> WrongWord? {
+        Search(root: tree, habits: habits).wrongWord(arguments)
+    }
+}
+
+/// Follows the words of a command line down the tree of commands.
+private struct Search {
+    let root: CommandTree
+    let habits: OtherWords
+
+    func wrongWord(_ arguments: [String]) -> WrongWord? {
+        let isHelp = arguments.first == "help"
+        var rest = arguments.dropFirst(isHelp ? 1 : 0)
+        var command = root
+        var path: [String] = []
+        while !command.subcommands.isEmpty {
+            guard let word = rest.popFirst() else { return nil }
+            if word.hasPrefix("-") && word != "-" {
+                if isHelp || command.option(word) != nil { return nil }
+                return unknownOption(word, of: command, path, before: rest)
+            }
+            guard let next = command.subcommand(word) else { return unknownCommand(word, in: command, path) }
+            path.append(next.name)
+            command = next
+        }
+        return isHelp ? nil : wrongOption(rest, of: command, path)
+    }
+
+    private func wrongOption(_ words: ArraySlice<String>, of command: CommandTree, _ path: [String]) -> WrongWord? {
+        var rest = words
+        while let word = rest.popFirst() {
+            if word == "--" { return nil }
+            guard word.hasPrefix("-"), word != "-" else { continue }
+            guard let option = command.option(word) else { return unknownOption(word, of: command, path, before: rest) }
+            if option.takesValue && !word.utf8.contains(UInt8(ascii: "=")) { _ = rest.popFirst() }
+        }
+        return nil
+    }
+
+    // MARK: - Commands
+
+    private func unknownCommand(_ word: String, in command: CommandTree, _ path: [String]) -> WrongWord {
+        let typed = (path + [word]).joined(separator: " ")
+        let meant =
+            habits.commands[typed] ?? elsewhere(word)
+            ?? Nearness.nearest(to: word, among: command.subcommands.filter(\.isShown).map(\.name))
+            .map { (path + [$0]).joined(separator: " ") }
+        return WrongWord(
+            message: "no command \"\(typed)\"" + (meant.map { "; did you mean \($0)?" } ?? ""),
+            hint: help(meant ?? path.joined(separator: " ")))
+    }
+
+    /// The only command of this name at another level.
+    private func elsewhere(_ word: String) -> String? {
+        let found = root.paths { $0.name == word && $0.name != "help" }
+        return found.count == 1 ? found.first?.joined(separator: " ") : nil
+    }
+
+    /// - Parameter command: words that may begin with the name of the other tool.
+    private func help(_ command: String) -> String {
+        let tools = ["capbundle ", "capqueue "]
+        if tools.contains(where: command.hasPrefix) { return "see \(command) --help" }
+        return "see \(root.name)\(command.isEmpty ? "" : " ")\(command) --help"
+    }
+
+    // MARK: - Options
+
+    private func unknownOption(
+        _ word: String, of command: CommandTree, _ path: [String], before rest: ArraySlice<String>
+    ) -> WrongWord {
+        let name = word.pieces(by: "=", limit: 2, keepsEmpty: true).first ?? word
+        let message = "unknown option \"\(name)\""
+        if let meant = meant(name, command) {
+            return WrongWord(message: "\(message); did you mean \(meant)?", hint: help(path.joined(separator: " ")))
+        }
+        return WrongWord(
+            message: message, hint: home(of: name, command, path, rest) ?? help(path.joined(separator: " ")))
+    }
+
+    /// An option of the command. One that deletes, replaces, opens or weakens something is never proposed, and nothing else
+    /// in its place.
+    private func meant(_ name: String, _ command: CommandTree) -> String? {
+        let known = command.options.filter(\.isShown).flatMap(\.names).filter { $0.hasPrefix("--") }
+        if let usual = habits.options[name], let option = usual.first(where: { known.contains($0) }) { return option }
+        let letters = name.without(first: name.hasPrefix("--") ? 2 : 1)
+        guard letters.utf8.count > 1 else { return nil }
+        let nearest = Nearness.nearest(to: letters, among: known.map { $0.without(first: 2) }).map { "--\($0)" }
+        return nearest.flatMap { RiskyOptions.names.contains($0) ? nil : $0 }
+    }
+
+    /// Where the option belongs: behind the command, or to the one or two commands that have it.
+    private func home(
+        of name: String, _ command: CommandTree, _ path: [String], _ rest: ArraySlice<String>
+    ) -> String? {
+        guard name.hasPrefix("--"), !RiskyOptions.names.contains(name) else { return nil }
+        if !command.subcommands.isEmpty {
+            let below = command.paths { $0.subcommands.isEmpty && $0.option(name) != nil }
+            guard let option = command.subcommands.lazy.compactMap({ $0.option(name) }).first, !below.isEmpty else {
+                return nil
+            }
+            let typed = rest.first { word in below.contains { $0.first.map { $0 == word } ?? false } }
+            let place = ([root.name] + path + [typed ?? "COMMAND"]).joined(separator: " ")
+            return "options go after the command: \(place) \(name)\(option.takesValue ? " ..." : "")"
+        }
+        let owners = root.paths { $0.subcommands.isEmpty && $0.option(name) != nil }
+        guard (1...2).contains(owners.count) else { return nil }
+        let names = owners.map { "\(root.name) \($0.joined(separator: " "))" }.joined(separator: " and ")
+        return "\(name) is an option of \(names)"
+    }
+}

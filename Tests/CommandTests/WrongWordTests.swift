@@ -1,0 +1,130 @@
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// What is proposed for a word that does not exist (Transcripts/*/wrong_words.txt show the words).
+struct WrongWordTests {
+    private struct Dump: Decodable {
+        let command: Command
+    }
+
+    private struct Command: Decodable {
+        let commandName: String
+        let aliases: [String]?
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+
+        /// Each command below this one, with the words that lead to it.
+        var below: [(path: [String], command: Command)] {
+            (subcommands ?? []).flatMap { one in
+                [([one.commandName], one)] + one.below.map { ([one.commandName] + $0.path, $0.command) }
+            }
+        }
+    }
+
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let abstract: String?
+        let names: [Name]?
+
+        var long: [String] { (names ?? []).filter { $0.kind == "long" }.map { "--\($0.name)" } }
+    }
+
+    private static func root(_ tool: String) throws -> Command {
+        let dump = try Capbundle().run(tool: tool, ["--experimental-dump-help"])
+        return try JSONDecoder().decode(Dump.self, from: Data(dump.standardOutput)).command
+    }
+
+    private static let tools = ["capbundle", "capqueue"]
+
+    private static func source(_ path: String) throws -> String {
+        try String(contentsOf: Places.root.appending(path: "Sources/\(path)"), encoding: .utf8)
+    }
+
+    private static func risky() throws -> Set<String> {
+        Set(try source("CommandSupport/Options/RiskyOptions.swift").matches(of: /"(--[a-z-]+)"/).map { String($0.1) })
+    }
+
+    /// (tool, command, option) of every long option.
+    private static func options() throws -> [(tool: String, path: [String], argument: Argument, name: String)] {
+        try tools.flatMap { tool in
+            try root(tool).below.flatMap { path, command in
+                (command.arguments ?? []).flatMap { argument in argument.long.map { (tool, path, argument, $0) } }
+            }
+        }
+    }
+
+    @Test func riskyOptionsAreRealOnes() throws {
+        let known = Set(try Self.options().map(\.name))
+        #expect(try Self.risky().subtracting(known).isEmpty)
+        #expect(try Self.risky().count > 20)
+    }
+
+    /// A new option whose help says such a thing has to be put on the list.
+    @Test func optionsThatDeleteOrReplaceAreRisky() throws {
+        let risky = try Self.risky()
+        for option in try Self.options() where option.argument.kind == "flag" {
+            let help = option.argument.abstract ?? ""
+            guard help.contains(/^(Replace|Remove|Delete|Accept|Trust|Let everything|Adopt|Keep only)/) else {
+                continue
+            }
+            #expect(risky.contains(option.name), "\(option.path) \(option.name): \(help)")
+        }
+    }
+
+    @Test func aSlipNeverLeadsToARiskyOption() throws {
+        let risky = try Self.risky()
+        var tried = 0
+        for option in try Self.options() where risky.contains(option.name) {
+            let slip = String(option.name.dropLast())
+            let result = try Capbundle().run(tool: option.tool, option.path + [slip])
+            #expect(result.exitCode == 64)
+            #expect(result.errorText.contains("unknown option \"\(slip)\"\n"), "\(result.errorText)")
+            #expect(!risky.contains { result.errorText.contains("\($0)?") })
+            tried += 1
+        }
+        #expect(tried > 20)
+    }
+
+    /// All other options are found again after a slip.
+    @Test func aSlipIsUnderstood() throws {
+        let risky = try Self.risky()
+        for option in try Self.options() where !risky.contains(option.name) && option.name.count > 8 {
+            if option.path == ["help"] { continue }
+            let letters = Array(option.name)
+            // The fourth letter and the fifth change places.
+            let slip = String(letters[..<5] + [letters[6], letters[5]] + letters[7...])
+            guard slip != option.name else { continue }
+            let result = try Capbundle().run(tool: option.tool, option.path + [slip])
+            #expect(result.errorText.contains("did you mean \(option.name)?"), "\(option.path): \(result.errorText)")
+        }
+    }
+
+    /// The tables of other tools' words name commands that there are, and take no word of ours.
+    @Test(arguments: [("capbundle", "CapbundleCommand"), ("capqueue", "CapqueueCommand")])
+    func wordsOfOtherToolsNameRealCommands(_ tool: String, _ file: String) throws {
+        let source = try Self.source("\(tool)/\(file).swift")
+        let table = try #require(source.split(separator: "OtherWords(commands: [").last)
+        let pairs = table.prefix { $0 != "]" }.matches(of: /"([a-z -]+)": "([a-z -]+)"/)
+        #expect(pairs.count > 20)
+        let known = try Dictionary(
+            uniqueKeysWithValues: Self.tools.map { tool in (tool, try Self.root(tool).below) })
+        for pair in pairs {
+            let (word, meant) = (String(pair.1), pair.2.split(separator: " ").map(String.init))
+            let isOther = Self.tools.contains(meant[0])
+            let commands = known[isOther ? meant[0] : tool] ?? []
+            #expect(commands.contains { $0.path == Array(meant.dropFirst(isOther ? 1 : 0)) }, "\(pair.0)")
+            let taken = (known[tool] ?? []).flatMap { path, command in
+                ([command.commandName] + (command.aliases ?? [])).map {
+                    (path.dropLast() + [$0]).joined(separator: " ")
+                }
+            }
+            #expect(!taken.contains(word), "\(word) is a command")
+        }
+    }
+}

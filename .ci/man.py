@@ -81,10 +81,19 @@ def described(one):
         yield from paragraph(one["discussion"])
 
 
+def help_text(binary, words):
+    return subprocess.run([binary, *words[1:], "--help"], check=True, capture_output=True, text=True).stdout + "\n\n"
+
+
+def groups(binary, words):
+    """Yields (heading, names of commands) as the help shows them; the JSON does not name the group of a command."""
+    for heading, lines in re.findall(r"^([A-Z ]*)SUBCOMMANDS:\n(.*?)\n\n", help_text(binary, words), re.M | re.S):
+        yield heading.strip().capitalize(), re.findall(r"^  ([^\s,]+)", lines, re.M)
+
+
 def synopsis(binary, words):
     """Yields the usage lines of the help."""
-    help_text = subprocess.run([binary, *words[1:], "--help"], check=True, capture_output=True, text=True).stdout
-    usage = re.search(r"^USAGE: (.*?)\n\n", help_text + "\n\n", re.M | re.S)[1]
+    usage = re.search(r"^USAGE: (.*?)\n\n", help_text(binary, words), re.M | re.S)[1]
     name = " ".join(words)
     for text in usage.split("\n"):
         yield f".Nm {argument(name)}"
@@ -135,11 +144,17 @@ def page(binary, date, version, command, related):
                 yield from described(one)
             yield ".El"
     if subcommands:
-        yield from (".Sh COMMANDS", ".Bl -tag -width Ds")
-        for one in subcommands:
-            yield f".It Xr {argument('-'.join([*words, one['commandName']]))} {SECTION}"
-            yield from paragraph(one["abstract"])
-        yield ".El"
+        yield ".Sh COMMANDS"
+        for heading, names in groups(binary, words):
+            if heading:
+                yield f".Ss {argument(heading)}"
+            yield ".Bl -tag -width Ds"
+            for one in sorted((one for one in subcommands if one["commandName"] in names),
+                              key=lambda one: names.index(one["commandName"])):
+                yield f".It Xr {argument('-'.join([*words, one['commandName']]))} {SECTION}"
+                also = f" (also {', '.join(one['aliases'])})" if one.get("aliases") else ""
+                yield from paragraph(one["abstract"] + also)
+            yield ".El"
     yield ".Sh EXIT STATUS"
     if len(words) == 1:
         yield from (".Bl -tag -width Ds", *exit_status(words[0]), ".El")

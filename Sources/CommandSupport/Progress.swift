@@ -51,7 +51,7 @@ package final class Progress {
         let number = { Quantity.number($0, on: .messages) }
         let of = total.map { " of \(number($0))" } ?? ""
         let columns = (FileHandle.standardError.columns ?? 80) - 1
-        // What does not fit is left out whole, the least important first.
+        // A fact that does not fit is left out; the most important ones come first.
         var line = "\(number(count))\(of) \(noun)s"
         for fact in [
             timeLeft(seconds), "\(number(Int(Double(count) / seconds))) a second",

@@ -1,9 +1,9 @@
 import CaptureNative
 
-/// Numbers, as the reader of a stream wants them: rounded sizes and separated thousands on a terminal, plain whole numbers for
-/// programs and files.
+/// Formats numbers for the reader of a stream: rounded sizes and separated thousands on a terminal, plain whole numbers in
+/// pipes and files.
 package enum Quantity {
-    /// Where a number is written.
+    /// The stream that a number is written to.
     package enum Stream {
         case output, messages
 
@@ -33,7 +33,7 @@ package enum Quantity {
         stream.isTerminal ? grouped(count) : String(count)
     }
 
-    /// For people: three digits or so, in powers of 1000: `999 bytes`, `1.5 kB`, `78.6 GB`.
+    /// A rounded size in powers of 1000: `999 bytes`, `1.5 kB`, `78.6 GB`.
     package static func size(_ bytes: Int) -> String {
         guard bytes.magnitude >= 1000 else { return "\(bytes) byte\(bytes == 1 ? "" : "s")" }
         var value = Double(bytes)
@@ -41,20 +41,20 @@ package enum Quantity {
         for next in ["kB", "MB", "GB", "TB"] {
             value /= 1000
             unit = next
-            // 999.95 would be rounded to 1000.0.
+            // 999.95 would become 1000.0.
             if abs(value) < 999.95 { break }
         }
         return "\(decimal(value, places: 1)) \(unit)"
     }
 
-    /// Thousands separated by commas.
+    /// A number with commas between thousands.
     private static func grouped(_ count: Int) -> String {
         guard count.magnitude >= 1000 else { return String(count) }
         let lastThree = String(decoding: String(1000 + count.magnitude % 1000).utf8.dropFirst(), as: UTF8.self)
         return "\(grouped(count / 1000)),\(lastThree)"
     }
 
-    /// A decimal with the given number of places, rounded.
+    /// A rounded decimal with the given number of places.
     package static func decimal(_ value: Double, places: Int) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
         var scale = 1

@@ -79,7 +79,7 @@ struct HelpTests {
         }
     }
 
-    /// On a narrow terminal lines are broken, and nothing is left out.
+    /// A narrow terminal gets the same words on more lines.
     @Test(arguments: paths)
     func saysTheSameAtSixtyColumns(_ path: [String]) throws {
         func words(_ columns: Int) throws -> [Substring] {

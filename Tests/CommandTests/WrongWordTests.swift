@@ -2,7 +2,7 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// What is proposed for a word that does not exist (Transcripts/*/wrong_words.txt show the words).
+/// The suggestions for words that do not exist. Transcripts/*/wrong_words.txt show the messages.
 struct WrongWordTests {
     private struct Dump: Decodable {
         let command: Command
@@ -14,7 +14,7 @@ struct WrongWordTests {
         let subcommands: [Command]?
         let arguments: [Argument]?
 
-        /// Each command below this one, with the words that lead to it.
+        /// Each command below this one, with the words that name it.
         var below: [(path: [String], command: Command)] {
             (subcommands ?? []).flatMap { one in
                 [([one.commandName], one)] + one.below.map { ([one.commandName] + $0.path, $0.command) }
@@ -65,7 +65,7 @@ struct WrongWordTests {
         #expect(try Self.risky().count > 20)
     }
 
-    /// A new option whose help says such a thing has to be put on the list.
+    /// Fails if a new flag with such a help text is missing in the list of risky options.
     @Test func optionsThatDeleteOrReplaceAreRisky() throws {
         let risky = try Self.risky()
         for option in try Self.options() where option.argument.kind == "flag" {
@@ -91,13 +91,13 @@ struct WrongWordTests {
         #expect(tried > 20)
     }
 
-    /// All other options are found again after a slip.
+    /// Every other option is suggested when two of its letters are swapped.
     @Test func aSlipIsUnderstood() throws {
         let risky = try Self.risky()
         for option in try Self.options() where !risky.contains(option.name) && option.name.count > 8 {
             if option.path == ["help"] { continue }
             let letters = Array(option.name)
-            // The fourth letter and the fifth change places.
+            // Swaps two neighbours in the middle.
             let slip = String(letters[..<5] + [letters[6], letters[5]] + letters[7...])
             guard slip != option.name else { continue }
             let result = try Capbundle().run(tool: option.tool, option.path + [slip])
@@ -105,7 +105,7 @@ struct WrongWordTests {
         }
     }
 
-    /// The tables of other tools' words name commands that there are, and take no word of ours.
+    /// Each word of another tool leads to a command that exists, and is not itself a command of ours.
     @Test(arguments: [("capbundle", "CapbundleCommand"), ("capqueue", "CapqueueCommand")])
     func wordsOfOtherToolsNameRealCommands(_ tool: String, _ file: String) throws {
         let source = try Self.source("\(tool)/\(file).swift")

@@ -6,13 +6,18 @@ usage: installed.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one besi
 Some checks need mandoc, man, zsh or fish, which `make docs-check` installs; a check whose program is missing is
 skipped.
 """
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -25,6 +30,16 @@ BASH = """
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
 "_$1" "$1" "${@: -1}" "${@: -2:1}"
 printf '%s\\n' "${COMPREPLY[@]}"
+"""
+# Ctrl-T appends the command line to a file and empties it.
+ZSH_SETTINGS = """
+fpath=("{folder}" $fpath); autoload -Uz compinit; compinit -u -D
+keep() {{ print -r -- "$BUFFER" >>"{kept}"; BUFFER= }}; zle -N keep; bindkey '^T' keep
+PS1='ready> '
+"""
+FISH_SETTINGS = """
+function fish_prompt; echo -n 'ready> '; end
+function keep; commandline >>'{kept}'; commandline -r ''; commandline -f repaint; end; bind \\ct keep
 """
 ZSH = 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; autoload +X "_$2" && print -r -- "$_comps[$2]"'
 
@@ -41,9 +56,10 @@ class Place:
         self.work = folder / "work"
         self.work.mkdir()
         (self.work / "cap.bundle").touch()
+        self.id = ""
 
     def run(self, *words, code=0):
-        if not shutil.which(words[0]):
+        if not shutil.which(words[0], path=self.environment["PATH"]):
             raise Skipped(f"{words[0]} is not here")
         done = subprocess.run([str(word) for word in words], cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=60)
@@ -92,6 +108,16 @@ def readable(place):
         expect("SEE ALSO" in said and "EXIT STATUS" in said, f"{path.name} lacks a part")
 
 
+def grouped(place):
+    """The man page of capqueue lists each command once, in the groups of the help."""
+    text = (place.share / "man/man1/capqueue.1").read_text().split(".Sh COMMANDS")[1].split(".Sh EXIT STATUS")[0]
+    groups = [part.split("\n")[0].strip() for part in text.split(".Ss ")[1:]]
+    expect(groups == ["Everyday", "Destination", "Repair"], f"the groups are {groups}")
+    named = [line.split()[2] for line in text.splitlines() if line.startswith(".It Xr")]
+    top = [name for name in titles(place, "capqueue") if name.count("-") == 1 or name == "capqueue-mark-uploaded"]
+    expect(sorted(named) == sorted(top), f"the commands are {named}")
+
+
 def exit_codes(place):
     """The man page of each tool lists the exit codes of its table in Spec."""
     for name, code in (("capbundle", "1"), ("capbundle", "78"), ("capqueue", "10"), ("capqueue", "15"), ("capqueue", "78")):
@@ -100,11 +126,58 @@ def exit_codes(place):
     expect("\n.It 10\n" not in (place.share / "man/man1/capbundle.1").read_text(), "capbundle.1 has codes of capqueue")
 
 
+def queue(place):
+    """Makes a queue with a capture, a session and two destinations in the usual place, and another queue in `other`."""
+    place.run("capbundle", "key", "new")
+    place.run("capbundle", "pack", ROOT / "Samples/desk-lamp/raw", "-o", place.folder / "made.bundle")
+    for folder in ("disk", "attic"):
+        (place.folder / folder).mkdir()
+        place.run("capqueue", "dest", "add", folder, "--kind", "folder", "--path", place.folder / folder)
+    place.id = place.run("capqueue", "push", place.folder / "made.bundle", "--session", "monday").strip()
+    place.run("capqueue", "dest", "add", "elsewhere", "--kind", "folder", "--path", place.folder / "disk",
+              "--queue", place.work / "other")
+
+
+def values(place):
+    """Command lines, and the word that the shell has to offer for their last word."""
+    return [
+        ("capqueue dest add nas --kind fo", "folder"), ("capqueue list --state perm", "permanently_failed"),
+        ("capqueue list --state failed,perm", "failed,permanently_failed"), ("capbundle verify --require dep", "depth"),
+        ("capbundle verify --require photo,dep", "photo,depth"), ("capqueue export --format sha", "sha256sum"),
+        ("capbundle pack raw --location co", "coarse"), ("capqueue config ret", "retention"),
+        ("capqueue push --dest att", "attic"), ("capqueue dest show att", "attic"), ("capqueue run --dest att", "attic"),
+        ("capqueue session end mon", "monday"), ("capqueue list --session mon", "monday"),
+        (f"capqueue show {place.id[:4]}", place.id), (f"capqueue cancel {place.id[:6]}", place.id),
+        ("capqueue dest show --queue other els", "elsewhere"), ("capqueue dest set office --checksum m", "md5"),
+    ]
+
+
+def nothing_to_offer(place):
+    """If there is no queue, or it cannot be read, completion prints nothing and makes nothing."""
+    folder = place.folder / "no-queue"
+    broken = place.folder / "broken"
+    broken.mkdir(mode=0o700)
+    (broken / "queue.sqlite").write_bytes(b"no database" * 999)
+    for path in (folder, broken):
+        before = sorted(path.rglob("*"))
+        for words in (["dest", "show", "--", "positional@0"], ["push", "--", "--dest"], ["session", "end", "--", "positional@0"],
+                      ["show", "--", "positional@0"]):
+            started = time.monotonic()
+            said = place.run("capqueue", "---completion", *words, "3", "0", "capqueue", "--queue", path, "")
+            expect(not said.strip(), f"says {said!r}")
+            expect(time.monotonic() - started < 5, "takes its time")
+        expect(sorted(path.rglob("*")) == before and (path.exists() or path == folder), f"changes {path}")
+    expect(not folder.exists(), "makes a queue")
+
+
 def bash(place):
     def offered(*words):
         script = place.share / "bash-completion/completions" / words[0]
         return place.run("bash", "--norc", "-c", BASH, "bash", script, *words).split()
 
+    for line, wanted in values(place):
+        found = offered(*line.split())
+        expect(wanted in found, f"{line}: offers {found[:5]}, not {wanted}")
     for line, wanted in (("capbundle ve", "verify"), ("capbundle trust re", "revoke"), ("capbundle pack --out-", "--out-dir"),
                          ("capbundle pack raw --location co", "coarse"), ("capbundle verify cap", "cap.bundle"),
                          ("capbundle verify --trust cap", "cap.bundle"), ("capqueue mark", "mark-uploaded"),
@@ -122,6 +195,54 @@ def zsh(place):
         expect(said.strip() == f"_{name}", f"compinit does not find it: {said.strip()[:200]}")
 
 
+def zsh_values(place):
+    settings = place.folder / "zsh"
+    settings.mkdir()
+    kept = place.folder / "kept-zsh"
+    (settings / ".zshrc").write_text(ZSH_SETTINGS.format(folder=place.share / "zsh/site-functions", kept=kept))
+    on_terminal(place, ["zsh", "-d", "-i"], {"ZDOTDIR": str(settings)}, kept)
+
+
+def fish_values(place):
+    kept = place.folder / "kept-fish"
+    on_terminal(place, ["fish", "-i", "-C", FISH_SETTINGS.format(kept=kept)], {}, kept)
+
+
+def on_terminal(place, command, environment, kept):
+    """Types command lines and Tab into a real shell on a terminal, and compares the command lines that it makes of them."""
+    if not shutil.which(command[0]):
+        raise Skipped(f"{command[0]} is not here")
+    master, slave = pty.openpty()
+    shell = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=place.work, start_new_session=True,
+                             env=place.environment | {"TERM": "xterm", **environment},
+                             preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+    try:
+        read_until(master, lambda shown: b"ready> " in shown)
+        for number, (line, wanted) in enumerate(values(place), start=1):
+            os.write(master, line.encode() + b"\t")
+            # The shell has to finish before Ctrl-T is typed.
+            read_until(master, lambda shown: wanted.encode() in shown, seconds=10)
+            os.write(master, b"\x14")
+            read_until(master, lambda _: number <= len(kept.read_text().splitlines() if kept.exists() else []))
+            lines = kept.read_text().splitlines() if kept.exists() else []
+            expect(len(lines) == number, f"{line}: {command[0]} does not answer")
+            expect(lines[-1].split()[-1] == wanted, f"{line}: becomes {lines[-1]!r}, not {wanted}")
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(master)
+        os.close(slave)
+
+
+def read_until(master, is_done, seconds=20):
+    """Reads what a terminal shows until the condition holds or the time is over."""
+    shown, end = b"", time.monotonic() + seconds
+    while not is_done(shown) and time.monotonic() < end:
+        if select.select([master], [], [], 0.05)[0]:
+            shown += os.read(master, 65536)
+    return shown
+
+
 def fish(place):
     for name in place.tools:
         place.run("fish", "-n", place.share / f"fish/vendor_completions.d/{name}.fish")
@@ -137,10 +258,15 @@ CHECKS = [
     ("make install puts both tools, a man page a command and completions in their places", install),
     ("the man pages are well formed (mandoc)", well_formed),
     ("the man pages can be read (man)", readable),
+    ("the man page of the queue groups the commands", grouped),
     ("the man pages say the exit codes of their tool", exit_codes),
-    ("bash completes commands, options, values and file names", bash),
+    ("the installed tools make a queue", queue),
+    ("completion prints and makes nothing where there is no queue", nothing_to_offer),
+    ("bash completes commands, options, values, names and ids of the queue, and file names", bash),
     ("zsh finds its completions", zsh),
+    ("zsh completes values, names and ids of the queue", zsh_values),
     ("fish completes commands, options and file names", fish),
+    ("fish completes values, names and ids of the queue", fish_values),
 ]
 
 

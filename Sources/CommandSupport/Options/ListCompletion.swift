@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// The completion of a value that is several words separated by commas.
+/// Completes a value that consists of words separated by commas.
 package enum ListCompletion {
     package static func kind(_ words: [String]) -> CompletionKind {
         .custom { _, _, typed in

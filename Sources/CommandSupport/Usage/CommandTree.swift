@@ -1,8 +1,8 @@
 import ArgumentParser
 import CaptureBundle
 
-/// A command with its options and the commands below it, read from what ArgumentParser itself knows
-/// (`--experimental-dump-help`), so that nothing here can fall behind the real commands.
+/// A command with its options and subcommands, read from ArgumentParser's own description of the tool
+/// (`--experimental-dump-help`), so that it always agrees with the real commands.
 struct CommandTree {
     struct Option {
         /// With their dashes: `-o`, `--output`.
@@ -17,7 +17,7 @@ struct CommandTree {
     let options: [Option]
     let subcommands: [CommandTree]
 
-    /// nil where the dump has another form than the one known here.
+    /// Returns nil if the description has an unknown form.
     init?(_ root: any ParsableCommand.Type) {
         guard let dump = try? JSONParser.parse(Array(root._dumpHelp().utf8), nesting: 64),
             let command = dump["command"]
@@ -44,12 +44,12 @@ struct CommandTree {
         if case .bool(false) = json["shouldDisplay"] { false } else { true }
     }
 
-    /// The command of this name or alias right below this one.
+    /// The subcommand with this name or alias.
     func subcommand(_ word: String) -> CommandTree? {
         subcommands.first { $0.name == word || $0.aliases.contains(word) }
     }
 
-    /// The option that a word of the command line means: `--json`, `--dest=nas`, `-o`, `-qj` (several flags).
+    /// The option that a word of the command line names: `--json`, `--dest=nas`, `-o`, or the last of several flags (`-qj`).
     func option(_ word: String) -> Option? {
         let name = word.pieces(by: "=", limit: 2, keepsEmpty: true).first ?? word
         if let option = options.first(where: { $0.names.contains(name) }) { return option }
@@ -60,7 +60,7 @@ struct CommandTree {
         return letters.contains { $0 == nil } ? nil : letters.last ?? nil
     }
 
-    /// The words of all commands below this one that fulfil `condition`, each with the words that lead to it.
+    /// The words that name each command below this one that fulfils `condition`: `["dest", "add"]`.
     func paths(where condition: (CommandTree) -> Bool) -> [[String]] {
         subcommands.filter(\.isShown).flatMap { command in
             (condition(command) ? [[command.name]] : []) + command.paths(where: condition).map { [command.name] + $0 }

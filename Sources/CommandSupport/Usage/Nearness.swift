@@ -1,11 +1,11 @@
-/// Which word a person may have meant.
+/// Finds the word that a person probably meant.
 enum Nearness {
-    /// The one word that is really near: a slip or two of the fingers, or its beginning.
+    /// The word that differs from the typed one by one or two typing mistakes, or that begins with it.
     ///
-    /// - Returns: nil where no word is near enough, or several are equally near.
+    /// - Returns: nil if no word is near enough or several are equally near.
     static func nearest(to word: String, among words: [String]) -> String? {
         let typed = Array(word.utf8)
-        // Nobody types this by mistake for a command, and the work grows with the length.
+        // A longer word is not a mistyped command, and the work grows with its length.
         guard (1...40).contains(typed.count) else { return nil }
         if typed.count >= 3 {
             let longer = words.filter { $0.hasPrefix(word) }
@@ -17,10 +17,10 @@ enum Nearness {
         return nearest.count == 1 ? nearest.first?.word : nil
     }
 
-    /// How many slips are taken for the same word.
+    /// How many mistakes a word of this length may have.
     private static func slips(_ length: Int) -> Int { length <= 1 ? 0 : length <= 4 ? 1 : 2 }
 
-    /// How many letters are changed, left out, added or swapped with their neighbour (optimal string alignment).
+    /// The number of letters that are changed, left out, added or swapped with their neighbour (optimal string alignment).
     private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var rows = [Array(0...other.count)]
         for (i, letter) in one.enumerated() {

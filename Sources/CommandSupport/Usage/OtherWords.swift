@@ -1,8 +1,8 @@
-/// Words that other tools use for what ours do: they are answered with our word, and never run.
+/// Words of other tools for our commands and options. A message names our word; nothing is run.
 package struct OtherWords: Sendable {
-    /// What a person types, and the command that does it, which may be one of the other tool: `dest rm`, `dest remove`.
+    /// What a person types, and our command for it: `dest rm` and `dest remove`. It may be a command of the other tool.
     package let commands: [String: String]
-    /// The same for options; the first that the command has is meant.
+    /// What a person types, and our options for it. A message names the first one that the command has.
     let options: [String: [String]] = [
         "--to": ["--dest"], "--destination": ["--dest"], "--target": ["--dest"], "--remote": ["--dest"],
         "--out": ["--output"], "--file": ["--output"], "--directory": ["--out-dir"], "--status": ["--state"],

@@ -1,15 +1,15 @@
-/// A word on the command line that names no command or no option, with the one that was probably meant.
+/// A message about a word that names no command or no option.
 struct WrongWord {
     let message: String
     let hint: String
 
-    /// Looks for the first word that is wrong; nil where something else is.
+    /// The message about the first wrong word of the command line; nil if all words exist.
     static func find(_ arguments: [String], in tree: CommandTree, _ habits: OtherWords) -> WrongWord? {
         Search(root: tree, habits: habits).wrongWord(arguments)
     }
 }
 
-/// Follows the words of a command line down the tree of commands.
+/// Follows the words of a command line through the tree of commands.
 private struct Search {
     let root: CommandTree
     let habits: OtherWords
@@ -56,13 +56,13 @@ private struct Search {
             hint: help(meant ?? path.joined(separator: " ")))
     }
 
-    /// The only command of this name at another level.
+    /// The command with this name at another level, if there is exactly one.
     private func elsewhere(_ word: String) -> String? {
         let found = root.paths { $0.name == word && $0.name != "help" }
         return found.count == 1 ? found.first?.joined(separator: " ") : nil
     }
 
-    /// - Parameter command: words that may begin with the name of the other tool.
+    /// - Parameter command: The words of a command, with the name of the tool first if it is the other tool.
     private func help(_ command: String) -> String {
         let tools = ["capbundle ", "capqueue "]
         if tools.contains(where: command.hasPrefix) { return "see \(command) --help" }
@@ -83,8 +83,7 @@ private struct Search {
             message: message, hint: home(of: name, command, path, rest) ?? help(path.joined(separator: " ")))
     }
 
-    /// An option of the command. One that deletes, replaces, opens or weakens something is never proposed, and nothing else
-    /// in its place.
+    /// The option of the command that was probably meant; nil if that is a risky one (`RiskyOptions`).
     private func meant(_ name: String, _ command: CommandTree) -> String? {
         let known = command.options.filter(\.isShown).flatMap(\.names).filter { $0.hasPrefix("--") }
         if let usual = habits.options[name], let option = usual.first(where: { known.contains($0) }) { return option }
@@ -94,7 +93,7 @@ private struct Search {
         return nearest.flatMap { RiskyOptions.names.contains($0) ? nil : $0 }
     }
 
-    /// Where the option belongs: behind the command, or to the one or two commands that have it.
+    /// Says where an option belongs: after the command, or to the one or two commands that have it.
     private func home(
         of name: String, _ command: CommandTree, _ path: [String], _ rest: ArraySlice<String>
     ) -> String? {

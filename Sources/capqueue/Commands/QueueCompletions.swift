@@ -3,8 +3,8 @@ import CaptureQueue
 import CommandSupport
 import SystemPackage
 
-/// Words that a shell offers out of the queue itself: names and ids. A shell asks while a person types, so nothing is made,
-/// nothing is said, and where there is no queue, or it cannot be read, nothing is offered.
+/// Completes names and ids from the queue. A shell asks for them while a person types: nothing is created or printed, and if the
+/// queue is missing or cannot be read, no words are offered.
 enum QueueCompletions {
     static let destinations = CompletionKind.custom { words, _, _ in
         offered(words) { try $0.destinations().map(\.name) }
@@ -14,7 +14,7 @@ enum QueueCompletions {
         offered(words) { try $0.sessions().map(\.name) }
     }
 
-    /// The newest captures. Of more than these a person types some digits and asks again.
+    /// The newest ids that begin with what was typed, at most `most` of them.
     static let ids = CompletionKind.custom { words, _, prefix in
         offered(words) { queue in
             var ids: [String] = []
@@ -37,7 +37,7 @@ enum QueueCompletions {
         return (try? list(queue)) ?? []
     }
 
-    /// The queue of the command line: `--queue` where it is given.
+    /// The queue that the command line names with `--queue`, else the usual one.
     private static func folder(_ words: [String]) -> QueueFolder {
         if let index = words.lastIndex(where: { $0 == "--queue" }), index + 1 < words.count {
             return QueueFolder(path: FilePath(words[index + 1]))

@@ -8,13 +8,13 @@ struct CaptureColumns {
     private let width: Int?
     private let widths: Widths
 
-    /// How wide the columns are, but for the last one.
+    /// The widths of all columns except the last one.
     private struct Widths {
         let id, state, pushed, bytes, tries: Int
 
         static let pipe = Widths(id: 36, state: 18, pushed: 20, bytes: 13, tries: 5)
         static let terminal = Widths(id: 8, state: 18, pushed: 16, bytes: 9, tries: 5)
-        /// Leaves the last column something on a terminal of 60 columns.
+        /// Leaves room for the last column on a terminal of 60 columns.
         static let narrow = Widths(id: 8, state: 12, pushed: 11, bytes: 9, tries: 3)
     }
 
@@ -49,7 +49,7 @@ struct CaptureColumns {
         return "\(text)  \(Self.shortened(target, to: width - text.width - 2))"
     }
 
-    /// Takes letters out of the longest words until all of them fit.
+    /// Shortens the longest words until all of them fit.
     private static func shortened(_ words: [String], to width: Int) -> String {
         var widths = words.map(\.width)
         while widths.reduce(words.count - 1, +) > width, let longest = widths.max(), longest > 4,
@@ -60,7 +60,7 @@ struct CaptureColumns {
         return zip(words, widths).map { $0.withoutMiddle(width: $1) }.joined(separator: " ")
     }
 
-    /// On a terminal without the seconds, on a narrow one without the year.
+    /// The time without seconds on a terminal, and without the year on a narrow one.
     private func pushed(_ record: CaptureRecord) -> String {
         let text = Moment.short(record.pushedAt)
         guard width != nil else { return text }
@@ -74,7 +74,7 @@ struct CaptureColumns {
         id.contains(".") ? id : id.cut(to: 8)
     }
 
-    /// Its destinations, its session, and what is odd about its bytes.
+    /// The destinations, the session, and a note if the queue does not hold the bytes.
     private static func target(_ record: CaptureRecord) -> [String] {
         var words = [record.deliveries.map { $0.destination ?? "-" }.joined(separator: ",")]
         if let session = record.session { words.append(session) }
@@ -89,7 +89,7 @@ struct CaptureColumns {
     }
 
     private func padded(_ text: String, _ width: Int) -> String {
-        // An id with a number is longer, and has to stay whole.
+        // An id with a number is longer, and only works whole.
         let text = self.width == nil || text.utf8.contains(UInt8(ascii: ".")) ? text : text.withoutMiddle(width: width)
         return text + String(repeating: " ", count: max(0, width - text.width))
     }

@@ -47,7 +47,7 @@ struct WrongWordTests {
     }
 
     private static func risky() throws -> Set<String> {
-        Set(try source("CommandSupport/Options/RiskyOptions.swift").matches(of: /"(--[a-z-]+)"/).map { String($0.1) })
+        Set(try source("CommandSupport/Usage/RiskyOptions.swift").matches(of: /"(--[a-z-]+)"/).map { String($0.1) })
     }
 
     /// (tool, command, option) of every long option.

@@ -184,6 +184,8 @@ def progress(bench):
     (code, shown, _, _), _ = _slow_verify(bench, "stderr", columns=30)
     pieces = [piece for piece in re.split(rb"\r\x1b\[K|\r\n", shown) if piece]
     expect(all(len(piece) < 30 for piece in pieces), "a progress line is wider than the terminal")
+    (code, shown, _, _), _ = _slow_verify(bench, "stderr", columns=60)
+    expect(re.search(rb"\d of \d+ bundles, \d+ s left, \d+ a second", shown), f"60 columns: {shown[-200:]!r}")
 
 
 def no_colour(bench):

@@ -246,7 +246,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def show(self, _, capture_id):
         if not (self.server.folder / f"{capture_id}.bundle").exists():
-            raise Refused(404, "NOT_FOUND")
+            raise Refused(404, "CAPTURE_NOT_FOUND")
         return 200, {"data": self.described(capture_id)}
 
     def described(self, capture_id):

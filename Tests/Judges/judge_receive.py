@@ -283,7 +283,7 @@ def told(bench):
         _same(receiver.ask(request("GET", f"{CAPTURES}/{capture_id}", headers)), ASKED, "signed")
         _same(receiver.ask(request("GET", f"{CAPTURES}/{capture_id}", {})), (401, "DEVICE_AUTH_REQUIRED"), "unsigned")
         _same(receiver.ask(request("GET", f"/verify/{capture_id}", {})), ASKED, "the link")
-        _same(receiver.ask(request("GET", f"/verify/{uuid.uuid4()}", {})), (404, "NOT_FOUND"), "another link")
+        _same(receiver.ask(request("GET", f"/verify/{uuid.uuid4()}", {})), (404, "CAPTURE_NOT_FOUND"), "another link")
         for path in (f"/verify/../{capture_id}", f"/verify/{capture_id}/", "/verify/..%2f", "*"):
             _same(receiver.ask(request("GET", path, {})), (404, "NOT_FOUND"), path)
 

@@ -116,14 +116,39 @@ extension CaptureAPITransport {
             found.block = Block(.local, error.message)
             return found
         }
-        // No server has this capture. A server checks the credentials before it looks for the capture.
+        testPath(endpoint, control, &found)
+        return found
+    }
+
+    /// Asks for a capture that no server has: who asks is judged before what is asked for. A 404 of a server that answers
+    /// the same for another path says that the path is wrong.
+    private func testPath(_ endpoint: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
+        guard let end = askForNobody(endpoint.path, control)?.named(template, settings.connection) else { return }
+        let url = settings.connection.shown(template)
+        guard end.answer?.status == 404, let word = end.word, end.kind != .credentials else {
+            found.judge(end, allowing: [])
+            return
+        }
+        if word != "CAPTURE_NOT_FOUND" {
+            let other = askForNobody(endpoint.path + "-no-such-path", control)
+            guard let other, other.answer != nil else {
+                return found.block = Block(.offline, other?.message ?? end.message)
+            }
+            if other.answer?.status == 404, other.word == word {
+                found.block = Block(.endpoint, "\(end.message), as it does for a path that does not exist")
+                return
+            }
+        }
+        found.findings.append("\(url) takes captures: it answered 404 (\(word)) for one that does not exist")
+    }
+
+    private func askForNobody(_ path: String, _ control: SendControl) -> HTTPEnd? {
         let nobody = "00000000-0000-4000-8000-000000000000"
-        guard let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + nobody),
+        guard let origin = WebAddress(template.example)?.origin,
+            let address = WebAddress(origin.description + path + "/" + nobody),
             let empty = try? Digest.of([]), let token = try? RandomBytes.make(16),
             case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
-        else { return found }
-        // A server of another kind does not send an error code of the API.
-        found.judge(end, allowing: end.word == nil ? [] : [404])
-        return found
+        else { return nil }
+        return end
     }
 }

@@ -64,7 +64,7 @@ final class CaptureAPITransport: UploadTransport {
         request.body = file
         switch authorized(request, digest, job.token, control) {
         case .failure(let outcome): return outcome.outcome
-        case .success(let end): return judge(end, job, digest, control)
+        case .success(let end): return judge(end.named(template, settings.connection), job, digest, control)
         }
     }
 

@@ -10,8 +10,10 @@ struct HTTPEnd {
     let answer: HTTPAnswer?
     /// The code, such as `http.413` or `curl.56`.
     let code: String
-    /// The message for people. It never contains a query or a header.
-    let message: String
+    /// What was asked: the origin, until the transport says which URL of the user's it was.
+    var place: String
+    /// What came of it, for people, to be read after the place.
+    let words: String
     let retryAfter: Int?
     let wasSentWhole: Bool
     /// The `error.code` of a JSON body, or the code of an S3 error.
@@ -19,7 +21,18 @@ struct HTTPEnd {
     /// The secrets of the request, which must not appear in messages.
     var secrets: [String] = []
 
-    /// Whether the server refuses the timestamp or the signature over it, and not the token.
+    /// For people; never with a query or a header in it.
+    var message: String { place + words }
+
+    /// The same end; its message names the URL as the user gave it. What another origin answered keeps that name.
+    func named(_ template: URLTemplate, _ settings: ConnectionSettings) -> HTTPEnd {
+        guard answer != nil, WebAddress(template.example)?.origin.description == place else { return self }
+        var end = self
+        end.place = settings.shown(template)
+        return end
+    }
+
+    /// The timestamp is the trouble, or the signature over it, and not the token.
     var asksForFreshHeaders: Bool {
         ["TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED"].contains(word ?? "")
     }
@@ -153,7 +166,7 @@ final class HTTPExchange {
         let facts = AnswerFacts(
             status: answer.status, code: words.code, isEdge: words.isEdge, hasRetryAfter: retryAfter != nil,
             wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched, redirect: redirect)
-        var message = "\(request.address.origin) answered \(answer.status)\(words.detail)"
+        var message = " answered \(answer.status)\(words.detail)"
         if (300...399).contains(answer.status) {
             message +=
                 target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
@@ -166,7 +179,7 @@ final class HTTPExchange {
             && (words.isEdge || (502...504).contains(answer.status) && words.code == nil)
         return HTTPEnd(
             kind: kind, answer: answer, code: "\(isOutage ? SendOutcome.edge : "http").\(answer.status)",
-            message: message,
+            place: request.address.origin.description, words: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
             secrets: secrets)
     }
@@ -182,17 +195,16 @@ final class HTTPExchange {
             kind = status == 407 ? .credentials : .offline
             return HTTPEnd(
                 kind: stopped == nil ? kind : .stopped, answer: nil, code: "proxy.\(status)",
-                message: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT", retryAfter: nil,
-                wasSentWhole: false, word: nil)
+                place: "", words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT",
+                retryAfter: nil, wasSentWhole: false, word: nil)
         }
         let isWord = failure.message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
         let words =
             isWord ? failure.message.cut(to: 1).lowercased() + failure.message.without(first: 1) : failure.message
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
-            message: stopped ?? "\(address.origin)\(proxyWords): \(words)", retryAfter: nil,
-            wasSentWhole: failure.wasSentWhole,
-            word: nil)
+            place: "", words: stopped ?? "\(address.origin)\(proxyWords): \(words)", retryAfter: nil,
+            wasSentWhole: failure.wasSentWhole, word: nil)
     }
 
     /// Names the proxy, because it may be the proxy that cannot be reached.

@@ -146,10 +146,11 @@ final class PutAddresses {
         let own = settings.connection.headers
         let end: HTTPEnd
         do throws(SendTrouble) {
-            end = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
+            let ended = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
                 attempt.add(own)
                 return !own.isEmpty
             }
+            end = ended.named(endpoint, settings.connection)
         } catch {
             return .failure(RefusedSend(local: error.message, control))
         }

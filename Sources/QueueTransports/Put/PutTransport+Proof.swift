@@ -113,7 +113,8 @@ extension PutTransport {
         case .success(let end): return end
         case .failure(let refusal):
             return HTTPEnd(
-                kind: .local, answer: nil, code: "local", message: refusal.outcome.trouble ?? "", retryAfter: nil,
+                kind: .local, answer: nil, code: "local", place: "", words: refusal.outcome.trouble ?? "",
+                retryAfter: nil,
                 wasSentWhole: false, word: nil)
         }
     }

@@ -62,7 +62,7 @@ final class PutTransport: UploadTransport {
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
             let end: HTTPEnd
             switch put(content, to: place, control) {
-            case .success(let ended): end = ended
+            case .success(let ended): end = named(ended)
             case .failure(let refusal): return refusal.outcome
             }
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status == 403 {
@@ -73,7 +73,13 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
+    /// A URL that was fetched is not shown.
+    func named(_ end: HTTPEnd) -> HTTPEnd {
+        if case .url(let template) = settings.source { end.named(template, settings.connection) } else { end }
+    }
+
+    /// One PUT. A fetched URL need not have the hash in it, so that what is there already may be another capture's: it is
+    /// not replaced.
     private func put(
         _ content: Content, to place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {

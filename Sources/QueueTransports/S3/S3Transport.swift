@@ -96,6 +96,7 @@ final class S3Transport: UploadTransport {
         request.headers = try headers(capture, handle)
         request.body = body
         let end = try perform(request, contentHash: capture.sha256.description, control)
+            .named(template, settings.connection)
         if let fault = body.fault { return fault }
         if let refusal = unknownHeader(end) { return refusal }
         switch end.kind {
@@ -263,7 +264,7 @@ final class S3Transport: UploadTransport {
             let end = try perform(.head, address, [], control)
             switch end.answer?.status {
             case 404? where try bucketIsMissing(address, control):
-                found.block = Block(.endpoint, "\(address.origin) has no such bucket")
+                found.block = Block(.endpoint, "\(settings.connection.shown(template)): there is no such bucket")
             case 200?, 404?:
                 found.findings.append("the store accepts the credentials, region \(S3Credentials.region(settings))")
             default: found.judge(end, allowing: [])

@@ -36,6 +36,12 @@ package struct ConnectionSettings: Hashable, Sendable {
     /// The URL for output, without its query, which may contain a signature.
     func shown(_ address: WebAddress) -> String { address.shown(hidesPath: hidesPaths) }
 
+    /// As the user gave it, without its query, and without a path that is a secret.
+    func shown(_ template: URLTemplate) -> String {
+        guard hidesPaths else { return template.shown }
+        return WebAddress(template.example).map(shown) ?? "…"
+    }
+
     private static func isProxy(_ text: String) -> Bool {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]

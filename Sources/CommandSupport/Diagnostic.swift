@@ -37,14 +37,20 @@ package struct Diagnostic: Sendable {
         say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
     }
 
-    package func warning(_ text: String) { say("warning", text) }
+    package func warning(_ text: String, hints: [String] = []) {
+        say("warning", text)
+        hint(hints)
+    }
 
     package func warning(_ error: BundleError) {
         warning(error.description)
         hint(error.hints)
     }
 
-    package func note(_ text: String) { say("note", text) }
+    package func note(_ text: String, hints: [String] = []) {
+        say("note", text)
+        hint(hints)
+    }
 
     /// Prints a note that ends with a command. It is left out if the command needs escapes, since it would then name
     /// another file.

@@ -8,6 +8,8 @@ public struct QueueSettings: Hashable, Sendable {
     public var limit: Int?
     /// The bytes that `push` leaves free on the disk; nil for no limit.
     public var freeFloor: Int?
+    /// Whether `push` and `adopt` refuse each bundle that is not verified, as if `--require-trusted` were given.
+    public var requiresTrust = false
 
     public init() {}
 
@@ -17,6 +19,7 @@ public struct QueueSettings: Hashable, Sendable {
         case warnAt = "warn-at"
         case limit
         case freeFloor = "free-floor"
+        case requireTrusted = "require-trusted"
     }
 
     /// The value in the form in which users write it.
@@ -26,6 +29,7 @@ public struct QueueSettings: Hashable, Sendable {
         case .warnAt: ByteSize.text(warnAt)
         case .limit: limit.map(ByteSize.text) ?? "none"
         case .freeFloor: freeFloor.map(ByteSize.text) ?? "none"
+        case .requireTrusted: requiresTrust ? "yes" : "no"
         }
     }
 
@@ -36,6 +40,11 @@ public struct QueueSettings: Hashable, Sendable {
         case .warnAt: warnAt = try ByteSize.parse(text, of: name.rawValue)
         case .limit: limit = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
         case .freeFloor: freeFloor = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
+        case .requireTrusted:
+            guard text == "yes" || text == "no" else {
+                throw QueueError(.valueInvalid, "is \(text), expected yes or no", of: name.rawValue)
+            }
+            requiresTrust = text == "yes"
         }
     }
 }

@@ -55,6 +55,7 @@ struct TranscriptTests {
                 .replacing(/[0-9,]+ bytes(?: are)? free/, with: "<room> bytes free")
                 .replacing(/\b[0-9a-f]{2}\/<hash>\.(bundle|json)/) { "<shard>/<hash>.\($0.1)" }
                 .replacing(/waits for [0-9]+ s\b/, with: "waits for <age>")
+                .replacing(/\ in [0-9]+\.[0-9] s\b/, with: " in <duration>")
         }
         var lines = plain.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last == "" { lines.removeLast() }

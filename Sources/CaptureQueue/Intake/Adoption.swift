@@ -14,12 +14,14 @@ extension UploadQueue {
     /// - Parameters:
     ///   - packing: how to pack raw captures; nil to ignore them.
     ///   - deliver: gets the result for each bundle that was not stored yet.
-    /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
+    /// - Returns: how many raw captures were left alone, since nothing says how to pack them.
+    /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
+    @discardableResult
     public func adopt(
         _ path: FilePath, options: PushOptions = PushOptions(),
         packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
-    ) throws {
+    ) throws -> Int {
         do throws(NativeError) {
             guard try FileStatus.of(path).kind == .folder else {
                 throw NativeError(origin: .system, call: "opendir", code: 0, text: "not a folder")
@@ -41,7 +43,7 @@ extension UploadQueue {
                 while let found = walk.next() {
                     switch found {
                     case .failure(let error): unreadable.withLock { $0.append(error) }
-                    case .success(.rawCapture(let path)): if packing != nil { rawFolders.withLock { $0.append(path) } }
+                    case .success(.rawCapture(let path)): rawFolders.withLock { $0.append(path) }
                     case .success(.file(let path)):
                         guard let identity = BundlePeek.identity(of: path) else { continue }
                         if (try? isHeld(identity)) != true { return .success(.file(path)) }
@@ -50,11 +52,13 @@ extension UploadQueue {
                 return nil
             }, options: options, deliver: deliver)
         for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
-        guard let packing else { return }
-        for raw in rawFolders.withLock(\.self) {
+        let found = rawFolders.withLock(\.self)
+        guard let packing else { return found.count }
+        for raw in found {
             guard let result = adopt(raw: raw, options, packing, isHeld: isHeld) else { continue }
             try deliver(raw.string, result)
         }
+        return 0
     }
 
     /// Whether the capture need not be pushed again: its bytes are there, or were released.

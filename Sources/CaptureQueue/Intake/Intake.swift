@@ -14,14 +14,21 @@ struct Intake: Sendable {
     let signs: Bool
     /// The default destination, used if none is named.
     let fallback: String?
+    /// For who did not ask for trust in this call.
+    private let trustHints: [String]
     private let verifier: Verifier
 
     init(
         _ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits, signs: Bool,
-        fallback: String?
+        fallback: String?, requiresTrust: Bool
     ) {
         self.queue = queue
         self.fallback = fallback
+        trustHints =
+            requiresTrust && !options.requiresTrust
+            ? ["this queue takes bundles of trusted devices only; capqueue config require-trusted no changes that"] : []
+        var options = options
+        if requiresTrust { options.requiresTrust = true }
         self.options = options
         self.memory = memory
         self.limits = limits
@@ -53,6 +60,9 @@ struct Intake: Sendable {
         let (report, sha256, tag) = try read(handle, name, size: size, into: file)
         let facts = try CaptureFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
+        // Without a trust file all devices are unknown, which is no news.
+        arrival.trustFault =
+            report.verdict == .unknownDevice && options.trust.devices.isEmpty ? nil : report.faults.first
         arrival.tag = tag
         arrival.hashed = hashHeld(facts)
         if let file, let tag, signs {
@@ -179,7 +189,7 @@ struct Intake: Sendable {
         let report = try verifier.verify(BundleSource(stream: stream, name: name))
         try report.requireSound(name)
         if options.requiresTrust, let fault = report.faults.first {
-            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
+            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry, hints: trustHints)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
         return try onFile(named: name) { () throws(NativeError) in
@@ -201,6 +211,7 @@ struct Arrival: Sendable {
     let facts: CaptureFacts
     /// The copy of the bundle; nil for a reference.
     let file: IncomingFile?
+    var trustFault: BundleError?
     var sidecar: (content: Sidecar, file: IncomingFile)?
     var source: Source?
     /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.

@@ -42,7 +42,10 @@ public struct Pushed: Sendable {
     public let sha256: Digest
     public let byteCount: Int
     public let verdict: Verdict
-    /// Remarks for the user, one sentence each.
+    /// What the trust file says against it: revoked, outside its window, unknown; nil where nothing, and where an unknown
+    /// device says nothing because no device is trusted.
+    public let trustFault: BundleError?
+    /// What a person may want to know, a sentence each.
     public let notes: [String]
     /// The warning that the spool is above its mark, if it is due.
     public let quotaWarning: QuotaWarning?

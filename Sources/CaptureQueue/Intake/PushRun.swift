@@ -91,10 +91,12 @@ extension UploadQueue {
                 }
             }
             let used = try usedBytes(db)
+            let settings = try QueueSettings(db)
             return Intake(
                 self, options, memory: try clock.read(db).memory,
-                limits: PushLimits(folder, try QueueSettings(db), used: used), signs: try signs(options, db),
-                fallback: try db.text("SELECT name FROM destinations WHERE is_default = 1"))
+                limits: PushLimits(folder, settings, used: used), signs: try signs(options, db),
+                fallback: try db.text("SELECT name FROM destinations WHERE is_default = 1"),
+                requiresTrust: settings.requiresTrust)
         }
     }
 }

@@ -80,8 +80,7 @@ struct PushWriter {
     ) -> Pushed {
         Pushed(
             id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict,
-            notes: notes,
-            quotaWarning: nil)
+            trustFault: arrival.trustFault, notes: notes, quotaWarning: nil)
     }
 
     /// Adds the warning, if one is due, to the last successful result.
@@ -102,13 +101,13 @@ struct PushWriter {
 extension Pushed {
     func with(_ warning: QuotaWarning) -> Pushed {
         Pushed(
-            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict, notes: notes,
-            quotaWarning: warning)
+            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict,
+            trustFault: trustFault, notes: notes, quotaWarning: warning)
     }
 
     func adding(note: String) -> Pushed {
         Pushed(
-            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict, notes: notes + [note],
-            quotaWarning: quotaWarning)
+            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict,
+            trustFault: trustFault, notes: notes + [note], quotaWarning: quotaWarning)
     }
 }

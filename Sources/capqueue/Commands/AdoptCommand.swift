@@ -40,19 +40,31 @@ struct AdoptCommand: ParsableCommand {
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
         let options = try push.options()
-        var count = 0
+        var (count, rawCaptures) = (0, 0)
         try queue.with(createIfMissing: true) { queue in
-            try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) { file, result in
-                // A bundle that is twice in the folder is pushed once; do not report the second copy.
+            rawCaptures = try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) {
+                file, result in
+                // Twice in the folder is once in the queue.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success = result { count += 1 }
                 try telling.say(file, result)
             }
+            try telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if count > 0 {
             diagnostic.note("took in \(Quantity.count(count, "bundle", on: .messages)) from \(path)")
         } else if telling.worst == .success {
             diagnostic.note("nothing new in \(path)")
+        }
+        if rawCaptures > 0 {
+            let isOne = rawCaptures == 1
+            diagnostic.note(
+                "\(Quantity.count(rawCaptures, "folder")) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
+                    + "with photo.jpg and metadata.json; adopt takes bundles",
+                hints: [
+                    "capqueue adopt --pack \(ShellWord.quote(FilePath(path))) packs raw captures and takes them in; "
+                        + "capbundle pack makes bundles of them"
+                ])
         }
         if telling.worst != .success { throw telling.worst }
     }

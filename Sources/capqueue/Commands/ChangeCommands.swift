@@ -28,7 +28,7 @@ struct ChangeOptionGroup: ParsableArguments {
 
     private var hasFilter: Bool { filter.state != nil || filter.session != nil || all || dest != nil && ids.isEmpty }
 
-    func validate() throws {
+    private func requireTarget(_ hasFilter: Bool) throws {
         if ids.isEmpty && !hasFilter {
             throw ValidationError("give ids, a filter (--state, --session, --dest) or --all")
         }
@@ -38,7 +38,11 @@ struct ChangeOptionGroup: ParsableArguments {
         }
     }
 
-    func change(_ change: UserChange) throws {
+    /// - Parameter states: in place of `--state`.
+    func change(_ change: UserChange, states: [DeliveryState] = []) throws {
+        let hasFilter = hasFilter || !states.isEmpty
+        try requireTarget(hasFilter)
+        if !states.isEmpty && filter.state != nil { throw ValidationError("give either --failed or --state") }
         var options = ChangeOptions()
         options.isDryRun = dryRun
         options.destination = dest
@@ -46,6 +50,7 @@ struct ChangeOptionGroup: ParsableArguments {
             if let dest { _ = try queue.destination(dest) }
             if hasFilter {
                 var chosen = filter.filter
+                if !states.isEmpty { chosen.states = states }
                 chosen.destination = dest
                 var count = 0
                 try queue.change(change, chosen, options) { id in
@@ -144,20 +149,23 @@ struct RetryCommand: ParsableCommand {
         abstract: "Send captures again that failed, were cancelled, or met a conflict.",
         usage: """
             capqueue retry ID... [options]
-            capqueue retry --state STATE | --session NAME | --dest NAME | --all
+            capqueue retry --failed | --state STATE | --session NAME | --dest NAME | --all
             """,
         discussion: """
             Prints the ids that are changed. What was uploaded is never sent again by this. Each gets all its attempts again.
 
             Example:
-              capqueue retry --state permanently_failed
+              capqueue retry --failed
             """)
 
-    /// Does nothing: every retry now resets the attempts. The flag stays for older scripts.
+    @Flag(help: "All that failed for good or met a conflict.")
+    var failed = false
+
+    /// What every retry does now; older scripts ask for it.
     @Flag(help: .hidden)
     var reset = false
 
     @OptionGroup var options: ChangeOptionGroup
 
-    func run() throws { try options.change(.retry) }
+    func run() throws { try options.change(.retry, states: failed ? [.permanentlyFailed, .conflict] : []) }
 }

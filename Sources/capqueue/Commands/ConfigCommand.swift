@@ -9,7 +9,8 @@ struct ConfigCommand: ParsableCommand {
         abstract: "Print or change the queue's settings.",
         discussion: """
             retention: how long uploaded bytes are kept (7d). warn-at: push warns when the spool is larger (500MB). \
-            limit: push refuses to make it larger (none). free-floor: what push leaves free on the disk (none).
+            limit: push refuses to make it larger (none). free-floor: what push leaves free on the disk (none). \
+            require-trusted: push refuses a bundle whose device is not trusted (no).
 
             Example:
               capqueue config
@@ -18,7 +19,7 @@ struct ConfigCommand: ParsableCommand {
               capqueue config --json
             """)
 
-    @Argument(help: "retention, warn-at, limit or free-floor.")
+    @Argument(help: "retention, warn-at, limit, free-floor or require-trusted.")
     var name: SettingName?
 
     @Argument(help: "The new value.")

@@ -19,8 +19,12 @@ struct PushCommand: ParsableCommand {
             bundle answers as "capbundle verify" does, and the others are taken all the same. For a capture that the queue \
             knows already its id is printed; if its bytes were released, they are stored again.
 
-            Example:
+            Nothing is sent until there is a destination and "capqueue run" goes. From a bundle to a server:
               capqueue push cap.bundle
+              capqueue dest add api --kind http --url https://api.example --device-id $(cat id)
+              capqueue run
+
+            Example:
               capbundle pack raw/ -o - | capqueue push -
               find captures -name '*.bundle' -print0 | capqueue push --from0 --move
             """)
@@ -66,6 +70,7 @@ struct PushCommand: ParsableCommand {
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
         try queue.with(createIfMissing: true) { queue in
             try queue.push(next: places(), options: options) { try telling.say($0, $1) }
+            try telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if telling.isEmpty { throw BundleError(.noNames, "no name came; names end with NUL", file: "standard input") }
         if telling.worst != .success { throw telling.worst }
@@ -117,7 +122,10 @@ struct PushOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("Do not send it before: RFC 3339, or +2h.", valueName: "time"))
     var notBefore: MomentArgument?
 
-    @Flag(help: "Refuse a bundle that \"capbundle verify\" answers with 3 or 4.")
+    @Flag(
+        help: ArgumentHelp(
+            "Refuse a bundle that \"capbundle verify\" answers with 3 or 4.",
+            discussion: "Always: capqueue config require-trusted yes."))
     var requireTrusted = false
 
     @Option(
@@ -153,6 +161,10 @@ final class PushTelling {
     private let isJSON: Bool
     private(set) var worst = ExitStatus.success
     private(set) var isEmpty = true
+    private var hasTaken = false
+    /// Files of devices that the trust file does not name.
+    private var unknown: (first: String, count: Int)?
+    private var hasWarnedOfTrust = false
 
     init(isQuiet: Bool, isJSON: Bool) {
         self.isQuiet = isQuiet
@@ -164,6 +176,8 @@ final class PushTelling {
         switch result {
         case .success(let pushed):
             try isJSON ? Output.json(pushed.json(file)) : Output.line(pushed.id)
+            hasTaken = true
+            if let fault = pushed.trustFault { say(fault, of: file) }
             if !isQuiet { for note in pushed.notes { diagnostic.note("\(file): \(note)") } }
             if let warning = pushed.quotaWarning {
                 diagnostic.warning(
@@ -177,6 +191,35 @@ final class PushTelling {
             try Output.json(
                 .members(["file": .string(file), "error": failure.json, "exit_code": .integer(Int(status.rawValue))]))
         }
+    }
+}
+
+extension PushTelling {
+    /// What the trust file says against a bundle that was taken all the same.
+    private func say(_ fault: BundleError, of file: String) {
+        guard fault.verdict == .unacceptable else {
+            unknown = (unknown?.first ?? file, (unknown?.count ?? 0) + 1)
+            return
+        }
+        diagnostic.warning(
+            "\(file): taken, but it is not acceptable: \(fault.message) [\(fault.code.rawValue)]",
+            hints: hasWarnedOfTrust ? [] : ["capqueue config require-trusted yes refuses such bundles"])
+        hasWarnedOfTrust = true
+    }
+
+    /// Says what is said once a call.
+    ///
+    /// - Parameter namesDestination: whether the user said where it goes.
+    func finish(_ queue: UploadQueue, namesDestination: Bool) throws {
+        guard !isQuiet else { return }
+        if let unknown {
+            let others = unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other")) are" : " is"
+            diagnostic.note("\(unknown.first)\(others) signed by a device that the trust file does not name")
+        }
+        guard hasTaken, !isJSON, !namesDestination,
+            let lack = NextSteps.beforeSending(try queue.destinations())
+        else { return }
+        diagnostic.note(lack.why, command: lack.command)
     }
 }
 

@@ -11,8 +11,9 @@ struct RunCommand: ParsableCommand {
         abstract: "Send what is due.",
         usage: "capqueue run [--once | --until-empty | --watch] [options]",
         discussion: """
-            Prints an id and the state that it is in now, one a line, or events with --json; on a terminal also how far \
-            each transfer is. SIGTERM lets transfers end for --grace, and gives back the rest. Exit codes: 0 nothing waits \
+            Prints the id, the destination and the new state of each capture, one a line, or events with --json; on a \
+            terminal also how far each transfer is. ^C and SIGTERM let transfers end for --grace; a second ^C stops them. \
+            What was not sent stays for the next run. Exit codes: 0 nothing waits \
             any more, 15 something does (a retry, a server that is away), 14 something failed for good, 10 another run owns \
             the queue.
 
@@ -79,22 +80,29 @@ struct RunCommand: ParsableCommand {
         let (status, hasUntold) = try queue.with(changes: true) { queue in
             try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
-            let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines)
+            let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode)
             let hook = onEvent.map { command in EventHook(command) { warning in screen.show(warning) } }
             let runner = QueueRunner(queue, options) { event in
                 screen.show(event)
                 hook?.take(event)
             }
             StopSignals.watch { number in
-                stopped.withLock { $0 = $0 ?? number }
+                let isAgain = stopped.withLock { first in
+                    defer { first = first ?? number }
+                    return first != nil
+                }
+                screen.showStop(
+                    runner.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
                 runner.stop()
             }
-            screen.watch(runner)
+            let (name, isOnce) = (dest, options.mode == .once)
+            screen.watch(runner) { try? queue.backlog(to: name, isDueNow: isOnce) }
             defer { screen.end() }
             _ = try runner.run()
             hook?.finish { stopped.withLock { $0 != nil } }
             screen.end()
             try screen.requireWritten()
+            screen.showSummary(try queue.status())
             if let number = stopped.withLock(\.self) {
                 queue.close()
                 StopSignals.end(by: number)
@@ -108,14 +116,7 @@ struct RunCommand: ParsableCommand {
     private func noteDestinations(_ queue: UploadQueue) throws {
         if let dest { _ = try queue.destination(dest) }
         let known = try queue.destinations()
-        if known.isEmpty {
-            diagnostic.note("there is no destination; add one with: capqueue dest add NAME --kind KIND ...")
-        } else if known.allSatisfy(\.isRetired) {
-            diagnostic.note("all destinations are retired; add one with: capqueue dest add NAME --kind KIND ...")
-        } else if !known.contains(where: \.isDefault) {
-            diagnostic.note(
-                "no destination is the default, so captures that name none wait: capqueue dest default NAME")
-        }
+        if let lack = NextSteps.beforeSending(known) { diagnostic.note(lack.why, command: lack.command) }
         if try queue.isPaused() { diagnostic.note("the queue is paused; go on with: capqueue resume") }
         for destination in known where destination.isPaused {
             diagnostic.note("\(destination.name) is paused; go on with: capqueue resume --dest \(destination.name)")

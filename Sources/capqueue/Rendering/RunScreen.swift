@@ -9,53 +9,63 @@ final class RunScreen: Sendable {
     enum Style { case lines, json, quiet }
 
     private struct State {
-        /// The number of lines with transfers on the terminal.
+        /// How many lines of transfers are on the terminal.
         var shown = 0
-        var completed = 0
-        var failed = 0
-        var sentBytes = 0
+        var summary = RunSummary()
+        var backlog: (value: RunBacklog, summary: RunSummary)?
+        var rate = RecentRate()
         var isOver = false
         var fault: BundleError?
-        /// The message of each blocked destination, which is printed once and not again for each capture.
-        var waits: [String: String] = [:]
+        /// Why a destination is blocked, which is said once and not for each capture.
+        var blocks: [String: String] = [:]
     }
 
     private let style: Style
+    /// Whether the run ends when nothing is due, so that a retry is left to the next run.
+    private let mode: RunOptions.Mode
     private let isLive: Bool
     private let started = MonotonicClock.seconds
     private let state = Mutex(State())
 
-    init(style: Style) {
+    init(style: Style, mode: RunOptions.Mode) {
         self.style = style
+        self.mode = mode
         isLive = style != .quiet && FileHandle.standardError.isTerminal && ProcessEnvironment.value("TERM") != "dumb"
     }
 
-    /// Draws the transfers until `end` is called.
-    func watch(_ runner: QueueRunner) {
+    /// Draws transfers until `end`.
+    ///
+    /// - Parameter backlog: what is left to send; read so seldom that it takes no more than a hundredth of the time.
+    func watch(_ runner: QueueRunner, backlog: @escaping @Sendable () -> RunBacklog?) {
         guard isLive else { return }
         _ = Thread.start {
+            var nextReading = 0.0
             while !self.state.withLock(\.isOver) {
+                let start = MonotonicClock.seconds
+                if start >= nextReading {
+                    self.take(backlog())
+                    let end = MonotonicClock.seconds
+                    nextReading = end + max(1, 100 * (end - start))
+                }
                 self.draw(runner.transfers)
                 MonotonicClock.sleep(0.2)
             }
         }
     }
 
+    private func take(_ backlog: RunBacklog?) {
+        state.withLock { state in state.backlog = backlog.map { ($0, state.summary) } }
+    }
+
     func show(_ event: QueueEvent) {
         state.withLock { state in
             Self.clear(&state)
-            switch event.name {
-            case .completed:
-                state.completed += 1
-                state.sentBytes += event.bytesSent ?? 0
-            case .failed, .permanentlyFailed, .conflict, .quarantined: state.failed += 1
-            default: break
-            }
+            state.summary.take(event)
             do throws(BundleError) {
                 switch style {
                 case .quiet: break
                 case .json: try Output.json(event.json)
-                case .lines: try Self.write(event, &state)
+                case .lines: try write(event, &state)
                 }
             } catch {
                 state.fault = state.fault ?? error
@@ -63,26 +73,62 @@ final class RunScreen: Sendable {
         }
     }
 
-    private static func write(_ event: QueueEvent, _ state: inout State) throws(BundleError) {
-        if let id = event.id, let new = event.state { try Output.line("\(id) \(new.rawValue)") }
+    private func write(_ event: QueueEvent, _ state: inout State) throws(BundleError) {
+        let destination = event.destination ?? ""
+        if let id = event.id, let new = event.state { try Output.line("\(id) \(destination) \(new.rawValue)") }
         let place = event.destination.map { "\($0): " } ?? ""
         let name = event.id.map { "\($0): " } ?? place
-        let until = event.until.map { "; next try \(Moment.text($0))" } ?? ""
+        let message = event.message ?? ""
+        let reason = event.code.flatMap(Block.Reason.init)
         switch event.name {
-        case .pending where state.waits[event.destination ?? ""] == event.message: break
-        case .failed, .permanentlyFailed, .conflict, .quarantined, .pending:
-            diagnostic.warning("\(name)\(event.message ?? "")\(event.name == .failed ? until : "")")
+        case .pending where reason != nil && state.blocks[destination] == event.code: break
+        case .failed: diagnostic.warning("\(name)\(message)\(nextTry(event.until, isKept: true))")
+        case .permanentlyFailed, .conflict, .quarantined, .pending: diagnostic.warning("\(name)\(message)")
         case .blocked, .offline:
-            state.waits[event.destination ?? ""] = event.message
-            diagnostic.warning("\(place)\(event.message ?? "")\(until)")
+            state.blocks[destination] = event.code
+            let hints = reason.map { NextSteps.of($0, destination) } ?? []
+            let isLeft = mode == .untilEmpty && !hints.isEmpty
+            let next = isLeft ? "" : nextTry(event.until, isKept: reason?.outlivesRun ?? false)
+            diagnostic.warning("\(place)\(message)\(next)", hints: hints)
         case .ready:
-            state.waits[event.destination ?? ""] = nil
+            state.blocks[destination] = nil
             diagnostic.note("\(place)goes on")
         case .paused, .resumed: diagnostic.note("\(place)\(event.name.rawValue)")
         case .session: diagnostic.note("\(place)told of the end of session \(event.session ?? "")")
-        case .quota, .warning: diagnostic.warning("\(place)\(event.message ?? "")")
+        case .quota, .warning: diagnostic.warning("\(place)\(message)")
         case .started, .ended, .attempt, .completed, .processing: break
         }
+    }
+
+    /// - Parameter isKept: whether the next run waits for that time, too.
+    private func nextTry(_ until: Int?, isKept: Bool) -> String {
+        guard let until else { return "" }
+        if mode != .once { return "; next try at \(Moment.text(until))" }
+        return "; will be tried by the next run" + (isKept ? " after \(Moment.text(until))" : "")
+    }
+
+    /// What happens now that the user asked the run to end.
+    ///
+    /// - Parameter isAgain: whether it was asked before, so that nothing is waited for.
+    func showStop(_ transfers: Int, graceMilliseconds: Int, isAgain: Bool) {
+        guard style != .quiet, transfers > 0 else { return }
+        state.withLock { state in
+            Self.clear(&state)
+            let what = Quantity.count(transfers, "transfer")
+            diagnostic.note(
+                isAgain
+                    ? "stopping \(what); the next run sends what was not sent"
+                    : "letting \(what) end (\(Moment.age(graceMilliseconds))); ^C again stops them")
+        }
+    }
+
+    /// The line at the end.
+    func showSummary(_ status: QueueStatus) {
+        guard style == .lines else { return }
+        let summary = state.withLock(\.summary)
+        diagnostic.note(
+            summary.line(status, seconds: MonotonicClock.seconds - started),
+            hints: status.failedForGood > 0 ? NextSteps.ofFailures : [])
     }
 
     func end() {
@@ -109,33 +155,21 @@ final class RunScreen: Sendable {
         let columns = FileHandle.standardError.columns ?? 80
         state.withLock { state in
             Self.clear(&state)
+            let underWay = transfers.reduce(0) { $0 + $1.sent }
+            let rate = state.rate.take(state.summary.sentBytes + underWay, at: MonotonicClock.seconds)
             guard !state.isOver, !transfers.isEmpty else { return }
             // More lines than the terminal has would scroll and could not be cleared.
             let rows = max(1, min(20, (FileHandle.standardError.rows ?? 24) - 3))
-            let lines = transfers.prefix(rows).map { line($0, columns) }
-            let under = transfers.reduce(0) { $0 + $1.sent }
-            let rate = Double(state.sentBytes + under) / max(0.001, MonotonicClock.seconds - started)
-            let failed = state.failed > 0 ? ", \(state.failed) failed" : ""
-            let total = "\(state.completed) sent\(failed), \(Self.rate(rate)) in all"
-            for line in lines + [total] { Output.tell(line.cut(toWidth: columns - 1)) }
-            state.shown = lines.count + 1
+            let now = MonotonicClock.seconds
+            let lines = TransferLines(columns: columns, now: now)
+            let backlog = state.backlog.map { known in
+                known.value.without(
+                    state.summary.sentCaptures - known.summary.sentCaptures,
+                    bytes: state.summary.sentBytes - known.summary.sentBytes)
+            }
+            for transfer in transfers.prefix(rows) { Output.tell(lines.line(transfer)) }
+            Output.tell(lines.total(state.summary, backlog, underWay: underWay, rate: rate))
+            state.shown = min(rows, transfers.count) + 1
         }
-    }
-
-    private func line(_ transfer: TransferProgress, _ columns: Int) -> String {
-        let seconds = max(0.001, MonotonicClock.seconds - transfer.started)
-        let rate = Double(transfer.sent) / seconds
-        let share = transfer.bytes > 0 ? Double(transfer.sent) / Double(transfer.bytes) : 0
-        let width = max(8, min(30, columns - 62))
-        let filled = Int(share * Double(width))
-        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-        let left = rate > 0 ? "\(Int(Double(transfer.bytes - transfer.sent) / rate)) s left" : "starting"
-        let percent = String(Int(share * 100))
-        return "\(transfer.id.cut(to: 8)) \(transfer.destination.cut(to: 12)) [\(bar)] "
-            + String(repeating: " ", count: 3 - percent.utf8.count) + "\(percent) %  \(Self.rate(rate))  \(left)"
-    }
-
-    private static func rate(_ bytes: Double) -> String {
-        bytes >= 1e6 ? "\(Int(bytes / 1e5) / 10).\(Int(bytes / 1e5) % 10) MB/s" : "\(Int(bytes / 1000)) kB/s"
     }
 }

@@ -25,7 +25,7 @@ def landed(bench):
         rig.dest("web", "put", "--url", server.template())
         rig.push(*bundles)
         said = rig.send(code=0).out.decode().splitlines()
-        expect(sorted(said) == sorted(f"{bundle.id} completed" for bundle in bundles), f"run prints {said}")
+        expect(sorted(said) == sorted(f"{bundle.id} web completed" for bundle in bundles), f"run prints {said}")
         server.keeps(*bundles)
         seen = server.logged(4)
         expect([one["method"] for one in seen] == ["PUT", "HEAD"] * 2, f"requests: {[one['method'] for one in seen]}")

@@ -24,7 +24,7 @@ def landed(bench):
     place, bundle = Place(bench), bench.stock[0]
     rig = place.rig(bundle)
     result = rig.send(code=0)
-    expect(result.out.decode().split() == [bundle.id, "completed"], f"run prints {result.out!r}")
+    expect(result.out.decode().split() == [bundle.id, "s3", "completed"], f"run prints {result.out!r}")
     completed(rig, bundle)
     place.holds(bundle)
     headers = place.client.head(place.key(bundle))

@@ -107,7 +107,7 @@ def state_of_a_failure(bench):
             wanted = [("failed", "failed")] * 5 + [("permanently_failed",) * 2]
         else:
             told = [tuple(line.split()) for line in result.out.decode().splitlines()]
-            wanted = [(bundle.id, "failed")] * 5 + [(bundle.id, "permanently_failed")]
+            wanted = [(bundle.id, "api", "failed")] * 5 + [(bundle.id, "api", "permanently_failed")]
         expect(told == wanted, f"run {' '.join(words)} tells {told}")
 
 

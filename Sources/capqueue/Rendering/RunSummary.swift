@@ -1,0 +1,41 @@
+import CaptureQueue
+import CommandSupport
+
+/// What a run did, for the line at its end.
+struct RunSummary {
+    private var captures = 0
+    private var bytes = 0
+    private(set) var failed = 0
+    private var destinations: [String] = []
+
+    var sentCaptures: Int { captures }
+    var sentBytes: Int { bytes }
+
+    mutating func take(_ event: QueueEvent) {
+        switch event.name {
+        case .completed:
+            captures += 1
+            bytes += event.bytes ?? 0
+            if let name = event.destination, !destinations.contains(name) { destinations.append(name) }
+        case .failed, .permanentlyFailed, .conflict, .quarantined: failed += 1
+        default: break
+        }
+    }
+
+    /// - Parameter seconds: how long the run took.
+    func line(_ status: QueueStatus, seconds: Double) -> String {
+        let isIdle = status.waiting == 0 && status.failedForGood == 0
+        var parts = [isIdle ? "nothing to send" : "sent nothing"]
+        if captures > 0 {
+            let names = destinations.joined(separator: " and ")
+            let places = destinations.count > 2 ? "\(destinations.count) destinations" : names
+            let time = seconds < 60 ? "\(Quantity.decimal(seconds, places: 1)) s" : Moment.age(Int(seconds * 1000))
+            parts = ["sent \(Quantity.count(captures, "capture")), \(Quantity.bytes(bytes)), to \(places) in \(time)"]
+        }
+        if status.waiting > 0 {
+            parts.append("\(Quantity.grouped(status.waiting)) \(status.waiting == 1 ? "waits" : "wait")")
+        }
+        if status.failedForGood > 0 { parts.append("\(Quantity.grouped(status.failedForGood)) failed for good") }
+        return parts.joined(separator: "; ")
+    }
+}

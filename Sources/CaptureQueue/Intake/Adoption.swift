@@ -113,7 +113,11 @@ final class FolderWalk: Sendable {
         leftOut = leavesOut.resolved
     }
 
-    /// Returns the next item; nil at the end. A folder that cannot be read gives a failure, and the walk continues.
+    static func isRawCapture(_ names: [FilePath.Component]) -> Bool {
+        names.contains("photo.jpg") && names.contains("metadata.json")
+    }
+
+    /// nil at the end. A folder that cannot be read is a failure, and the walk goes on.
     func next() -> Result<Found, BundleError>? {
         waiting.withLock { waiting in
             while let path = waiting.popLast() {
@@ -125,7 +129,7 @@ final class FolderWalk: Sendable {
                     guard path.resolved != leftOut else { continue }
                     let names = try DirectoryHandle.names(in: path)
                     waiting += names.reversed().map { path.appending($0) }
-                    if names.contains("photo.jpg") && names.contains("metadata.json") {
+                    if Self.isRawCapture(names) {
                         return .success(.rawCapture(path))
                     }
                 } catch  where error.isMissing {

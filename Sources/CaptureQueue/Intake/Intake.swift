@@ -118,7 +118,7 @@ struct Intake: Sendable {
         }
         do {
             guard let handle = try FileHandle.readingPlainFile(path) else {
-                throw BundleError(.inputUnreadable, "is not a regular file", file: path)
+                throw Self.notAFile(path)
             }
             return (handle, path.string)
         } catch let error as BundleError {
@@ -128,6 +128,24 @@ struct Intake: Sendable {
         } catch {
             throw BundleError(.inputUnreadable, "cannot be read", file: path)
         }
+    }
+
+    /// What else it is, and the command for that.
+    private static func notAFile(_ path: FilePath) -> BundleError {
+        guard (try? FileStatus.of(path))?.kind == .folder else {
+            return BundleError(.inputUnreadable, "is not a plain file, expected a bundle", file: path)
+        }
+        let name = ShellWord.quote(path)
+        if FolderWalk.isRawCapture((try? DirectoryHandle.names(in: path)) ?? []) {
+            return BundleError(
+                .inputUnreadable, "is a raw capture, expected a bundle", file: path,
+                hints: [
+                    "capqueue adopt --pack \(name) packs it and takes it in; capbundle pack \(name) makes a bundle of it"
+                ])
+        }
+        return BundleError(
+            .inputUnreadable, "is a folder, expected a bundle", file: path,
+            hints: ["capqueue adopt \(name) takes in the bundles below it"])
     }
 
     private func openIncoming() throws -> IncomingFile {

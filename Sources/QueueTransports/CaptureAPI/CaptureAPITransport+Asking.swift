@@ -124,22 +124,30 @@ extension CaptureAPITransport {
     /// the same for another path says that the path is wrong.
     private func testPath(_ endpoint: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
         guard let end = askForNobody(endpoint.path, control)?.named(template, settings.connection) else { return }
-        let url = settings.connection.shown(template)
         guard end.answer?.status == 404, let word = end.word, end.kind != .credentials else {
             found.judge(end, allowing: [])
+            if end.isOfAbsence, end.kind == .endpoint {
+                found.block = Block(.endpoint, end.message + Self.pathWords(endpoint))
+            }
             return
         }
         if word != "CAPTURE_NOT_FOUND" {
-            let other = askForNobody(endpoint.path + "-no-such-path", control)
-            guard let other, other.answer != nil else {
-                return found.block = Block(.offline, other?.message ?? end.message)
+            guard let other = askForNobody(endpoint.path + "-no-such-path", control), let answer = other.answer else {
+                found.block = Block(.offline, "\(end.message), and then the server was gone")
+                return
             }
-            if other.answer?.status == 404, other.word == word {
-                found.block = Block(.endpoint, "\(end.message), as it does for a path that does not exist")
+            if answer.status == 404, other.word == word {
+                let words = "\(end.message), as it does for a path that does not exist" + Self.pathWords(endpoint)
+                found.block = Block(.endpoint, words)
                 return
             }
         }
+        let url = settings.connection.shown(template)
         found.findings.append("\(url) takes captures: it answered 404 (\(word)) for one that does not exist")
+    }
+
+    private static func pathWords(_ endpoint: WebAddress) -> String {
+        endpoint.path == "/api/v1/captures" ? "" : "; a URL without a path means /api/v1/captures"
     }
 
     private func askForNobody(_ path: String, _ control: SendControl) -> HTTPEnd? {

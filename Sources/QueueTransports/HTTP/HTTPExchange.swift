@@ -166,7 +166,7 @@ final class HTTPExchange {
         let facts = AnswerFacts(
             status: answer.status, code: words.code, isEdge: words.isEdge, hasRetryAfter: retryAfter != nil,
             wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched, redirect: redirect)
-        var message = " answered \(answer.status)\(words.detail)"
+        var message = " answered \(answer.status)\(words.detail.isEmpty ? Self.meaning(answer.status) : words.detail)"
         if (300...399).contains(answer.status) {
             message +=
                 target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
@@ -184,6 +184,15 @@ final class HTTPExchange {
             secrets: secrets)
     }
 
+    /// Of the statuses that a wrong URL or method gets, where the server says nothing more.
+    private static func meaning(_ status: Int) -> String {
+        let words = [
+            400: "bad request", 401: "not authorized", 403: "forbidden", 404: "not found", 405: "method not allowed",
+            410: "gone", 413: "too large", 501: "not implemented", 507: "no room",
+        ]
+        return words[status].map { " (\($0))" } ?? ""
+    }
+
     private func end(_ failure: TransferFailure, _ address: WebAddress, _ control: SendControl) -> HTTPEnd {
         // A connection that broke is not used again.
         sessions[address.origin] = nil
@@ -198,16 +207,21 @@ final class HTTPExchange {
                 place: "", words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT",
                 retryAfter: nil, wasSentWhole: false, word: nil)
         }
-        let isWord = failure.message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
-        let words =
-            isWord ? failure.message.cut(to: 1).lowercased() + failure.message.without(first: 1) : failure.message
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
-            place: "", words: stopped ?? "\(address.origin)\(proxyWords): \(words)", retryAfter: nil,
+            place: "", words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message))",
+            retryAfter: nil,
             wasSentWhole: failure.wasSentWhole, word: nil)
     }
 
-    /// Names the proxy, because it may be the proxy that cannot be reached.
+    /// libcurl's words; those of OpenSSL for a server without TLS help nobody.
+    private static func words(_ message: String) -> String {
+        if message.contains("wrong version number") { return "does not speak TLS, so its URL begins with http://" }
+        let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
+        return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message
+    }
+
+    /// Who is not there may be the proxy.
     private var proxyWords: String {
         options.proxy.flatMap(WebAddress.init).map { " by the proxy \($0.origin)" } ?? ""
     }

@@ -24,7 +24,11 @@ package struct CaptureAPISettings: Hashable, Sendable {
     package let connection: ConnectionSettings
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
-        guard let url = try reader.url("url") else { throw SettingsFault("http needs --url") }
+        guard let url = try reader.url("url") else {
+            throw SettingsFault(
+                "http needs --url",
+                hints: ["for example --url https://captures.example.org; without a path it means /api/v1/captures"])
+        }
         endpoint = Self.endpoint(url)
         verify = try Self.verify(&reader, WebAddress(endpoint.example))
         connection = try ConnectionSettings(&reader)
@@ -33,7 +37,9 @@ package struct CaptureAPISettings: Hashable, Sendable {
     }
 
     private static func device(_ reader: inout SettingsReader) throws(SettingsFault) -> Device? {
-        let id = try reader.value("device-id", "device-id is not a UUID") { RequestSignature.isDeviceID($0) ? $0 : nil }
+        let id = try reader.value("device-id", "device-id is not a UUID; the server gave the device one") {
+            RequestSignature.isDeviceID($0) ? $0 : nil
+        }
         let (key, passphrase) = (try reader.file("key"), try reader.file("passphrase-file"))
         if let id { return Device(id: id, keyFile: key, passphraseFile: passphrase) }
         guard key == nil, passphrase == nil else {

@@ -28,7 +28,9 @@ package struct PutSettings: Hashable, Sendable {
             try reader.url("url-endpoint").map(Source.endpoint),
         ].compactMap(\.self)
         guard let source = sources.first, sources.count == 1 else {
-            throw SettingsFault("put needs one of --url, --url-command and --url-endpoint")
+            throw SettingsFault(
+                "put needs one of --url, --url-command and --url-endpoint",
+                hints: ["for example --url https://office.example.org/in/{sha256}.bundle"])
         }
         self.source = source
         sessionEnd = try reader.url("session-end-url")

@@ -69,7 +69,7 @@ struct SettingsReader {
     private static func fault(of template: URLTemplate) -> String? {
         guard let address = WebAddress(template.example) else {
             return CurlLibraryState.isThere
-                ? "expected an absolute URL of http or https" : "libcurl.so.4 is not on this machine"
+                ? "expected a URL that begins with https:// or http://" : "libcurl.so.4 is not on this machine"
         }
         if template.text.contains("#") { return "a fragment (#) is never sent; leave it out" }
         if address.hasUser { return "user and password do not belong in a URL, which is shown; use a token file" }

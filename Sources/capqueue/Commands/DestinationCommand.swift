@@ -112,7 +112,7 @@ struct DestinationCommand: ParsableCommand {
                 for text in found.findings { try Output.line(Visible.text(text)) }
             }
             guard let block = found.block else { return }
-            diagnostic.warning("\(name): \(block.message)", hints: NextSteps.of(block.reason, name))
+            diagnostic.warning("\(name): \(block.message)", hints: NextSteps.ofTest(block, name))
             throw status
         }
     }

@@ -5,19 +5,28 @@ enum NextSteps {
     private static let add = "capqueue dest add NAME --kind KIND ..."
 
     /// After a destination was blocked: nothing where waiting helps.
-    static func of(_ reason: Block.Reason, _ name: String) -> [String] {
+    static func of(_ block: Block, _ name: String) -> [String] {
         let set = "capqueue dest set \(name)"
         let run = "capqueue run then sends what waits"
-        switch reason {
+        switch block.reason {
+        case .tls where block.message.contains("http://"): return ["\(set) --url URL changes the URL; \(run)"]
         case .endpoint: return ["\(set) --url URL changes the URL; \(run)"]
         case .refusing:
             return ["\(set) changes its URL or other settings; capqueue resume --dest \(name) and \(run)"]
         case .credentials:
-            return ["\(set) changes its token, key or device id; \(run)", "capqueue dest test \(name) tries them"]
+            return ["\(set) with --token-file, --key or --device-id changes what was refused; \(run)"]
         case .tls: return ["\(set) --ca FILE names the authority of the server's certificate; \(run)"]
         case .local, .unproven, .address: return ["capqueue dest show \(name) prints its settings; \(set) changes them"]
         case .wait, .full, .offline, .failing: return []
         }
+    }
+
+    /// After a test that found nobody: a network that is away needs no hint in a run.
+    static func ofTest(_ block: Block, _ name: String) -> [String] {
+        guard block.reason == .offline else { return of(block, name) }
+        return [
+            "if the server is up, its host, its port or http:// and https:// are wrong: capqueue dest set \(name) --url URL"
+        ]
     }
 
     /// After a run that leaves captures which failed for good.

@@ -38,7 +38,7 @@ struct RefusedSettingsTests {
         Case(.folder, ["path": ""], "path is empty"),
         Case(.folder, ["path": "/mnt", "url": bucket], "folder has no setting url"),
         Case(.http, [:], "http needs --url"),
-        Case(.http, ["url": bucket, "device-id": "7"], "device-id is not a UUID"),
+        Case(.http, ["url": bucket, "device-id": "7"], "device-id is not a UUID; the server gave the device one"),
         Case(.http, ["url": bucket, "key": "/k"], "a key needs --device-id, the UUID that the server gave the device"),
         Case(
             .http, ["url": bucket, "passphrase-file": "/k"],

@@ -9,7 +9,7 @@ enum NextSteps {
         let set = "capqueue dest set \(name)"
         let run = "capqueue run then sends what waits"
         switch block.reason {
-        case .tls where block.message.contains("http://"): return ["\(set) --url URL changes the URL; \(run)"]
+        case .tls where block.message.contains("begins with http://"): return ["\(set) --url URL changes the URL; \(run)"]
         case .endpoint: return ["\(set) --url URL changes the URL; \(run)"]
         case .refusing:
             return ["\(set) changes its URL or other settings; capqueue resume --dest \(name) and \(run)"]

@@ -8,7 +8,7 @@ public struct QueueSettings: Hashable, Sendable {
     public var limit: Int?
     /// The bytes that `push` leaves free on the disk; nil for no limit.
     public var freeFloor: Int?
-    /// Whether `push` and `adopt` refuse each bundle that is not verified, as if `--require-trusted` were given.
+    /// Whether `push` and `adopt` always act as with `--require-trusted`.
     public var requiresTrust = false
 
     public init() {}

@@ -14,8 +14,8 @@ extension UploadQueue {
     /// - Parameters:
     ///   - packing: how to pack raw captures; nil to ignore them.
     ///   - deliver: gets the result for each bundle that was not stored yet.
-    /// - Returns: how many raw captures were left alone, since nothing says how to pack them.
-    /// - Throws: `input.unreadable` for the folder itself; what `push` throws.
+    /// - Returns: the number of raw captures that were found and not packed; 0 with `packing`.
+    /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
     @discardableResult
     public func adopt(
         _ path: FilePath, options: PushOptions = PushOptions(),
@@ -117,7 +117,7 @@ final class FolderWalk: Sendable {
         names.contains("photo.jpg") && names.contains("metadata.json")
     }
 
-    /// nil at the end. A folder that cannot be read is a failure, and the walk goes on.
+    /// Returns the next item; nil at the end. A folder that cannot be read gives a failure, and the walk continues.
     func next() -> Result<Found, BundleError>? {
         waiting.withLock { waiting in
             while let path = waiting.popLast() {

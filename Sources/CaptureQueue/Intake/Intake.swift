@@ -14,7 +14,7 @@ struct Intake: Sendable {
     let signs: Bool
     /// The default destination, used if none is named.
     let fallback: String?
-    /// For who did not ask for trust in this call.
+    /// Hints for a bundle that only the queue's setting refuses.
     private let trustHints: [String]
     private let verifier: Verifier
 
@@ -26,7 +26,7 @@ struct Intake: Sendable {
         self.fallback = fallback
         trustHints =
             requiresTrust && !options.requiresTrust
-            ? ["this queue takes bundles of trusted devices only; capqueue config require-trusted no changes that"] : []
+            ? ["take such bundles with: capqueue config require-trusted no"] : []
         var options = options
         if requiresTrust { options.requiresTrust = true }
         self.options = options
@@ -60,7 +60,7 @@ struct Intake: Sendable {
         let (report, sha256, tag) = try read(handle, name, size: size, into: file)
         let facts = try CaptureFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
-        // Without a trust file all devices are unknown, which is no news.
+        // A user without a trust file knows that all devices are unknown.
         arrival.trustFault =
             report.verdict == .unknownDevice && options.trust.devices.isEmpty ? nil : report.faults.first
         arrival.tag = tag
@@ -130,22 +130,20 @@ struct Intake: Sendable {
         }
     }
 
-    /// What else it is, and the command for that.
+    /// The error for a path that is not a regular file. It names the command that takes a folder.
     private static func notAFile(_ path: FilePath) -> BundleError {
         guard (try? FileStatus.of(path))?.kind == .folder else {
-            return BundleError(.inputUnreadable, "is not a plain file, expected a bundle", file: path)
+            return BundleError(.inputUnreadable, "is not a regular file, expected a bundle", file: path)
         }
         let name = ShellWord.quote(path)
         if FolderWalk.isRawCapture((try? DirectoryHandle.names(in: path)) ?? []) {
             return BundleError(
                 .inputUnreadable, "is a raw capture, expected a bundle", file: path,
-                hints: [
-                    "capqueue adopt --pack \(name) packs it and takes it in; capbundle pack \(name) makes a bundle of it"
-                ])
+                hints: ["pack and take it in with: capqueue adopt --pack \(name)"])
         }
         return BundleError(
             .inputUnreadable, "is a folder, expected a bundle", file: path,
-            hints: ["capqueue adopt \(name) takes in the bundles below it"])
+            hints: ["take in the bundles below it with: capqueue adopt \(name)"])
     }
 
     private func openIncoming() throws -> IncomingFile {

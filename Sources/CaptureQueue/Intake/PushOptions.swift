@@ -42,10 +42,10 @@ public struct Pushed: Sendable {
     public let sha256: Digest
     public let byteCount: Int
     public let verdict: Verdict
-    /// What the trust file says against it: revoked, outside its window, unknown; nil where nothing, and where an unknown
-    /// device says nothing because no device is trusted.
+    /// Why the trust file does not accept the bundle: its key is revoked, expired or unknown. nil if it accepts the bundle,
+    /// or if the device is unknown and the trust file names no device.
     public let trustFault: BundleError?
-    /// What a person may want to know, a sentence each.
+    /// Remarks for the user, one sentence each.
     public let notes: [String]
     /// The warning that the spool is above its mark, if it is due.
     public let quotaWarning: QuotaWarning?

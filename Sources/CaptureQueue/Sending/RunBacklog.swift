@@ -1,22 +1,22 @@
 import GRDB
 import QueueModel
 
-/// What a run still has to send.
+/// The deliveries that a run still has to complete.
 public struct RunBacklog: Hashable, Sendable {
     public let deliveries: Int
-    /// Of the bundles.
+    /// The total size of their bundles.
     public let bytes: Int
 
-    /// The same after so many of them landed.
+    /// The backlog after some of the deliveries were completed.
     public func without(_ landed: Int, bytes: Int) -> RunBacklog {
         RunBacklog(deliveries: max(0, deliveries - landed), bytes: max(0, self.bytes - bytes))
     }
 }
 
 extension UploadQueue {
-    /// What waits for a destination or is on its way: all of it, or to the one of this name.
+    /// Counts the deliveries that wait or are being sent: all of them, or those to one destination.
     ///
-    /// - Parameter isDueNow: whether what is due later is left out.
+    /// - Parameter isDueNow: whether deliveries that are due later are left out.
     public func backlog(to name: String?, isDueNow: Bool) throws -> RunBacklog {
         try store.read { db in
             let row = try db.row(

@@ -64,7 +64,7 @@ extension Block.Reason {
         }
     }
 
-    /// Whether a new run keeps to the time of a block that an earlier run wrote down. It tries the others at once.
+    /// Whether a new run obeys a block that an earlier run stored. For other reasons it tries the destination at once.
     package var outlivesRun: Bool { self == .wait || self == .failing || self == .refusing }
 }
 

@@ -120,8 +120,8 @@ extension CaptureAPITransport {
         return found
     }
 
-    /// Asks for a capture that no server has: who asks is judged before what is asked for. A 404 of a server that answers
-    /// the same for another path says that the path is wrong.
+    /// Asks for a capture that no server has. A server checks the credentials before it looks for the capture. If it gives
+    /// the same 404 for a path that does not exist, the path is wrong.
     private func testPath(_ endpoint: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
         guard let end = askForNobody(endpoint.path, control)?.named(template, settings.connection) else { return }
         guard end.answer?.status == 404, let word = end.word, end.kind != .credentials else {

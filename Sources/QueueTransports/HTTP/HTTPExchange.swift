@@ -10,9 +10,9 @@ struct HTTPEnd {
     let answer: HTTPAnswer?
     /// The code, such as `http.413` or `curl.56`.
     let code: String
-    /// What was asked: the origin, until the transport says which URL of the user's it was.
+    /// What the message begins with: the origin of the server, or the URL that the user gave (`named`).
     var place: String
-    /// What came of it, for people, to be read after the place.
+    /// The rest of the message.
     let words: String
     let retryAfter: Int?
     let wasSentWhole: Bool
@@ -21,10 +21,10 @@ struct HTTPEnd {
     /// The secrets of the request, which must not appear in messages.
     var secrets: [String] = []
 
-    /// For people; never with a query or a header in it.
+    /// The message for people. It never contains a query or a header.
     var message: String { place + words }
 
-    /// The same end; its message names the URL as the user gave it. What another origin answered keeps that name.
+    /// The same end with the user's URL in its message. An answer from another origin is not changed.
     func named(_ template: URLTemplate, _ settings: ConnectionSettings) -> HTTPEnd {
         guard answer != nil, WebAddress(template.example)?.origin.description == place else { return self }
         var end = self
@@ -32,7 +32,7 @@ struct HTTPEnd {
         return end
     }
 
-    /// The timestamp is the trouble, or the signature over it, and not the token.
+    /// Whether the server refuses the timestamp or the signature over it, and not the token.
     var asksForFreshHeaders: Bool {
         ["TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED"].contains(word ?? "")
     }
@@ -184,7 +184,7 @@ final class HTTPExchange {
             secrets: secrets)
     }
 
-    /// Of the statuses that a wrong URL or method gets, where the server says nothing more.
+    /// Words for a status, for an answer that contains none.
     private static func meaning(_ status: Int) -> String {
         let words = [
             400: "bad request", 401: "not authorized", 403: "forbidden", 404: "not found", 405: "method not allowed",
@@ -214,14 +214,14 @@ final class HTTPExchange {
             wasSentWhole: failure.wasSentWhole, word: nil)
     }
 
-    /// libcurl's words; those of OpenSSL for a server without TLS help nobody.
+    /// libcurl's message; for a server without TLS it is only an error code of OpenSSL, so we say it ourselves.
     private static func words(_ message: String) -> String {
         if message.contains("wrong version number") { return "does not speak TLS, so its URL begins with http://" }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
         return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message
     }
 
-    /// Who is not there may be the proxy.
+    /// Names the proxy, because it may be the proxy that cannot be reached.
     private var proxyWords: String {
         options.proxy.flatMap(WebAddress.init).map { " by the proxy \($0.origin)" } ?? ""
     }

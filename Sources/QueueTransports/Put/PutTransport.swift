@@ -73,13 +73,12 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    /// A URL that was fetched is not shown.
+    /// Puts the user's URL into the message. A fetched URL is never shown.
     func named(_ end: HTTPEnd) -> HTTPEnd {
         if case .url(let template) = settings.source { end.named(template, settings.connection) } else { end }
     }
 
-    /// One PUT. A fetched URL need not have the hash in it, so that what is there already may be another capture's: it is
-    /// not replaced.
+    /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
     private func put(
         _ content: Content, to place: PutAddresses.Place, _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {

@@ -36,7 +36,7 @@ package struct ConnectionSettings: Hashable, Sendable {
     /// The URL for output, without its query, which may contain a signature.
     func shown(_ address: WebAddress) -> String { address.shown(hidesPath: hidesPaths) }
 
-    /// As the user gave it, without its query, and without a path that is a secret.
+    /// The URL as the user gave it, without the query, and without a secret path.
     func shown(_ template: URLTemplate) -> String {
         guard hidesPaths else { return template.shown }
         return WebAddress(template.example).map(shown) ?? "…"

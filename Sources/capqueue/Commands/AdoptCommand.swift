@@ -44,7 +44,7 @@ struct AdoptCommand: ParsableCommand {
         try queue.with(createIfMissing: true) { queue in
             rawCaptures = try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) {
                 file, result in
-                // Twice in the folder is once in the queue.
+                // A bundle that is twice in the folder is pushed once; do not report the second copy.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success = result { count += 1 }
                 try telling.say(file, result)
@@ -62,8 +62,7 @@ struct AdoptCommand: ParsableCommand {
                 "\(Quantity.count(rawCaptures, "folder")) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
                     + "with photo.jpg and metadata.json; adopt takes bundles",
                 hints: [
-                    "capqueue adopt --pack \(ShellWord.quote(FilePath(path))) packs raw captures and takes them in; "
-                        + "capbundle pack makes bundles of them"
+                    "pack and take them in with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"
                 ])
         }
         if telling.worst != .success { throw telling.worst }

@@ -38,7 +38,7 @@ struct ChangeOptionGroup: ParsableArguments {
         }
     }
 
-    /// - Parameter states: in place of `--state`.
+    /// - Parameter states: changes captures in these states, as `--state` does.
     func change(_ change: UserChange, states: [DeliveryState] = []) throws {
         let hasFilter = hasFilter || !states.isEmpty
         try requireTarget(hasFilter)
@@ -161,7 +161,7 @@ struct RetryCommand: ParsableCommand {
     @Flag(help: "All that failed for good or met a conflict.")
     var failed = false
 
-    /// What every retry does now; older scripts ask for it.
+    /// Does nothing: every retry now resets the attempts. The flag stays for older scripts.
     @Flag(help: .hidden)
     var reset = false
 

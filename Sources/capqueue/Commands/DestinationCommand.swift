@@ -97,9 +97,10 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let found = try queue.with { queue in
-                for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
-                return try queue.testDestination(name)
+            let (found, isFolder) = try queue.with { queue in
+                let destination = try queue.destination(name)
+                for fault in destination.openSecrets { diagnostic.warning(fault) }
+                return (try queue.testDestination(name), destination.kind == Destination.Kind.folder.rawValue)
             }
             let status = found.block.map { $0.needsUser ? ExitStatus.configuration : .workLeft } ?? .success
             if format.json {
@@ -112,7 +113,7 @@ struct DestinationCommand: ParsableCommand {
                 for text in found.findings { try Output.line(Visible.text(text)) }
             }
             guard let block = found.block else { return }
-            diagnostic.warning("\(name): \(block.message)", hints: NextSteps.ofTest(block, name))
+            diagnostic.warning("\(name): \(block.message)", hints: isFolder ? [] : NextSteps.ofTest(block, name))
             throw status
         }
     }

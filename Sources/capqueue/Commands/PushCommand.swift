@@ -162,7 +162,7 @@ final class PushTelling {
     private(set) var worst = ExitStatus.success
     private(set) var isEmpty = true
     private var hasTaken = false
-    /// Files of devices that the trust file does not name.
+    /// The files that an unknown device signed: the first, and how many.
     private var unknown: (first: String, count: Int)?
     private var hasWarnedOfTrust = false
 
@@ -195,7 +195,7 @@ final class PushTelling {
 }
 
 extension PushTelling {
-    /// What the trust file says against a bundle that was taken all the same.
+    /// Reports a bundle that was stored although the trust file does not accept it.
     private func say(_ fault: BundleError, of file: String) {
         guard fault.verdict == .unacceptable else {
             unknown = (unknown?.first ?? file, (unknown?.count ?? 0) + 1)
@@ -203,13 +203,13 @@ extension PushTelling {
         }
         diagnostic.warning(
             "\(file): taken, but it is not acceptable: \(fault.message) [\(fault.code.rawValue)]",
-            hints: hasWarnedOfTrust ? [] : ["capqueue config require-trusted yes refuses such bundles"])
+            hints: hasWarnedOfTrust ? [] : ["refuse such bundles with: capqueue config require-trusted yes"])
         hasWarnedOfTrust = true
     }
 
-    /// Says what is said once a call.
+    /// Prints the notes that come once for all bundles.
     ///
-    /// - Parameter namesDestination: whether the user said where it goes.
+    /// - Parameter namesDestination: whether the user gave `--dest`.
     func finish(_ queue: UploadQueue, namesDestination: Bool) throws {
         guard !isQuiet else { return }
         if let unknown {

@@ -1,41 +1,38 @@
 import CaptureQueue
 
-/// What a person can do next, as hints that name the command.
+/// Hints that name the next command.
 enum NextSteps {
     private static let add = "capqueue dest add NAME --kind KIND ..."
 
-    /// After a destination was blocked: nothing where waiting helps.
+    /// Hints for a blocked destination; none if the user can only wait.
     static func of(_ block: Block, _ name: String) -> [String] {
         let set = "capqueue dest set \(name)"
-        let run = "capqueue run then sends what waits"
+        let run = "then send what waits with: capqueue run"
         switch block.reason {
-        case .tls where block.message.contains("begins with http://"): return ["\(set) --url URL changes the URL; \(run)"]
-        case .endpoint: return ["\(set) --url URL changes the URL; \(run)"]
-        case .refusing:
-            return ["\(set) changes its URL or other settings; capqueue resume --dest \(name) and \(run)"]
+        case .tls where block.message.contains("begins with http://"), .endpoint:
+            return ["change the URL with: \(set) --url URL", run]
+        case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
         case .credentials:
-            return ["\(set) with --token-file, --key or --device-id changes what was refused; \(run)"]
-        case .tls: return ["\(set) --ca FILE names the authority of the server's certificate; \(run)"]
-        case .local, .unproven, .address: return ["capqueue dest show \(name) prints its settings; \(set) changes them"]
+            return ["change what was refused with: \(set) --token-file FILE (or --key, --device-id)", run]
+        case .tls: return ["name the authority of the server's certificate with: \(set) --ca FILE", run]
+        case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []
         }
     }
 
-    /// After a test that found nobody: a network that is away needs no hint in a run.
+    /// Hints after `dest test`. Unlike a run, a test of an unreachable server suggests to check the URL.
     static func ofTest(_ block: Block, _ name: String) -> [String] {
         guard block.reason == .offline else { return of(block, name) }
-        return [
-            "if the server is up, its host, its port or http:// and https:// are wrong: capqueue dest set \(name) --url URL"
-        ]
+        return ["if the server is up, correct its host, port or http:// with: capqueue dest set \(name) --url URL"]
     }
 
-    /// After a run that leaves captures which failed for good.
+    /// Hints after a run if captures have failed for good.
     static let ofFailures = [
-        "capqueue show ID says why a capture failed; capqueue dest set NAME changes a wrong destination",
-        "capqueue retry --failed, then capqueue run, sends what failed for good again",
+        "see why with: capqueue show ID; correct a destination with: capqueue dest set NAME",
+        "then send them again with: capqueue retry --failed; capqueue run",
     ]
 
-    /// Why what is pushed without `--dest` is not sent, with the command that helps; nil where it is.
+    /// Why captures pushed without `--dest` will not be sent, and the command that changes it; nil if they will be sent.
     static func beforeSending(_ destinations: [Destination]) -> (why: String, command: String)? {
         if destinations.isEmpty { return ("nothing is sent until there is a destination; add one with", add) }
         if destinations.allSatisfy(\.isRetired) {

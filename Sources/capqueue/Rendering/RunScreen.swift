@@ -9,19 +9,18 @@ final class RunScreen: Sendable {
     enum Style { case lines, json, quiet }
 
     private struct State {
-        /// How many lines of transfers are on the terminal.
+        /// The number of lines with transfers on the terminal.
         var shown = 0
         var summary = RunSummary()
         var backlog: (value: RunBacklog, summary: RunSummary)?
         var rate = RecentRate()
         var isOver = false
         var fault: BundleError?
-        /// Why a destination is blocked, which is said once and not for each capture.
+        /// The reason for which each destination is blocked. It is printed once, and not again for each capture.
         var blocks: [String: String] = [:]
     }
 
     private let style: Style
-    /// Whether the run ends when nothing is due, so that a retry is left to the next run.
     private let mode: RunOptions.Mode
     private let isLive: Bool
     private let started = MonotonicClock.seconds
@@ -33,9 +32,9 @@ final class RunScreen: Sendable {
         isLive = style != .quiet && FileHandle.standardError.isTerminal && ProcessEnvironment.value("TERM") != "dumb"
     }
 
-    /// Draws transfers until `end`.
+    /// Draws the transfers until `end` is called.
     ///
-    /// - Parameter backlog: what is left to send; read so seldom that it takes no more than a hundredth of the time.
+    /// - Parameter backlog: counts what is left to send. It is called rarely enough to take at most 1 % of the time.
     func watch(_ runner: QueueRunner, backlog: @escaping @Sendable () -> RunBacklog?) {
         guard isLive else { return }
         _ = Thread.start {
@@ -100,16 +99,16 @@ final class RunScreen: Sendable {
         }
     }
 
-    /// - Parameter isKept: whether the next run waits for that time, too.
+    /// - Parameter isKept: whether a later run also waits until then.
     private func nextTry(_ until: Int?, isKept: Bool) -> String {
         guard let until else { return "" }
         if mode != .once { return "; next try at \(Moment.text(until))" }
         return "; will be tried by the next run" + (isKept ? " after \(Moment.text(until))" : "")
     }
 
-    /// What happens now that the user asked the run to end.
+    /// Answers a signal that asks the run to end.
     ///
-    /// - Parameter isAgain: whether it was asked before, so that nothing is waited for.
+    /// - Parameter isAgain: whether this is the second signal, which stops transfers at once.
     func showStop(_ transfers: Int, graceMilliseconds: Int, isAgain: Bool) {
         guard style != .quiet, transfers > 0 else { return }
         state.withLock { state in
@@ -122,7 +121,7 @@ final class RunScreen: Sendable {
         }
     }
 
-    /// The line at the end.
+    /// Prints the last line.
     func showSummary(_ status: QueueStatus) {
         guard style == .lines else { return }
         let summary = state.withLock(\.summary)

@@ -1,7 +1,7 @@
 import CaptureQueue
 import CommandSupport
 
-/// What a run did, for the line at its end.
+/// Counts what a run sent, for its last line.
 struct RunSummary {
     private var captures = 0
     private var bytes = 0

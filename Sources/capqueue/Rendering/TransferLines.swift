@@ -5,11 +5,11 @@ import CommandSupport
 /// The lines of a run on a terminal: one for each transfer, and one for the whole run.
 struct TransferLines {
     let columns: Int
-    /// Seconds of the monotonic clock.
+    /// The monotonic clock, in seconds.
     let now: Double
 
     /// - Parameters:
-    ///   - backlog: deliveries that are not completed; nil while that is not known.
+    ///   - backlog: nil if it has not been counted yet.
     ///   - rate: bytes a second in all.
     func total(_ summary: RunSummary, _ backlog: RunBacklog?, underWay: Int, rate: Double) -> String {
         let done = summary.sentBytes + underWay
@@ -39,7 +39,7 @@ struct TransferLines {
         ])
     }
 
-    /// The first that fits; what is less important is left out first.
+    /// The first choice that fits into the line.
     private func fitted(_ choices: [[String]]) -> String {
         let lines = choices.map { $0.joined(separator: "  ") }
         return lines.first { $0.width < columns } ?? (lines.last ?? "").cut(toWidth: columns - 1)
@@ -67,7 +67,7 @@ struct TransferLines {
     private static func tenths(_ bytes: Int, of unit: Int) -> String { "\(bytes / unit).\(bytes % unit * 10 / unit)" }
 }
 
-/// How fast bytes went lately: an idle service is not slow.
+/// The rate of the last 20 seconds, so that idle time before does not count.
 struct RecentRate {
     private struct Mark {
         let at: Double
@@ -77,7 +77,7 @@ struct RecentRate {
     private var marks: [Mark] = []
     private static let span = 20.0
 
-    /// - Parameter bytes: all that were sent up to now.
+    /// - Parameter bytes: the number of bytes sent so far.
     mutating func take(_ bytes: Int, at now: Double) -> Double {
         marks.append(Mark(at: now, bytes: bytes))
         while let first = marks.first, marks.count > 2, now - first.at > Self.span { marks.removeFirst() }

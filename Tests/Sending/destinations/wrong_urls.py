@@ -66,7 +66,7 @@ def corrected(bench):
                 text = rig.send(code=(14, 15), about=about).text
                 status = "404" if kind == "http" else "405"
                 expect(f"place: {wrong} answered {status}" in text, f"{about} says {text!r}")
-                expect("hint: capqueue dest set place --url URL" in text, f"{about} does not say what to do: {text!r}")
+                expect("hint: change the URL with: capqueue dest set place --url URL" in text, f"{about} does not say what to do: {text!r}")
                 expect("2 wait" in text, f"{about} does not say what is left: {text!r}")
             status = rig.run("status").must(0, about="status").out.decode()
             expect(wrong in status, f"status does not name the URL: {status!r}")

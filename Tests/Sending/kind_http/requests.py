@@ -15,7 +15,7 @@ def landed(bench):
         rig.http(api.url)
         rig.push(bundle)
         result = rig.send(code=0)
-        expect(result.out.decode().split() == [bundle.id, "completed"], f"run prints {result.out!r}")
+        expect(result.out.decode().split() == [bundle.id, "api", "completed"], f"run prints {result.out!r}")
         api.holds(bench.photo(bundle))
         api.content()
         request, = api.requests

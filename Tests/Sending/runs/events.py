@@ -127,8 +127,8 @@ def lines_for_people(bench):
         rig.push(*bench.stock[:3])
         result = rig.send("--until-empty", code=14)
     lines = sorted(result.out.decode().splitlines())
-    wanted = sorted([f"{bench.stock[0].id} permanently_failed", *(f"{bundle.id} completed"
-                                                                 for bundle in bench.stock[1:3])])
+    wanted = sorted([f"{bench.stock[0].id} api permanently_failed",
+                     *(f"{bundle.id} api completed" for bundle in bench.stock[1:3])])
     expect(lines == wanted, f"prints {lines}")
     for letter in "\x1b\x07\u202e":
         expect(letter not in result.text, f"standard error has {letter!r}")

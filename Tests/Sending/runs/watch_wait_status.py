@@ -124,7 +124,7 @@ def codes(bench):
         result = rig.send("--once", "--quiet", code=14, about="one is refused, one failed")
         expect(result.out == b"", f"--quiet prints {result.out!r}")
         result = rig.send("--once", code=14, about="one was refused before")
-        expect(result.out.decode().split() == [bench.stock[1].id, "completed"], f"prints {result.out!r}")
+        expect(result.out.decode().split() == [bench.stock[1].id, "api", "completed"], f"prints {result.out!r}")
         rig.run("cancel", bench.stock[0].id).must(0)
         rig.send(code=0, about="nothing is left")
         rig.push(bench.stock[3])

@@ -49,7 +49,7 @@ struct AdoptCommand: ParsableCommand {
                 if case .success = result { count += 1 }
                 try telling.say(file, result)
             }
-            try telling.finish(queue, namesDestination: !push.destinations.isEmpty)
+            telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if count > 0 {
             diagnostic.note("took in \(Quantity.count(count, "bundle", on: .messages)) from \(path)")

@@ -70,7 +70,7 @@ struct PushCommand: ParsableCommand {
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
         try queue.with(createIfMissing: true) { queue in
             try queue.push(next: places(), options: options) { try telling.say($0, $1) }
-            try telling.finish(queue, namesDestination: !push.destinations.isEmpty)
+            telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if telling.isEmpty { throw BundleError(.noNames, "no name came; names end with NUL", file: "standard input") }
         if telling.worst != .success { throw telling.worst }
@@ -210,14 +210,15 @@ extension PushTelling {
     /// Prints the notes that come once for all bundles.
     ///
     /// - Parameter namesDestination: whether the user gave `--dest`.
-    func finish(_ queue: UploadQueue, namesDestination: Bool) throws {
+    func finish(_ queue: UploadQueue, namesDestination: Bool) {
         guard !isQuiet else { return }
         if let unknown {
             let others = unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other")) are" : " is"
             diagnostic.note("\(unknown.first)\(others) signed by a device that the trust file does not name")
         }
-        guard hasTaken, !isJSON, !namesDestination,
-            let lack = NextSteps.beforeSending(try queue.destinations())
+        // All that was printed is safe already, so a queue that cannot be read now is not an error of this command.
+        guard hasTaken, !isJSON, !namesDestination, let destinations = try? queue.destinations(),
+            let lack = NextSteps.beforeSending(destinations)
         else { return }
         diagnostic.note(lack.why, command: lack.command)
     }

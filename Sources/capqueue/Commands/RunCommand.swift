@@ -102,7 +102,7 @@ struct RunCommand: ParsableCommand {
             hook?.finish { stopped.withLock { $0 != nil } }
             screen.end()
             try screen.requireWritten()
-            screen.showSummary(try queue.status())
+            if let status = try? queue.status() { screen.showSummary(status) }
             if let number = stopped.withLock(\.self) {
                 queue.close()
                 StopSignals.end(by: number)

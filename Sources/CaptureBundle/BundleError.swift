@@ -27,6 +27,8 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     public let entry: String?
     /// Advice for the user, one sentence each.
     public let hints: [String]
+    /// Other faults that were found in the same raw folder, so that all can be mended at once.
+    public internal(set) var further: [BundleError] = []
 
     /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
@@ -86,6 +88,13 @@ extension BundleError {
 
     package static func reading(_ path: FilePath, _ error: NativeError) -> BundleError { reading(path.string, error) }
 
+    /// A file that could not be opened, or a folder where a file was expected.
+    static func opening(_ path: FilePath, _ error: NativeError) -> BundleError {
+        guard error.isFolder else { return reading(path, error) }
+        return BundleError(
+            .inputUnreadable, "is a folder, expected a file", file: path, hints: FolderContents(path)?.hints ?? [])
+    }
+
     package static func writing(_ path: FilePath, _ error: NativeError) -> BundleError { writing(path.string, error) }
 
     /// The error for a file that could not be created or written.
@@ -109,6 +118,33 @@ extension BundleError {
     /// The same error, but about `file`.
     package func about(file: String) -> BundleError {
         BundleError(code, message, file: file as String?, entry: entry, hints: hints)
+    }
+
+    /// The error and those in `further`, each alone.
+    package var each: [BundleError] {
+        var alone = self
+        alone.further = []
+        return [alone] + further
+    }
+}
+
+/// Gathers the faults of several steps, so that a person is told all of them at once.
+struct FaultList {
+    private(set) var faults: [BundleError] = []
+
+    /// The step's value, or nil where it fails.
+    mutating func attempt<Value>(_ step: () throws(BundleError) -> Value) -> Value? {
+        do { return try step() } catch {
+            faults += error.each
+            return nil
+        }
+    }
+
+    /// The first fault, with the others in `further`, after a step that failed.
+    var joined: BundleError {
+        guard var first = faults.first else { return BundleError(.internalFailure, "a fault without a name") }
+        first.further = Array(faults.dropFirst())
+        return first
     }
 }
 

@@ -14,13 +14,16 @@ package struct Diagnostic: Sendable {
     package init(tool: String) { self.tool = tool }
 
     package func error(_ error: BundleError) {
-        say("error", error.description)
-        hint(error.hints)
+        for error in error.each {
+            say("error", error.description)
+            hint(error.hints)
+        }
     }
 
     package func error(_ failure: CommandFailure) {
         say("error", failure.message)
         hint(failure.hints)
+        failure.further.forEach(error)
     }
 
     /// Prints hints, but only those that need no escapes: an escaped hint would be a command about another file.
@@ -58,6 +61,9 @@ package struct Diagnostic: Sendable {
         if Visible.text(command) == command { note("\(text): \(command)") }
     }
 
+    /// What can be done about a finding that is told elsewhere.
+    package func hints(of finding: BundleError) { hint(finding.hints) }
+
     private func say(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
         Output.tell("\(tool): \(style?.message(kind) ?? kind): \(Visible.text(text))")
@@ -70,6 +76,8 @@ package struct CommandFailure: Sendable {
     package let message: String
     package let hints: [String]
     package let status: ExitStatus
+    /// Other errors that were found with it.
+    private(set) var further: [BundleError] = []
 
     package init(code: String, message: String, hints: [String], status: ExitStatus) {
         self.code = code
@@ -80,6 +88,7 @@ package struct CommandFailure: Sendable {
 
     package init(_ error: BundleError) {
         self.init(code: error.code.rawValue, message: error.description, hints: error.hints, status: ExitStatus(error))
+        further = error.further
     }
 
     package var json: JSONValue {
@@ -88,11 +97,11 @@ package struct CommandFailure: Sendable {
 }
 
 extension BundleError {
-    /// The error as JSON: `{"code": …, "message": …}`, with `entry` and `file` if they are known.
+    /// The error as JSON: `{"code": …, "message": …}`, with `entry`, `file` and the errors found with it if there are any.
     package var json: JSONValue {
         .members([
             "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "file": file.map { .string($0) },
-            "message": .string(message),
+            "further": further.isEmpty ? nil : .array(further.map(\.json)), "message": .string(message),
         ])
     }
 }

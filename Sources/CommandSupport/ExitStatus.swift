@@ -40,7 +40,10 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         }
     }
 
-    package init(_ error: BundleError) {
+    /// The worst of the error and of those that were found with it.
+    package init(_ error: BundleError) { self = Self.worst(error.each.map { Self(alone: $0) }) }
+
+    private init(alone error: BundleError) {
         if let verdict = error.verdict {
             self.init(verdict)
             return

@@ -4,6 +4,7 @@ import argparse
 import json
 
 from bundle import trust
+from bundle.container import is_payload_path
 from bundle.faults import Fault, printable
 from bundle.verifier import REQUIREMENTS
 
@@ -28,7 +29,8 @@ class Arguments(argparse.ArgumentParser):
     def add_policy(self):
         self.add_argument("--trust", metavar="FILE", help="trust file; without it no key is known")
         self.add_argument("--allow-withheld", action="store_true", help="withheld entries are accepted")
-        self.add_argument("--require", action="append", default=[], metavar="ROLES", help=", ".join(REQUIREMENTS))
+        self.add_argument("--require", action="append", default=[], metavar="ROLES",
+                          help=", ".join(REQUIREMENTS) + " and names of entries")
         self.add_argument("--json", action="store_true", help="one JSON object a file")
 
     def parse_policy(self, arguments):
@@ -36,7 +38,7 @@ class Arguments(argparse.ArgumentParser):
         options = self.parse_args(arguments)
         options.require = [role for roles in options.require for role in roles.split(",")]
         for role in options.require:
-            if role not in REQUIREMENTS:
+            if role not in REQUIREMENTS + ("depth.f32",) and not is_payload_path(role):
                 raise Usage("unknown role %s" % printable(role))
         return options
 

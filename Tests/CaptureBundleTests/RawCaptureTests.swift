@@ -28,7 +28,8 @@ struct RawCaptureTests {
     @Test(
         arguments: [
             (nil, "missing"), ([], "is empty"),
-            (Array("GIF89a".utf8), "not a JPEG: begins with 474946, expected ffd8ff"),
+            ([0, 1, 2, 3], "is not a JPEG photo: begins with 000102, expected ffd8ff"),
+            (Array("GIF89a".utf8), "is a GIF picture, expected a JPEG"),
             (Array(RawFolder.photo.prefix(40)), "is a broken JPEG"), ([0xff, 0xd8, 0xff], "is a broken JPEG"),
             ([0xff, 0xd8, 0xff, 0xd9], "it has no scan"),
         ] as [([UInt8]?, String)])
@@ -60,6 +61,19 @@ struct RawCaptureTests {
         let error = try #require(try failure(depth: RawFolder.depth + [0]))
         #expect(error.message == "has 49 bytes, expected 48 (4 x 4 x 3)")
         #expect(error.file?.hasSuffix("/raw/depth.f32") == true)
+    }
+
+    @Test func reportsAllFaultsAtOnce() throws {
+        let metadata = RawFolder.metadata.replacing("Test rig", with: " ").replacing("+01:00", with: "")
+        let error = try #require(try failure(photo: nil, depth: [1, 2], metadata: metadata))
+        // What metadata.json says of the depth map is not known where it is wrong elsewhere, so no length is expected.
+        #expect(
+            error.each.map { $0.file?.split(separator: "/").last } == ["photo.jpg", "metadata.json", "metadata.json"])
+        let size = RawCaptureOptions(depthSize: DepthSize(width: 4, height: 3))
+        let more = try #require(try failure(photo: [7], depth: [1, 2], metadata: metadata, options: size))
+        let words = ["is not a JPEG photo", "captured_at is", "device_model has", "has 2 bytes, expected 48"]
+        #expect(zip(more.each, words).allSatisfy { $0.message.hasPrefix($1) } && more.each.count == words.count)
+        #expect(more.each.allSatisfy { $0.code == .rawCapture && $0.further.isEmpty })
     }
 
     @Test func wantsToBeToldThatThereIsNoDepthMap() throws {

@@ -229,18 +229,11 @@ extension BundleReader {
                 throw BundleError(.containerVersion, "\(shown) of the format; this program knows version 1")
             }
         }
-        throw BundleError(.containerMagic, "no capture bundle: \(Self.guess(bytes))")
-    }
-
-    private static func guess(_ bytes: [UInt8]) -> String {
-        let kinds: [([UInt8], String)] = [
-            ([0x1f, 0x8b], "it is gzip-compressed"), ([0x28, 0xb5, 0x2f, 0xfd], "it is zstd-compressed"),
-            (Array("BZh".utf8), "it is bzip2-compressed"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "it is xz-compressed"),
-            (Array("PK".utf8), "it looks like a zip file"), ([0xff, 0xd8, 0xff], "it looks like a JPEG photo"),
-            ([0x7f, 0x45, 0x4c, 0x46], "it is a program"), (Array("{".utf8), "it looks like JSON"),
-        ]
-        if let kind = kinds.first(where: { bytes.starts(with: $0.0) }) { return kind.1 }
-        let isTar = bytes.count >= 262 && bytes[257..<262].elementsEqual("ustar".utf8)
-        return isTar ? "it is another tar archive" : "its first bytes are not those of one"
+        let kind = FileKind(bytes)
+        throw BundleError(
+            .containerMagic,
+            kind.map { "is \($0.words), not a capture bundle" }
+                ?? "is not a capture bundle: its first bytes are not those of one",
+            hints: FileKind.hints(insteadOfABundle: source.name, kind))
     }
 }

@@ -84,7 +84,7 @@ public final class BundleSource {
         do {
             self.init(handle: try FileHandle.reading(path), name: path.string)
         } catch {
-            throw .reading(path, error)
+            throw .opening(path, error)
         }
     }
 
@@ -184,6 +184,11 @@ public final class BundleSource {
             advance(taken)
         }
         return (bytes, .limit)
+    }
+
+    /// What the bytes are, judged by those that come next; nothing is handed out.
+    package var kind: FileKind? {
+        get throws(BundleError) { try fill() ? FileKind(Array(buffer[start..<end].prefix(FileKind.length))) : nil }
     }
 
     var isAtEnd: Bool {

@@ -64,22 +64,8 @@ public struct DepthStatistics: Hashable, Sendable {
     }
 }
 
-/// Counts samples that are below 0 or infinite in bytes that arrive in pieces.
-struct MeaninglessSamples {
-    private var pieces = SamplePieces()
-    private(set) var count = 0
-
-    mutating func add(_ bytes: Span<UInt8>) {
-        var found = 0
-        pieces.read(bytes) { bits in
-            if bits == 0x7f80_0000 || (0x8000_0001...0xff80_0000).contains(bits) { found += 1 }
-        }
-        count += found
-    }
-}
-
 /// Assembles little-endian floats from bytes that arrive in pieces of any size.
-private struct SamplePieces {
+struct SamplePieces {
     private var pending: UInt32 = 0
     private var pendingBytes = 0
 

@@ -9,6 +9,8 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
     public static let confidence = EntryPath(known: "confidence.png")
 
     private static let known = ["photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png"]
+    /// The floats of `depth.f32.gz`, as raw folders have them.
+    package static let floats = "depth.f32"
     private static let sourcePrefix = "source/"
     private static let deviceNames: Set<String> = {
         var names: Set<String> = ["con", "prn", "aux", "nul"]
@@ -23,6 +25,12 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
         guard Self.known.contains(text) || Self.isSource(text) else { return nil }
         description = text
     }
+
+    /// The same, where `depth.f32` stands for the entry that holds those floats.
+    package init?(asTyped text: String) { self.init(text == Self.floats ? Self.depth.description : text) }
+
+    /// The names that a person can give an entry; those below `source/` are free.
+    package static var names: [String] { known + [floats] }
 
     /// The role of the entry in a capture (section 4.3).
     public var role: Role {

@@ -28,12 +28,19 @@ public struct Extractor: Sendable {
     private let asFloats: Bool
 
     /// - Parameters:
-    ///   - entries: Paths of payload entries, `manifest.json` or `assertion.cbor`; an empty list means the whole
-    ///     payload.
+    ///   - entries: Paths or roles of payload entries, `depth.f32` for the uncompressed depth map, `manifest.json` or
+    ///     `assertion.cbor`; an empty list means the whole payload.
     ///   - asFloats: Whether the depth map is written uncompressed, as `depth.f32`.
     public init(entries: [String] = [], asFloats: Bool = false) {
-        self.entries = entries
-        self.asFloats = asFloats
+        // A role with one entry is that entry.
+        let named = [
+            Role.photo: EntryPath.photo, .depth: .depth, .metadata: .metadata, .location: .location,
+            .confidence: .confidence,
+        ]
+        self.entries = entries.map { word in
+            (Role(rawValue: word).flatMap { named[$0] } ?? EntryPath(asTyped: word))?.description ?? word
+        }
+        self.asFloats = asFloats || entries.contains(EntryPath.floats)
     }
 
     /// Reads the bundle once, in constant memory.
@@ -78,10 +85,13 @@ private final class ExtractionObserver: BundleObserver {
         self.destination = destination
     }
 
-    private func wants(_ path: String) -> Bool { wanted.isEmpty ? EntryPath(path) != nil : wanted.contains(path) }
+    private func wants(_ path: String) -> Bool {
+        guard let entry = EntryPath(path) else { return wanted.contains(path) }
+        return wanted.isEmpty || wanted.contains(path) || entry.role == .source && wanted.contains(Role.source.rawValue)
+    }
 
     private func fileName(_ path: String) -> String {
-        asFloats && path == EntryPath.depth.description ? "depth.f32" : path
+        asFloats && path == EntryPath.depth.description ? EntryPath.floats : path
     }
 
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
@@ -133,14 +143,19 @@ private final class ExtractionObserver: BundleObserver {
     func commit(withheld: Set<EntryPath>) throws(BundleError) -> [String] {
         let depth = EntryPath.depth.description
         let asked = wanted + (asFloats && wanted.isEmpty ? [depth] : [])
-        if let absent = asked.first(where: { !found.contains($0) }) {
+        let roles = found.compactMap { EntryPath($0)?.role.rawValue }
+        if let absent = asked.first(where: {
+            !found.contains($0) && !($0 == Role.source.rawValue && roles.contains($0))
+        }) {
             let isWithheld = EntryPath(absent).map(withheld.contains) ?? false
             let reason = isWithheld ? "was withheld from this bundle" : "is not in this bundle"
+            let why = isWithheld ? nil : (EntryPath(absent)?.role ?? Role(rawValue: absent))?.whyMissing
             let names =
                 (listed.filter { !withheld.contains($0) }.map(\.description) + ["assertion.cbor", "manifest.json"])
                 .sorted()
             throw BundleError(
-                .entryAbsent, reason, file: name, entry: absent, hints: ["it holds \(names.joined(separator: ", "))"])
+                .entryAbsent, reason, file: name, entry: absent,
+                hints: [why, "it holds \(names.joined(separator: ", "))"].compactMap(\.self))
         }
         for item in held { try item.target.commit() }
         return held.map(\.name)

@@ -25,12 +25,19 @@ public struct CaptureMetadata: Sendable {
     }
 
     /// Checks the values of a JSON object: rule E2.
+    ///
+    /// - Throws: the first fault, with the others in `further`.
     init(_ root: JSONValue) throws(BundleError) {
         guard root.members != nil else { throw Self.wrong("\(root.kind), expected an object") }
         self.root = root
-        (capturedAtText, capturedAt) = try Self.time(root)
-        deviceModel = try Self.model(root)
-        depthSize = try Self.dimensions(root)
+        var faults = FaultList()
+        let time = faults.attempt { () throws(BundleError) in try Self.time(root) }
+        let model = faults.attempt { () throws(BundleError) in try Self.model(root) }
+        let size = faults.attempt { () throws(BundleError) in try Self.dimensions(root) }
+        guard let time, let model, let size else { throw faults.joined }
+        (capturedAtText, capturedAt) = time
+        deviceModel = model
+        depthSize = size
     }
 
     private static func wrong(_ message: String) -> BundleError { BundleError(.metadataValue, message) }

@@ -6,15 +6,30 @@ package struct JPEGStructure: Equatable {
     package let holdsPosition: Bool
     /// The first violation of T.81 in the file. Many decoders open such a file anyway.
     package let oddity: String?
+    /// Width and height in the first frame header; nil where it does not say them.
+    package let size: PhotoSize?
+    /// Whether EXIF turns the picture by a quarter before it is shown.
+    package let isTurned: Bool
 
     /// The file is not a JPEG, or a JPEG without a picture.
     package struct Failure: Error, Equatable {
         package let message: String
+        /// What the file is instead, as far as its first bytes tell.
+        package var kind: FileKind?
     }
 
-    init(holdsPosition: Bool, oddity: String?) {
+    package struct PhotoSize: Equatable, CustomStringConvertible {
+        let width: Int
+        let height: Int
+
+        package var description: String { "\(width)x\(height)" }
+    }
+
+    init(holdsPosition: Bool, oddity: String?, size: PhotoSize?, isTurned: Bool) {
         self.holdsPosition = holdsPosition
         self.oddity = oddity
+        self.size = size
+        self.isTurned = isTurned
     }
 
     /// Reads a complete file.
@@ -47,6 +62,7 @@ package struct JPEGWalk {
     /// The offset at which the last segment ends.
     private var next = 2
     private var hasFrame = false
+    private var frameSize: JPEGStructure.PhotoSize?
     private var hasScan = false
     private var oddity: String?
     private var position = PositionSearch()
@@ -75,7 +91,8 @@ package struct JPEGWalk {
             throw JPEGStructure.Failure(message: "is a broken JPEG: it has no scan\(more)")
         }
         if phase != .rest { note("it has no end marker, so it may be cut short") }
-        return JPEGStructure(holdsPosition: position.isFound, oddity: oddity)
+        return JPEGStructure(
+            holdsPosition: position.isFound, oddity: oddity, size: frameSize, isTurned: position.isTurned)
     }
 
     package mutating func finish() throws(JPEGStructure.Failure) -> JPEGStructure { try finish(kept) }
@@ -106,8 +123,11 @@ package struct JPEGWalk {
     private func checkBeginning(_ bytes: [UInt8]) throws(JPEGStructure.Failure) {
         guard !bytes.isEmpty else { throw JPEGStructure.Failure(message: "is empty, expected a JPEG photo") }
         guard bytes.starts(with: Self.startOfImage) else {
+            let kind = FileKind(bytes)
             let found = Hex.encode(Array(bytes.prefix(Self.startOfImage.count)))
-            throw JPEGStructure.Failure(message: "not a JPEG: begins with \(found), expected ffd8ff")
+            throw JPEGStructure.Failure(
+                message: kind.map { "is \($0.words), expected a JPEG" }
+                    ?? "is not a JPEG photo: begins with \(found), expected ffd8ff", kind: kind)
         }
     }
 
@@ -148,8 +168,10 @@ package struct JPEGWalk {
         case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
             // The fields are the sample precision, then the number of lines and the samples per line with 16 bits each
             // (table B.2). Zero lines are legal: a DNL marker after the first scan then gives their number.
-            let width = data.dropFirst(3).prefix(2)
-            if width.allSatisfy({ $0 == 0 }) { note("the frame header at byte \(position) has no width") }
+            let sides = data.dropFirst(1).prefix(4).map(Int.init)
+            let (height, width) = sides.count == 4 ? (sides[0] << 8 | sides[1], sides[2] << 8 | sides[3]) : (0, 0)
+            if width == 0 { note("the frame header at byte \(position) has no width") }
+            if !hasFrame && width * height > 0 { frameSize = .init(width: width, height: height) }
             hasFrame = true
         case 0xda:
             if !hasFrame { note("the scan at byte \(position) has no frame header") }

@@ -1,8 +1,12 @@
-/// Searches APP1 segments for a position: the GPS directory of EXIF (CIPA DC-008), or its names in XMP.
+/// Searches APP1 segments for a position: the GPS directory of EXIF (CIPA DC-008), or its names in XMP. Also reads the
+/// orientation.
 ///
 /// It examines no byte twice, even if segments overlap.
 struct PositionSearch {
     private(set) var isFound = false
+    /// Whether the first EXIF has an orientation that turns the picture by a quarter: 5 to 8.
+    var isTurned: Bool { orientation.map { (5...8).contains($0) } ?? false }
+    private var orientation: Int?
     /// The offset in the file at which the last examined directory ends.
     private var endOfDirectory = 0
     /// The offset in the file at which the last examined XMP packet ends.
@@ -19,6 +23,7 @@ struct PositionSearch {
     private static let extendedXMPHeader = extendedXMP.count + 32 + 4 + 4
     private static let name = Array("GPSLatitude".utf8)
     private static let gpsDirectoryTag = 0x8825
+    private static let orientationTag = 0x0112
 
     /// Searches one segment.
     ///
@@ -71,6 +76,7 @@ struct PositionSearch {
         var entry = directory + 2
         for _ in 0..<count {
             guard let tag = number(entry, 2) else { break }
+            if tag == Self.orientationTag, orientation == nil { orientation = number(entry + 8, 2) }
             if tag == Self.gpsDirectoryTag, let target = number(entry + 8, 4), let entries = number(target, 2) {
                 isFound = entries > 0
                 break

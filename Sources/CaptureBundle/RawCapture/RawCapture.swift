@@ -7,7 +7,7 @@ package struct RawCapture {
         let content: PayloadContent
         let size: Int
         let sha256: Digest
-        let holdsPosition: Bool
+        let structure: JPEGStructure
     }
 
     struct Depth {

@@ -2,7 +2,7 @@ import CaptureNative
 
 extension BundleError.Code {
     public static let bodyTruncated = Self("body.truncated")
-    static let bodyBoundary = Self("body.boundary")
+    public static let bodyBoundary = Self("body.boundary")
     static let bodyHeader = Self("body.header")
     static let bodyLimit = Self("body.limit")
     static let bodyDelimiter = Self("body.delimiter")
@@ -69,8 +69,13 @@ final class BodyReader: ByteStream {
             line.suffix(2) == Self.crlf[...]
         else {
             if Self.isBeginning(line) { throw truncated("inside its first line") }
+            let kind = FileKind(line + (try source.read(FileKind.length - line.count)))
+            let other = kind.flatMap { [.uploadBody, .text].contains($0.family) ? nil : $0 }
             throw BundleError(
-                .bodyBoundary, "not an upload body: the first line is not -- and a boundary that capbundle makes")
+                .bodyBoundary,
+                other.map { "is \($0.words), not an upload body" }
+                    ?? "is not an upload body: the first line is not -- and a boundary that capbundle makes",
+                hints: FileKind.hints(insteadOfABody: source.name, kind))
         }
         self.boundary = boundary
         metadata = try readPart(.metadata, limit: UploadMetadata.byteLimit)

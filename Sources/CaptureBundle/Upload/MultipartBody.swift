@@ -100,7 +100,7 @@ struct SeekableBundle {
             opened = path == "-" ? .standardInput : try FileHandle.reading(path)
             status = try opened.status()
         } catch {
-            throw .reading(path, error)
+            throw .opening(path, error)
         }
         try onOpen(status)
         if path != "-" && status.kind == .file {

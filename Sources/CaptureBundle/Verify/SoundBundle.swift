@@ -7,10 +7,12 @@ extension VerificationReport {
     package func requireSound(_ file: String) throws(BundleError) {
         for verdict in [Verdict.malformed, .altered] {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
+            // "verify" says no more about a file that is not a bundle at all.
+            let isOther = file == "-" || fault.code == .containerMagic
             throw BundleError(
                 fault.code, fault.message, file: file, entry: fault.entry,
-                hints: file == "-" ? [] : ["list all faults with: capbundle verify \(ShellWord.quote(FilePath(file)))"]
-            )
+                hints: isOther
+                    ? fault.hints : ["list all faults with: capbundle verify \(ShellWord.quote(FilePath(file)))"])
         }
     }
 }

@@ -4,6 +4,8 @@ import CaptureNative
 struct VerificationPass {
     let reader: BundleReader
     private let observer: (any BundleObserver)?
+    /// Whether the samples of the depth map are judged on the way.
+    private let surveysDepth: Bool
     var report = VerificationReport()
     /// The index after the entry that was marked last.
     private var marked = 0
@@ -13,8 +15,9 @@ struct VerificationPass {
         "container", "manifest", "assertion", "signature", "entries", "depth", "metadata", "location",
     ]
 
-    init(reader: BundleReader, observer: (any BundleObserver)?) {
+    init(reader: BundleReader, observer: (any BundleObserver)?, surveysDepth: Bool) {
         self.reader = reader
+        self.surveysDepth = surveysDepth
         self.observer = observer
     }
 
@@ -101,7 +104,7 @@ struct VerificationPass {
     private mutating func judge(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
         try observer?.begin(entry)
         let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
-        let content = try EntryContentCheck(entry, manifest)
+        let content = try EntryContentCheck(entry, manifest, surveysDepth: surveysDepth)
         try reader.readData { piece throws(BundleError) in
             do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
             try content.consume(piece)
@@ -120,6 +123,7 @@ struct VerificationPass {
         mark(entry, .matched)
         let findings = try content.finish()
         if let metadata = findings.metadata { report.metadata = metadata }
+        if let survey = findings.depthSurvey { report.depthSurvey = survey }
         report.warnings += findings.warnings
         report.faults += findings.faults
         if [.depth, .metadata, .location].contains(entry.path) {

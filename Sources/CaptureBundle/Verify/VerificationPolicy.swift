@@ -3,14 +3,42 @@ public struct VerificationPolicy: Sendable {
     /// A part that can be required.
     public enum Part: String, Sendable, CaseIterable {
         case photo, depth, metadata, location, confidence, source, chain
+        /// A depth map whose values can be metres (Spec/capture-bundle.md section 5.2).
+        case plausible
     }
 
     public var required: [Part]
+    /// Entries that have to be in the bundle, of which a role says too little: files below `source/`.
+    public var requiredEntries: [EntryPath] = []
     /// Whether a bundle without its withholdable entries is acceptable.
     public var allowsWithheld: Bool
 
     public init(required: [Part] = [], allowsWithheld: Bool = false) {
         self.required = required
         self.allowsWithheld = allowsWithheld
+    }
+
+    /// Demands what a word names: a part, or an entry of the payload.
+    ///
+    /// - Returns: false for a word that names neither.
+    public mutating func require(_ word: String) -> Bool {
+        if let part = Part(rawValue: word) {
+            required.append(part)
+        } else if let path = EntryPath(asTyped: word) {
+            requiredEntries.append(path)
+        } else {
+            return false
+        }
+        return true
+    }
+}
+
+extension Role {
+    /// Said where such an entry was asked for and is missing; nil for what this version writes.
+    var whyMissing: String? {
+        switch self {
+        case .confidence, .source: "\"capbundle pack\" of this version writes no \(rawValue) entries"
+        case .depth, .location, .metadata, .photo: nil
+        }
     }
 }

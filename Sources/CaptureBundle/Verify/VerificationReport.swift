@@ -1,5 +1,5 @@
 /// All findings of a verification, in the order of Spec/capture-bundle.md section 11. A file and a pipe with the same
-/// bytes give equal reports.
+/// bytes give equal reports, except that hints name the file.
 public struct VerificationReport: Sendable {
     /// One step of the verification.
     public struct Check: Hashable, Sendable {
@@ -41,6 +41,8 @@ public struct VerificationReport: Sendable {
     public internal(set) var entries: [EntryStatus] = []
     /// The metadata; nil if metadata.json did not match its hash or is malformed.
     public internal(set) var metadata: CaptureMetadata?
+    /// nil unless it was asked for, and the depth map matched its hash.
+    var depthSurvey: DepthSurvey?
     public internal(set) var trustedDevice: TrustedDevice?
     public internal(set) var checks: [Check] = []
     public internal(set) var faults: [BundleError] = []

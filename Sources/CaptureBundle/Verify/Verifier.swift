@@ -30,7 +30,8 @@ public struct Verifier: Sendable {
 
     /// Verifies a bundle and passes its bytes to an observer, which must hold them back until it has the report.
     func verify(_ reader: BundleReader, observer: (any BundleObserver)?) throws(BundleError) -> VerificationReport {
-        var pass = VerificationPass(reader: reader, observer: observer)
+        var pass = VerificationPass(
+            reader: reader, observer: observer, surveysDepth: policy.required.contains(.plausible))
         do {
             try pass.run()
         } catch {

@@ -15,6 +15,8 @@ extension NativeError {
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
     /// A part of the path exists but is not a folder.
     package var isNoFolder: Bool { isErrno(ENOTDIR) }
+    /// A folder where a file was expected.
+    package var isFolder: Bool { isErrno(EISDIR) }
     /// A symbolic link where links are not followed.
     package var isLoop: Bool { isErrno(ELOOP) }
     /// There are more bytes than the caller allows.

@@ -7,9 +7,12 @@ struct DemandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Parts that must be there, separated by commas.",
-            discussion: "photo, depth, metadata, location, confidence, source, chain", valueName: "parts"),
+            discussion: """
+                photo, depth, metadata, location, confidence, source, chain, names of entries as "capbundle show" \
+                prints them; plausible: a depth map whose median is 0.05 to 100 m
+                """, valueName: "parts"),
         completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
-    var require: RequiredParts = RequiredParts(parts: [])
+    var require: String?
 
     @Flag(help: "Accept bundles from which withholdable entries were taken out.")
     var allowWithheld = false
@@ -17,23 +20,20 @@ struct DemandOptions: ParsableArguments {
     @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code says it all.")
     var quiet = false
 
-    var policy: VerificationPolicy { VerificationPolicy(required: require.parts, allowsWithheld: allowWithheld) }
-}
+    func validate() throws { _ = try policy() }
 
-/// The value of `--require`.
-struct RequiredParts: ExpressibleByArgument {
-    let parts: [VerificationPolicy.Part]
-
-    init(parts: [VerificationPolicy.Part]) { self.parts = parts }
-
-    init?(argument: String) {
-        var parts: [VerificationPolicy.Part] = []
-        for word in argument.pieces(by: ",", keepsEmpty: true) {
-            guard let part = VerificationPolicy.Part(rawValue: word) else { return nil }
-            parts.append(part)
+    func policy() throws -> VerificationPolicy {
+        var policy = VerificationPolicy(allowsWithheld: allowWithheld)
+        for word in require?.pieces(by: ",", keepsEmpty: true) ?? [] {
+            guard policy.require(word) else {
+                throw ValidationError("--require: \"\(word)\" is not a part of a bundle, expected \(Self.words)")
+            }
         }
-        self.parts = parts
+        return policy
     }
 
-    var defaultValueDescription: String { "nothing" }
+    private static var words: String {
+        let parts = VerificationPolicy.Part.allCases.map(\.rawValue).joined(separator: ", ")
+        return "\(parts), \(EntryPath.names.joined(separator: ", ")) or source/NAME"
+    }
 }

@@ -13,13 +13,14 @@ struct ExtractCommand: ParsableCommand {
             """,
         discussion: """
             Nothing is released before every hash matched and the signature was good; trust is not asked. Without ENTRY all \
-            of the payload comes out; manifest.json and assertion.cbor can be asked for. Exit codes: 0, 1 or 2 as of \
-            "capbundle verify".
+            of the payload comes out. ENTRY is a name that "capbundle show" prints, a role (photo, depth, metadata, \
+            location, confidence, source), depth.f32 for the depth map as raw floats, manifest.json or assertion.cbor. \
+            Exit codes: 0, 1 or 2 as of "capbundle verify".
 
             Example:
               capbundle extract cap.bundle -o opened
               capbundle extract cap.bundle photo.jpg > photo.jpg
-              capbundle extract cap.bundle depth.f32.gz --floats -o opened
+              capbundle extract cap.bundle depth.f32 -o opened
             """)
 
     @Argument(help: "A bundle; - is a pipe.", completion: .file())
@@ -28,7 +29,8 @@ struct ExtractCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp("Entries to take out.", valueName: "entry"),
         completion: .list([
-            "photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png", "manifest.json",
+            "photo.jpg", "depth.f32", "depth.f32.gz", "metadata.json", "location.json", "confidence.png",
+            "manifest.json",
             "assertion.cbor",
         ]))
     var entries: [String] = []
@@ -53,12 +55,19 @@ struct ExtractCommand: ParsableCommand {
             guard entries.count == 1 else {
                 throw ValidationError("give a folder with -o, or a single entry for standard output")
             }
+            if entries == [Role.source.rawValue] {
+                throw ValidationError("source can be several entries; give a folder with -o")
+            }
             try refuseTerminal("-", "an entry")
         }
-        if Set(entries.map { Array($0.utf8) }).count != entries.count {
+        let names = entries.map { word in
+            guard let path = EntryPath(asTyped: word), path.role != .source else { return word }
+            return path.role.rawValue
+        }
+        if Set(names.map { Array($0.utf8) }).count != names.count {
             throw ValidationError("an entry is named twice")
         }
-        if floats && !entries.isEmpty && !entries.contains(EntryPath.depth.description) {
+        if floats && !entries.isEmpty && !names.contains(Role.depth.rawValue) {
             throw ValidationError("--floats is about depth.f32.gz, which is not among the entries")
         }
     }

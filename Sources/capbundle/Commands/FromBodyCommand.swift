@@ -33,7 +33,7 @@ struct FromBodyCommand: ParsableCommand {
 
     func run() throws {
         let receiver = BundleReceiver(
-            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: demands.policy)
+            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: try demands.policy())
         let received: BundleReceiver.Received
         do {
             received = try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
@@ -46,6 +46,7 @@ struct FromBodyCommand: ParsableCommand {
                 format.json
                 ? [Output.jsonText(json(received))] : ReportRendering.page(body, received.report)
             try tell(text)
+            received.report.faults.forEach(diagnostic.hints)
             diagnostic.note(received.isKept ? "wrote \(output)" : "nothing was written to \(output)")
         }
         let status = ExitStatus(received.report.verdict)

@@ -36,6 +36,7 @@ struct ShowCommand: ParsableCommand {
             try Output.json(InspectionRendering.json(file, inspection))
         } else {
             try Output.line(InspectionRendering.page(file, inspection).joined(separator: "\n"))
+            inspection.report.faults.forEach(diagnostic.hints)
         }
         let status = ExitStatus(inspection.report.verdict)
         if status != .success { throw status }

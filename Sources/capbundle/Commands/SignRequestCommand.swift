@@ -39,9 +39,14 @@ struct SignRequestCommand: ParsableCommand {
     func run() throws {
         let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
         let source = try BundleSource(path: FilePath(file: body))
+        let hints = FileKind.hints(insteadOfABody: body, try source.kind)
         let hash = try RequestSignature.hash(source)
         // If the first part of a pipeline fails, its output is empty, and we must not sign that.
         if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, which no upload body is", file: body) }
+        if !hints.isEmpty {
+            diagnostic.warning(
+                BundleError(.bodyBoundary, "is a capture bundle, not an upload body", file: body, hints: hints))
+        }
         let signature = try RequestSignature(
             body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)
         switch format {

@@ -41,7 +41,7 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let verifier = Verifier(
             trust: try Environment.trustFile(trust.path, warn: diagnostic.warning),
-            policy: demands.policy)
+            policy: try demands.policy())
         let status = try files.count == 1 ? verifyOne(files[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }
     }
@@ -55,6 +55,7 @@ struct VerifyCommand: ParsableCommand {
         }
         guard !demands.quiet && !format.json else { return try tell(.success(report), of: file) }
         try Output.line(ReportRendering.page(file, report).joined(separator: "\n"))
+        report.faults.forEach(diagnostic.hints)
         if report.verdict == .unknownDevice && file != "-" {
             diagnostic.note(
                 "if that key id is the one that the device itself shows, vouch for it with",

@@ -1,6 +1,7 @@
 """The depth map of section 5 with rules D1 to D3. It is inflated while the bytes of the entry are read."""
 
 import hashlib
+import struct
 import zlib
 
 from .faults import Fault
@@ -10,12 +11,14 @@ GZIP_START = bytes.fromhex("1f8b080000000000")
 _HEADER = 10  # length of GZIP_START, XFL and OS
 _TRAILER = 8  # length of CRC-32 and ISIZE
 _OUTPUT = 65536
+_LEAST, _MOST = struct.unpack("<2f", struct.pack("<2f", 0.05, 100))
 
 
 class DepthCheck:
     """Takes the entry's bytes with update(), and returns at the end what is wrong with them."""
 
-    def __init__(self, depth):
+    def __init__(self, depth, surveys=False):
+        self._surveys = surveys
         self._expected = 4 * depth["width"] * depth["height"]
         self._sha256 = depth["sha256"]
         self._header = b""
@@ -28,6 +31,8 @@ class DepthCheck:
         self._crc = 0
         self._length = 0
         self._fault = None
+        self._partial = b""  # of a sample
+        self._measured = self._below = self._above = 0
 
     def update(self, data):
         if not self._fault:
@@ -71,6 +76,22 @@ class DepthCheck:
             raise Fault("D2", "more than %d bytes" % self._expected)
         self._hash.update(output)
         self._crc = zlib.crc32(output, self._crc)
+        if self._surveys:
+            self._survey(self._partial + output)
+
+    def _survey(self, data):
+        """Section 5.2."""
+        whole = len(data) // 4 * 4
+        self._partial = data[whole:]
+        for (sample,) in struct.iter_unpack("<f", data[:whole]):
+            if 0 < sample < float("inf"):
+                self._measured += 1
+                self._below += sample < _LEAST
+                self._above += sample > _MOST
+
+    @property
+    def is_plausible(self):
+        return 2 * self._below < self._measured and 2 * self._above < self._measured
 
     def _end(self, data):
         self._trailer += data[:_TRAILER + 1]

@@ -6,7 +6,7 @@ from . import assertion, depth, location, manifest, metadata, trust
 from .container import Reader
 from .faults import CLASS_OF_CODE, POSITION_WARNING, Fault, worst
 
-REQUIREMENTS = manifest.ROLES + ("chain",)
+REQUIREMENTS = manifest.ROLES + ("chain", "plausible")
 
 
 class Report:
@@ -18,6 +18,7 @@ class Report:
         self.withheld = []
         self.manifest = None
         self.trusted_as = None
+        self.surveys_depth = self.is_plausible = False  # section 5.2
 
     @property
     def codes(self):
@@ -31,6 +32,7 @@ class Report:
 def verify(stream, trust_lines=(), allow_withheld=False, require=()):
     """Returns the Report of a bundle. It uses only read() of the stream."""
     report = Report()
+    report.surveys_depth = "plausible" in require
     try:
         rp_id_hash, present = _read(Reader(stream), report)
     except Fault as fault:  # a fault of the container or the manifest ends the verification
@@ -44,13 +46,13 @@ def verify(stream, trust_lines=(), allow_withheld=False, require=()):
     if report.withheld and not allow_withheld:
         report.faults.append(Fault("R1", ", ".join(report.withheld)))
     for role in require:
-        if role not in present:
+        if not (report.is_plausible if role == "plausible" else role in present):
             report.faults.append(Fault("R2", role))
     return report
 
 
 def _read(reader, report):
-    """Does steps 1 to 5; returns (rpIdHash, the roles that --require may name)."""
+    """Does steps 1 to 5; returns (rpIdHash, the roles and paths that --require may name)."""
     reader.read_magic()
     head = []
     for _ in range(2):
@@ -69,7 +71,9 @@ def _read(reader, report):
         path, size = found
         entry = _match(path, size, sound.entries, waiting, report)
         _read_entry(reader, entry, report)
-        present.add(entry["role"])
+        present.update((entry["role"], path))
+        if path == "depth.f32.gz":
+            present.add("depth.f32")
     reader.read_end()
     while waiting:
         _pass_over(waiting.pop(), report)
@@ -101,7 +105,7 @@ def _read_entry(reader, entry, report):
     """Does step 4 for one entry."""
     path = entry["path"]
     digest = hashlib.sha256()
-    floats = depth.DepthCheck(report.manifest.depth) if path == "depth.f32.gz" else None
+    floats = depth.DepthCheck(report.manifest.depth, report.surveys_depth) if path == "depth.f32.gz" else None
     kept = [] if path in ("metadata.json", "location.json") else None
     for data in reader.chunks(path, entry["size"]):
         digest.update(data)
@@ -115,6 +119,7 @@ def _read_entry(reader, entry, report):
     if floats:
         fault = floats.fault()
         report.faults.extend([fault] if fault else [])
+        report.is_plausible = floats.is_plausible
     elif path == "metadata.json":
         faults, positions = metadata.judge(b"".join(kept), report.manifest)
         report.faults.extend(faults)

@@ -24,6 +24,26 @@ def cases():
     for role in ("depth", "location", "confidence", "source", "chain"):
         yield case("required_" + role, "policy.required", "R2", "%s is required, but is not there" % role, plain,
                    arguments="--require photo,metadata," + role)
+    yield case("required_entry", "policy.required", "R2", "an entry is required by its name, but is not there",
+               everything(), arguments="--require source/notes.txt,source/other.txt")
+    yield case("required_plausible", "policy.required", "R2", "a plausible depth map is required, and there is none",
+               plain, arguments="--require plausible")
+    draft = Draft()
+    draft.withholdable = draft.absent = {"depth.f32.gz"}
+    yield case("required_plausible_withheld", "policy.required", "R2",
+               "a plausible depth map is required, and it was withheld with leave", draft,
+               arguments="--allow-withheld --require plausible")
+    for name, samples, comment in (
+            ("millimetres", [float(1000 + index) for index in range(12)], "every sample is above 100 m"),
+            ("half_near", [0.04] * 3 + [1.0] * 3 + [0.0] * 6, "half of the measured samples are below 0.05 m"),
+            ("half_far", [100.5] * 3 + [1.0] * 3 + [-1.0] * 6, "half of the measured samples are above 100 m"),
+            ("next_below", [b"\xcc\xcc\x4c\x3d"] * 12, "every sample is the greatest below 0.05 m"),
+            ("next_above", [b"\x01\0\xc8\x42"] * 12, "every sample is the least above 100 m"),
+            ("subnormal", [b"\x01\0\0\0"] * 12, "every sample is the least above 0"),
+            ("none_measured", [0.0, -0.0, -1.0, float("inf"), float("-inf"), float("nan")] * 2,
+             "no sample is measured")):
+        yield case("not_plausible_" + name, "policy.required", "R2, section 5.2", comment, Draft().set_floats(*samples),
+                   arguments="--require plausible")
     yield case("required_two", "policy.required", "R2", "depth and location are required, and neither is there", plain,
                arguments="--require depth,location")
     yield case("required_withheld", "policy.required", "R2", "a position is required, and was withheld with leave",

@@ -27,6 +27,16 @@ def cases():
                arguments="--allow-withheld")
     yield case("everything", "section 4.3, section 4.5", "all kinds of entries and a chain", everything(),
                arguments="--require photo,depth,metadata,location,confidence,source,chain")
+    yield case("everything_by_name", "section 4.3, R2", "entries are required by their names", everything(),
+               arguments="--require photo.jpg,depth.f32.gz,depth.f32,location.json,confidence.png,source/notes.txt")
+    for name, samples, comment in (
+            ("least", [0.05] * 12, "every sample is 0.05 m"),
+            ("most", [100.0] * 12, "every sample is 100 m"),
+            ("half_less_one", [0.01] * 3 + [1.0] * 2 + [101.0] * 3 + [-1.0, 0.0, float("inf"), float("nan")],
+             "three of eight measured samples are too near and three too far; what is not measured does not count"),
+            ("one", [2.0] + [0.0] * 11, "a single sample is measured")):
+        yield case("plausible_" + name, "section 5.2, R2", comment, Draft().set_floats(*samples),
+                   arguments="--require plausible")
     yield from _containers()
     yield from _depths()
     yield from _metadata()

@@ -6,6 +6,7 @@ final class EntryContentCheck {
         var faults: [BundleError] = []
         var warnings: [BundleError] = []
         var metadata: CaptureMetadata?
+        var depthSurvey: DepthSurvey?
     }
 
     private enum Content {
@@ -20,8 +21,9 @@ final class EntryContentCheck {
     private let entry: ManifestEntry
     private let manifest: Manifest
     private var gathered: [UInt8] = []
+    private var survey: DepthSurvey?
 
-    init(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
+    init(_ entry: ManifestEntry, _ manifest: Manifest, surveysDepth: Bool) throws(BundleError) {
         self.entry = entry
         self.manifest = manifest
         switch entry.path {
@@ -29,6 +31,7 @@ final class EntryContentCheck {
             // A manifest that lists a depth map also describes it: rule M7.
             if let depth = manifest.depth {
                 content = .depth(try DepthMapReader(size: depth.size), expected: depth.sha256)
+                if surveysDepth { survey = DepthSurvey() }
             } else {
                 content = .opaque
             }
@@ -40,7 +43,8 @@ final class EntryContentCheck {
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
         switch content {
-        case .depth(let reader, _): try reader.consume(piece)
+        case .depth(let reader, _):
+            if survey == nil { try reader.consume(piece) } else { try reader.consume(piece) { survey?.add($0) } }
         case .metadata, .location:
             // The memory is bounded, because the manifest was refused if the size of either entry exceeds its limit.
             gathered.append(copying: piece)
@@ -53,6 +57,7 @@ final class EntryContentCheck {
         switch content {
         case .depth(let reader, let expected):
             if let fault = try reader.finish(expected: expected) { findings.faults.append(fault) }
+            findings.depthSurvey = survey
         case .metadata:
             MetadataCheck(manifest: manifest).run(gathered, &findings)
         case .location:

@@ -16,11 +16,37 @@ struct PolicyCheck {
                 BundleError(.policyWithheld, "withheld by whoever passed the bundle on", entry: $0.description)
             }
         }
-        let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0.role.rawValue)
-        for part in policy.required where part == .chain ? manifest.chain == nil : !present.contains(part.rawValue) {
-            faults.append(BundleError(.policyRequired, "\(part.rawValue) is required and not there"))
+        let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0.path)
+        faults += policy.required.compactMap { part in
+            finding(part, manifest, present, report.depthSurvey).map { BundleError(.policyRequired, $0) }
+        }
+        faults += policy.requiredEntries.filter { !present.contains($0) }.map {
+            BundleError(.policyRequired, Self.missing("\($0)", $0.role.whyMissing))
         }
         report.faults += faults
         report.checks.append(.init(name: "policy", outcome: faults.isEmpty ? .passed : .failed))
+    }
+
+    /// What is wrong with a part that is required; nil for nothing.
+    private func finding(
+        _ part: VerificationPolicy.Part, _ manifest: Manifest, _ present: [EntryPath], _ survey: DepthSurvey?
+    ) -> String? {
+        switch part {
+        case .chain:
+            guard manifest.chain == nil else { return nil }
+            return Self.missing("chain", "\"capbundle pack\" of this version makes no chains")
+        case .plausible:
+            guard present.contains(.depth), let survey else {
+                return "a plausible depth map is required, but the bundle has no depth map"
+            }
+            return survey.isPlausible ? nil : "a plausible depth map is required, but \(survey.finding)"
+        case .photo, .depth, .metadata, .location, .confidence, .source:
+            guard !present.contains(where: { $0.role.rawValue == part.rawValue }) else { return nil }
+            return Self.missing(part.rawValue, Role(rawValue: part.rawValue)?.whyMissing)
+        }
+    }
+
+    private static func missing(_ name: String, _ reason: String?) -> String {
+        "\(name) is required, but not in the bundle" + (reason.map { "; \($0)" } ?? "")
     }
 }

@@ -1,0 +1,86 @@
+import CaptureNative
+package import SystemPackage
+
+/// What a person can do with a file or a folder that is not what a command needs. Each hint holds a command.
+extension FileKind {
+    /// For a file where a bundle was expected; `name` is as messages name it, `-` for a pipe.
+    static func hints(insteadOfABundle name: String, _ kind: FileKind?) -> [String] {
+        guard let kind, name != "-" else { return [] }
+        let path = FilePath(name)
+        let word = ShellWord.quote(path)
+        switch kind.family {
+        case .zip: return ["unpack it first: unzip \(word)"]
+        case .tar: return ["if bundles are in it, unpack it first: tar -xf \(word)"]
+        case .compressed: return unpacking(path, kind).map { [$0] } ?? []
+        case .uploadBody:
+            return ["to make the bundle of an upload body again: capbundle from-body \(word) -o FILE"]
+        case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
+            let raw = FolderContents(path.folder)
+            return raw?.isRawCapture == true
+                ? raw?.hints ?? [] : ["a bundle is made from a raw folder: capbundle pack RAW -o FILE"]
+        case .movie, .document, .text, .program, .bundle: return []
+        }
+    }
+
+    /// For a file where an upload body was expected.
+    package static func hints(insteadOfABody name: String, _ kind: FileKind?) -> [String] {
+        guard kind?.family == .bundle, name != "-" else { return [] }
+        return ["to make an upload body of it: capbundle multipart \(ShellWord.quote(FilePath(name))) -o BODY"]
+    }
+
+    /// For a file where a raw folder was expected.
+    static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [String] {
+        let word = ShellWord.quote(path)
+        switch kind?.family {
+        case .zip: return ["unpack it first: unzip \(word)"]
+        case .tar: return ["unpack it first: tar -xf \(word)"]
+        case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
+        case .bundle: return ["it is packed already; to check it: capbundle verify \(word)"]
+        case .uploadBody:
+            return ["to make the bundle of an upload body again: capbundle from-body \(word) -o FILE"]
+        default:
+            let raw = FolderContents(path.folder)
+            return raw?.isRawCapture == true
+                ? raw?.hints ?? []
+                : ["a raw folder holds photo.jpg, depth.f32 and metadata.json; see capbundle pack --help"]
+        }
+    }
+
+    private static func unpacking(_ path: FilePath, _ kind: FileKind) -> String? {
+        guard let program = ["gzip", "zstd", "bzip2", "xz"].first(where: { kind.words.contains(" \($0)-") }) else {
+            return nil
+        }
+        let (text, word) = (path.string, ShellWord.quote(path))
+        if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: tar -xf \(word)" }
+        let endings = [".gz", ".zst", ".bz2", ".xz"]
+        let unpacked = FilePath(endings.compactMap { text.rest(before: $0) }.first ?? text + ".unpacked")
+        return "unpack it first: \(program) -dc \(word) > \(ShellWord.quote(unpacked))"
+    }
+}
+
+/// What lies in a folder that was given where a file was expected.
+package struct FolderContents {
+    private let path: FilePath
+    private let bundles: [String]
+    package let isRawCapture: Bool
+
+    /// nil where the folder cannot be read.
+    package init?(_ path: FilePath) {
+        // "name/" arrives as "name/.".
+        let isDot = path.lastComponent?.kind == .currentDirectory && path.components.count > 1
+        self.path = isDot ? path.removingLastComponent() : path
+        guard let names = try? DirectoryHandle.names(in: path).map(\.string) else { return nil }
+        bundles = names.filter { $0.hasSuffix(".bundle") }
+        isRawCapture = names.contains("photo.jpg") && names.contains("metadata.json")
+    }
+
+    package var hints: [String] {
+        let word = ShellWord.quote(path)
+        if isRawCapture { return ["\(word) is a raw capture; to make a bundle of it: capbundle pack \(word) -o FILE"] }
+        if let bundle = bundles.first, bundles.count == 1 {
+            return ["it holds a bundle: capbundle verify \(ShellWord.quote(path.appending(bundle)))"]
+        }
+        if bundles.isEmpty { return [] }
+        return ["it holds \(bundles.count.grouped) bundles: capbundle verify \(word == "/" ? "" : word)/*.bundle"]
+    }
+}

@@ -1,0 +1,82 @@
+import CaptureNative
+import SystemPackage
+
+/// How a photo of another kind becomes a JPEG.
+enum PhotoAdvice {
+    /// - Parameters:
+    ///   - file: the photo of another kind.
+    ///   - target: where the JPEG is expected; may be the same.
+    static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [String] {
+        let jpeg = ShellWord.quote(target)
+        guard kind.family == .heif else {
+            guard [.picture, .depthPicture].contains(kind.family) else { return [] }
+            return ["convert a copy to JPEG and save it as \(jpeg)"]
+        }
+        let camera = "an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"
+        let original = file == target ? target.folder.appending("photo.heic") : file
+        let heic = ShellWord.quote(original)
+        let moving = file == target ? "mv -n \(jpeg) \(heic) && " : ""
+        return [camera, "to convert this one (Debian: libheif-examples): \(moving)heif-convert \(heic) \(jpeg)"]
+    }
+}
+
+/// How a depth map of another form becomes `depth.f32`.
+enum DepthAdvice {
+    /// What this version takes.
+    static func expected(_ size: DepthSize?) -> String {
+        let length = size.map { ", \($0.byteCount) bytes (4 x \($0.width) x \($0.height))" } ?? ""
+        return "raw Float32 little-endian samples in metres\(length)"
+    }
+
+    /// Sides of the depth maps that iPhones and iPads give, and of common sensors.
+    private static let usual = [
+        (256, 192), (320, 180), (320, 240), (576, 432), (640, 480), (768, 576), (1024, 768), (1920, 1440),
+    ]
+
+    /// For a file of raw samples with another length than expected.
+    static func hints(length: Int, _ size: DepthSize) -> [String] {
+        let samples = size.width * size.height
+        let encodings = [2: "Float16, or UInt16 in millimetres", 8: "Float64", 1: "8-bit values, which are not metres"]
+        if length % samples == 0, let encoding = encodings[length / samples] {
+            let each = length == samples ? "1 byte" : "\(length / samples) bytes"
+            return ["\(each) for each sample of \(size) may be \(encoding); this version takes Float32 in metres"]
+        }
+        guard let (width, height) = usual.first(where: { 4 * $0.0 * $0.1 == length }) else { return [] }
+        return [
+            "that is the length of \(width)x\(height) or \(height)x\(width) samples; "
+                + "correct the size in metadata.json (depth_map_dimensions) or in --depth-size"
+        ]
+    }
+
+    /// For a file of another kind.
+    ///
+    /// - Parameter target: where the samples are expected; may be the same file.
+    static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [String] {
+        let to = ShellWord.quote(target)
+        // The original is kept under its right name.
+        let ending = kind.family == .numpy ? "npy" : kind.words.contains("PNG") ? "png" : "tiff"
+        let from = file == target ? ShellWord.quote(target.folder.appending("depth.\(ending)")) : ShellWord.quote(file)
+        let moving = file == target ? "mv -n \(to) \(from) && " : ""
+        func python(_ imports: String, _ samples: String) -> String {
+            "\(moving)python3 -c '\(imports); \(samples).astype(\"<f4\").tofile(sys.argv[2])' \(from) \(to)"
+        }
+        let pillow = "import sys, numpy; from PIL import Image"
+        let read = "(numpy.asarray(Image.open(sys.argv[1]))"
+        switch kind.family {
+        case .numpy:
+            let isInteger = ["<u", ">u", "|u", "<i", ">i", "|i"].contains { kind.words.contains("type \($0)") }
+            let scale = isInteger ? " / 1000" : ""
+            let unit = isInteger ? " from millimetres" : ""
+            return ["to convert it\(unit): " + python("import sys, numpy", "(numpy.load(sys.argv[1])\(scale))")]
+        case .depthPicture where kind.words.contains("PNG"):
+            return ["to convert it from millimetres: " + python(pillow, read + " / 1000)")]
+        case .depthPicture where kind.words.contains("TIFF"):
+            return ["to convert it, if it is in metres: " + python(pillow, read + ")")]
+        case .compressed where file != target && kind.words.contains("gzip"):
+            return ["to unpack it: gzip -dc \(from) > \(to)"]
+        case .picture, .jpeg, .heif:
+            return ["a picture of depth does not hold the measured metres; export the depth map itself"]
+        default: return []
+        }
+    }
+}

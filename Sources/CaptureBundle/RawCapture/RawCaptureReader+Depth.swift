@@ -1,0 +1,114 @@
+import CaptureNative
+import SystemPackage
+
+/// The depth map of a raw folder.
+extension RawCaptureReader {
+    mutating func readDepth(
+        _ search: RawFolderSearch, _ metadata: CaptureMetadata?
+    ) throws(BundleError) -> RawCapture.Depth? {
+        let name = Self.depthName
+        let isThere = search.holds(name)
+        if options.withoutDepth {
+            if isThere { remark(.note, "raw.ignored", name, "left out, as --no-depth says") }
+            return nil
+        }
+        var faults = FaultList()
+        let isSizeSaid = metadata != nil || options.depthSize != nil
+        let size =
+            isSizeSaid ? faults.attempt { () throws(BundleError) in try depthSize(said: metadata?.depthSize) } : nil
+        guard isThere else {
+            _ = faults.attempt { () throws(BundleError) in throw search.missingDepth(name, size) }
+            throw faults.joined
+        }
+        guard let size else {
+            // Without a size, it can still be seen that it is something else.
+            let kind = FileKind(file: path(name))
+            _ = faults.attempt { () throws(BundleError) in if let kind { throw notFloats(kind, nil) } }
+            if faults.faults.isEmpty { return nil }
+            throw faults.joined
+        }
+        if max(size.width, size.height) > UploadAdvice.depthSide {
+            let limit = UploadAdvice.depthSide
+            remark(.warning, "upload.size", name, "is \(size); servers refuse more than \(limit)x\(limit)")
+        }
+        let (floats, sha256, survey) = try readFloats(size)
+        if !survey.isPlausible {
+            let advice =
+                survey.looksLikeMillimetres
+                ? "; it looks like millimetres: divide each sample by 1000 and pack again" : ""
+            remark(.warning, "raw.plausible", name, "may not be in metres: \(survey.finding)\(advice)")
+        }
+        if survey.meaningless > 0 {
+            let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"
+            remark(.warning, "raw.samples", name, message)
+        }
+        return RawCapture.Depth(floats: floats, size: size, sha256: sha256)
+    }
+
+    private func readFloats(
+        _ size: DepthSize
+    ) throws(BundleError) -> (floats: PayloadContent, sha256: Digest, survey: DepthSurvey) {
+        let name = Self.depthName
+        return try native({ .reading(path(name), $0) }) {
+            let handle = try open(name)
+            // Looked at first, so that a file of another size is not read into memory to find out.
+            let length = try handle.status().size
+            guard length == size.byteCount else { throw wrongLength(length, size) }
+            var survey = DepthSurvey()
+            guard size.byteCount <= DepthMapCodec.memoryLimit else {
+                let file = path(name).string
+                let sha256 = try PayloadContent.hash(handle, name: file, expecting: size.byteCount) {
+                    survey.add($0)
+                }
+                return (.file(handle, name: file), sha256, survey)
+            }
+            let floats = try handle.readAll(limit: size.byteCount)
+            guard floats.count == size.byteCount else { throw wrongLength(floats.count, size) }
+            survey.add(floats.span)
+            return (.bytes(floats), try Digest.of(floats), survey)
+        }
+    }
+
+    private func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {
+        let name = Self.metadataName
+        if let said, let given = options.depthSize, (said.width, said.height) != (given.width, given.height) {
+            throw wrong(name, "depth_map_dimensions is \(said), but --depth-size says \(given)")
+        }
+        if let given = options.depthSize { return given }
+        guard let said else {
+            throw wrong(
+                name, "depth_map_dimensions is missing, so the size of \(Self.depthName) is not known",
+                hints: ["add it, or give the size with --depth-size WIDTHxHEIGHT"])
+        }
+        guard let size = DepthSize(width: said.width, height: said.height) else {
+            throw wrong(name, "depth_map_dimensions is \(said), each side must be 1 to \(BundleLimits.depthSide)")
+        }
+        return size
+    }
+
+    private func wrongLength(_ count: Int, _ size: DepthSize) -> BundleError {
+        if let kind = FileKind(file: path(Self.depthName)) { return notFloats(kind, size) }
+        return wrong(
+            Self.depthName, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))",
+            hints: DepthAdvice.hints(length: count, size))
+    }
+
+    private func notFloats(_ kind: FileKind, _ size: DepthSize?) -> BundleError {
+        let file = path(Self.depthName)
+        return wrong(
+            Self.depthName, "looks like \(kind.words); expected \(DepthAdvice.expected(size))",
+            hints: DepthAdvice.hints(at: file, kind, to: file))
+    }
+
+    /// A depth map that lies across the photo; a photo that EXIF turns by a quarter may lie so.
+    mutating func remarkTurn(_ depth: DepthSize, _ photo: JPEGStructure) {
+        guard let size = photo.size, !photo.isTurned else { return }
+        let isAcross =
+            depth.width < depth.height && size.width > size.height
+            || depth.width > depth.height && size.width < size.height
+        guard isAcross else { return }
+        remark(
+            .warning, "raw.turned", Self.depthName,
+            "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be turned")
+    }
+}

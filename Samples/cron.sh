@@ -1,10 +1,11 @@
 #!/bin/sh
 # Runs on a capture rig every few minutes: adopts new bundles, sends those that are due, and prunes old uploads.
-#   Samples/cron.sh FOLDER      in a crontab: */5 * * * *  Samples/cron.sh /captures/outgoing | logger -t capqueue
+#   cron.sh FOLDER      in a crontab: */5 * * * *  /usr/local/share/capqueue/cron.sh /captures/outgoing | logger -t capqueue
 #
-# The log goes to standard output. Problems that need a person go to standard error, which cron mails. The script needs
-# no lock: if another run uses the queue, the second run exits at once with 10, and that is not a problem.
-# Exit 0: there are no problems, although captures may wait for their next try.
+# The log goes to standard output. Problems that need a person now go to standard error, which cron mails. Captures that are
+# left to send (15) may go with the next call; tell.sh reports them when they are left for a day. The script needs no lock:
+# if another run uses the queue, the second run exits at once with 10, and that is not a problem.
+# Exit 0: there are no problems, although captures may be left to send.
 set -u
 
 [ $# = 1 ] || {
@@ -25,7 +26,7 @@ said=$(capqueue adopt "$1" 2>&1) || report "not all of $1 was taken in: $said"
 status=0
 capqueue run --until-empty --max-duration 4m 2>&1 || status=$?
 case $status in
-0 | 10 | 15) ;; # all sent; another run is active; captures wait for the next try, a network or a disk
+0 | 10 | 15) ;; # all sent; another run is active; captures are left to send
 14) report "captures have failed for good: capqueue status --check, list and history say more" ;;
 *) report "capqueue run ended with $status" ;;
 esac

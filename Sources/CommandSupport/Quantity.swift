@@ -24,8 +24,12 @@ package enum Quantity {
     }
 
     /// `1,431 captures` on a terminal, else `1431 captures`.
-    package static func count(_ count: Int, _ noun: String, on stream: Stream = .output) -> String {
-        "\(number(count, on: stream)) \(noun)\(count == 1 ? "" : "s")"
+    ///
+    /// - Parameter plural: nil where it is the noun with an `s`.
+    package static func count(
+        _ count: Int, _ noun: String, _ plural: String? = nil, on stream: Stream = .output
+    ) -> String {
+        "\(number(count, on: stream)) \(count == 1 ? noun : plural ?? "\(noun)s")"
     }
 
     /// `1,431` on a terminal, else `1431`.

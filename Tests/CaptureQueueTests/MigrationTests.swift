@@ -46,7 +46,7 @@ struct MigrationTests {
         try UploadQueue(at: folder).close()
         let database = try DatabaseQueue(path: folder.database.string)
         try database.read { (db: Database) throws in
-            #expect(try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") == ["v1", "v2", "v3"])
+            #expect(try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") == ["v1", "v2", "v3", "v4"])
             let strange = """
                 SELECT count(*) FROM deliveries JOIN captures ON seq = capture
                 WHERE deliveries.session IS NOT captures.session OR in_doubt <> 0 OR polls <> 0
@@ -120,6 +120,39 @@ struct MigrationTests {
         #expect(try queue.status().partsOnly.captures == 1)
         queue.close()
         #expect(try rows(folder, "SELECT seq FROM captures WHERE parts_only = 1") == ["10"])
+    }
+
+    /// What version 4 counts is what the rows say, from the migration on and through what is done afterwards.
+    @Test(arguments: ["v1.sqlite", "v2.sqlite", "v3.sqlite"])
+    func countsTheDeliveriesOfEachDestination(_ saved: String) throws {
+        let folder = try folder(saved)
+        let kept = "SELECT * FROM delivery_totals WHERE deliveries > 0 ORDER BY 1, 2"
+        let counted = """
+            SELECT coalesce(destination, 0), deliveries.state, count(*), sum(bytes)
+            FROM deliveries JOIN captures ON seq = capture GROUP BY 1, 2 ORDER BY 1, 2
+            """
+        try UploadQueue(at: folder).close()
+        #expect(try rows(folder, kept) == rows(folder, counted))
+        let queue = try UploadQueue(at: folder)
+        var all = CaptureFilter()
+        try queue.change(.cancel, all) { _ in }
+        all.states = [.cancelled]
+        try queue.change(.retry, all) { _ in }
+        queue.close()
+        #expect(try rows(folder, kept) == rows(folder, counted))
+        let database = try DatabaseQueue(path: folder.database.string)
+        try database.write { try $0.execute(sql: "UPDATE captures SET bytes = bytes + 7") }
+        try database.close()
+        #expect(try rows(folder, kept) == rows(folder, counted))
+    }
+
+    @Test func knowsOfTheThirdVersionWhatIsHeldAndWhere() throws {
+        let status = try UploadQueue(at: folder("v3.sqlite")).status()
+        #expect(status.work.map(\.destination?.name) == [nil, "a", "b"])
+        #expect(status.work.map { $0.count([.held]) } == [0, 0, 2])
+        #expect(status.work.map(\.backlog.captures) == [0, 3, 0])
+        let concerns = status.concerns()
+        #expect(concerns.map(\.code) == [.held] && concerns.map(\.count) == [2])
     }
 
     /// Version 2 had no default after its default was removed; captures that wait must not wait for ever.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Installs the built tools into a folder and tests the man pages and completions that come with them.
+"""Installs the built tools into a folder and tests the man pages, completions, systemd units and scripts that come with them.
 
 usage: installed.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one beside CAPBUNDLE)
 
-Some checks need mandoc, man, zsh or fish, which `make docs-check` installs; a check whose program is missing is
-skipped.
+Some checks need mandoc, man, zsh, fish or systemd-analyze, which `make docs-check` installs; a check whose program is
+missing is skipped.
 """
 import fcntl
 import json
@@ -41,6 +41,8 @@ FISH_SETTINGS = """
 function fish_prompt; echo -n 'ready> '; end
 function keep; commandline >>'{kept}'; commandline -r ''; commandline -f repaint; end; bind \\ct keep
 """
+UNITS = sorted((ROOT / "Samples/systemd").iterdir())
+SHARED = ("alerts.yml", "cron.sh", "tell.sh")
 ZSH = 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; autoload +X "_$2" && print -r -- "$_comps[$2]"'
 
 
@@ -79,6 +81,7 @@ def install(place):
         wanted |= {f"bin/{name}", f"share/bash-completion/completions/{name}", f"share/zsh/site-functions/_{name}",
                    f"share/fish/vendor_completions.d/{name}.fish", *(f"share/man/man1/{page}.1" for page in titles(place, name))}
         expect((place.prefix / "bin" / name).read_bytes() == binary.read_bytes(), f"another {name} is installed")
+    wanted |= {f"lib/systemd/system/{path.name}" for path in UNITS} | {f"share/capqueue/{name}" for name in SHARED}
     expect(found == wanted, f"installed are also or not: {sorted(found ^ wanted)}")
     for name in place.tools:
         tools = {**place.tools, name: place.folder / "missing"}
@@ -254,8 +257,38 @@ def fish(place):
         expect(wanted in found, f"{text}: {wanted} is not offered")
 
 
+def units(place):
+    """In another PREFIX than /usr/local, whose paths they have then: what they start is there, and systemd takes them."""
+    prefix = place.folder / "opt/a&b"
+    place.run(ROOT / ".ci/install", *place.tools.values(), prefix)
+    installed = sorted((prefix / "lib/systemd/system").iterdir())
+    expect([path.name for path in installed] == [path.name for path in UNITS], f"units are {installed}")
+    for path in installed:
+        expect("/usr/local" not in path.read_text(), f"{path.name} names /usr/local, and it is in {prefix}")
+    for name in SHARED:
+        expect((prefix / "share/capqueue" / name).read_bytes() == (ROOT / "Samples" / name).read_bytes(), f"another {name}")
+    place.environment["MANPATH"] = str(prefix / "share/man")
+    said = place.run("systemd-analyze", "verify", *installed)
+    expect(not said, f"systemd-analyze says: {said.strip()[:500]}")
+
+
+def scripts(place):
+    """cron.sh and tell.sh where they were installed, with the installed tool and without a checkout."""
+    captures = place.work / "outgoing"
+    captures.mkdir()
+    (captures / "a.bundle").write_bytes((ROOT / "Samples/desk-lamp/desk-lamp.bundle").read_bytes())
+    place.run(place.prefix / "bin/capqueue", "config", "retention", "7d")
+    place.run(place.share / "capqueue/tell.sh", "since")
+    said = place.run(place.share / "capqueue/cron.sh", captures)
+    expect("there is no destination" in said, f"cron.sh says {said!r}")
+    place.run(place.share / "capqueue/tell.sh", "since")
+    os.utime(place.work / "since", (0, 0))
+    said = place.run(place.share / "capqueue/tell.sh", "since", code=1)
+    expect("capqueue dest add" in said, f"tell.sh says {said!r}")
+
+
 CHECKS = [
-    ("make install puts both tools, a man page a command and completions in their places", install),
+    ("make install puts both tools, a man page a command, completions, units and scripts in their places", install),
     ("the man pages are well formed (mandoc)", well_formed),
     ("the man pages can be read (man)", readable),
     ("the man page of the queue groups the commands", grouped),
@@ -267,6 +300,8 @@ CHECKS = [
     ("zsh completes values, names and ids of the queue", zsh_values),
     ("fish completes commands, options and file names", fish),
     ("fish completes values, names and ids of the queue", fish_values),
+    ("the systemd units are those of the PREFIX, and sound (systemd-analyze)", units),
+    ("the scripts for cron work without a checkout", scripts),
 ]
 
 

@@ -103,6 +103,10 @@ def clean(rig, about="at the end"):
     used = sum(path.stat().st_size for path in rig.queue.glob("spool/*/*.bundle"))
     (counted,), = rig.query("SELECT bytes FROM usage")
     expect(counted == used, f"{about}: {counted} bytes are counted, the spool holds {used}")
+    kept = rig.query("SELECT * FROM delivery_totals WHERE deliveries <> 0 ORDER BY 1, 2")
+    counted = rig.query("SELECT coalesce(destination, 0), deliveries.state, count(*), sum(bytes) FROM deliveries "
+                        "JOIN captures ON seq = capture GROUP BY 1, 2 ORDER BY 1, 2")
+    expect(kept == counted, f"{about}: the totals of deliveries are {kept}, the rows have {counted}")
     return rows
 
 

@@ -7,7 +7,7 @@ from checks import expect
 from invariants import refused
 
 DATABASES = pathlib.Path(__file__).resolve().parents[1] / "CaptureQueueTests/Databases"
-SAVED = ("v1.sqlite", "v2.sqlite")
+SAVED = ("v1.sqlite", "v2.sqlite", "v3.sqlite")
 
 
 def old(rig, saved):

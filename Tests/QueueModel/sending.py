@@ -141,7 +141,7 @@ def run(world, dice):
         _copies(world)
         return
     failed = any(capture.state in FAILED for capture in after.captures.values())
-    left = any(each.state in WAITING for capture in after.captures.values() for each in capture.deliveries)
+    left = any(each.state in (*WAITING, "held") for capture in after.captures.values() for each in capture.deliveries)
     ended.finding(14 if failed else 15 if left else 0)
     lines = [line for _, _, line in told]
     expect(sorted(ended.lines) == sorted(lines), f"{ended.words}: says {ended.lines}, expected {lines}")

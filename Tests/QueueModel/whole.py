@@ -69,6 +69,10 @@ def _database(world, database):
     kept = database.execute("select state, captures, bytes from totals where captures <> 0").fetchall()
     counted = database.execute("select state, count(*), sum(bytes) from captures group by state").fetchall()
     expect(sorted(kept) == sorted(counted), f"totals are {kept}, the rows have {counted}")
+    kept = database.execute("select * from delivery_totals where deliveries <> 0").fetchall()
+    counted = database.execute("select coalesce(destination, 0), deliveries.state, count(*), sum(bytes) from deliveries "
+                               "join captures on seq = capture group by 1, 2").fetchall()
+    expect(sorted(kept) == sorted(counted), f"totals of deliveries are {kept}, the rows have {counted}")
     _transitions(database)
     identities = {identity for (identity,) in database.execute("select hex(identity) from captures")}
     wanted = {capture.bundle.identity.upper() for capture in world.model.captures.values()}

@@ -13,6 +13,9 @@ extension Session {
                 AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled'))))
         """
 
+    /// How often a run with `--until-empty` tries one notification. The next run continues.
+    static let patience = 5
+
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]
     {
         try db.rows("SELECT *, \(due) AS is_due FROM sessions \(condition) ORDER BY id", arguments).map { row in

@@ -8,12 +8,17 @@ public struct QueueStatus: Hashable, Sendable {
     public struct Total: Hashable, Sendable {
         public let captures: Int
         public let bytes: Int
+
+        static func + (one: Total, other: Total) -> Total {
+            Total(captures: one.captures + other.captures, bytes: one.bytes + other.bytes)
+        }
     }
 
     public struct Waiting: Hashable, Sendable {
         public let id: String
         /// When it was pushed, in Unix milliseconds.
         public let pushedAt: Int
+        /// Since the push, or since its `not_before`.
         public let ageMilliseconds: Int
     }
 
@@ -31,11 +36,11 @@ public struct QueueStatus: Hashable, Sendable {
     public let settings: QueueSettings
     /// The free bytes on the disk; nil if they are unknown.
     public let freeBytes: Int?
-    public let oldestWaiting: Waiting?
     /// The captures with bytes here of which only parts, such as the photo, were delivered.
     public let partsOnly: Total
     public let sessions: Sessions
-    public let destinations: [Destination]
+    /// The deliveries of each destination; the first are those without one, where there are any.
+    public let work: [DestinationWork]
     public let traffic: [Traffic]
     public let isPaused: Bool
     /// The distance of the wall clock from the expected time in milliseconds, if it delays deletion; nil otherwise.
@@ -45,6 +50,24 @@ public struct QueueStatus: Hashable, Sendable {
 
     /// The number of captures that ended without a receipt, so that only the user can continue.
     public var failedForGood: Int { DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+
+    public var destinations: [Destination] { work.compactMap(\.destination) }
+
+    public var oldestWaiting: Waiting? {
+        work.compactMap(\.oldestWaiting).max { $0.ageMilliseconds < $1.ageMilliseconds }
+    }
+
+    /// What will be sent to all destinations together: a capture for two of them counts twice.
+    public var backlog: Total { work.map(\.backlog).reduce(Total(captures: 0, bytes: 0), +) }
+
+    /// How long the backlog will take at the present rate, in milliseconds: destinations work side by side.
+    ///
+    /// - Returns: nil without a backlog, and where it cannot be said of one destination.
+    public var remaining: Int? {
+        let busy = work.filter { $0.backlog.captures > 0 }
+        let times = busy.compactMap(\.remaining)
+        return isPaused || times.count < busy.count ? nil : times.max()
+    }
 
     public var waiting: Int { DeliveryState.waiting.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
 }
@@ -62,8 +85,8 @@ extension UploadQueue {
                 totals: totals, usedBytes: try usedBytes(db),
                 settings: try QueueSettings(db),
                 freeBytes: try? DiskSpace.free(at: folder.path),
-                oldestWaiting: try Self.oldestWaiting(db, reading.stamp), partsOnly: try Self.partsOnly(db),
-                sessions: try Self.sessionCounts(db), destinations: try Destination.all(db),
+                partsOnly: try Self.partsOnly(db), sessions: try Self.sessionCounts(db),
+                work: try DestinationWork.all(db, at: reading.stamp),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
                 clockDoubt: try Self.doubt(reading, db))
         }
@@ -89,15 +112,6 @@ extension UploadQueue {
     /// All bytes in the spool, including the quarantine.
     func usedBytes(_ db: Database) throws -> Int {
         try (db.integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
-    }
-
-    private static func oldestWaiting(_ db: Database, _ now: Int) throws -> QueueStatus.Waiting? {
-        let oldest = try DeliveryState.waiting.compactMap { state in
-            try db.row("SELECT seq, id, pushed_at FROM captures WHERE state = ? ORDER BY seq LIMIT 1", [state.rawValue])
-        }
-        guard let row = try oldest.min(by: { try $0.needInteger("seq") < $1.needInteger("seq") }) else { return nil }
-        let pushed = try row.needInteger("pushed_at")
-        return .init(id: try row.needText("id"), pushedAt: pushed, ageMilliseconds: max(0, now - pushed))
     }
 
     private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {

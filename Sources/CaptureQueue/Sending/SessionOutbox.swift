@@ -53,12 +53,11 @@ extension UploadQueue {
     }
 
     /// Whether any destination still has to be notified of a session's end.
-    public func hasUntoldSessions() throws -> Bool {
-        try destinations().contains { try isMarkerDue(for: $0, at: .max) }
+    ///
+    /// - Parameter name: the destination to ask about; nil for all of them.
+    public func hasUntoldSessions(destination name: String? = nil) throws -> Bool {
+        try destinations().contains { try (name == nil || $0.name == name) && isMarkerDue(for: $0, at: .max) }
     }
-
-    /// How often a run with `--until-empty` tries one notification. The next run continues.
-    private static let patience = 5
 
     /// Whether a run with `--until-empty` should still wait for a notification.
     func isMarkerWorthWaiting(for destination: Destination) throws -> Bool {
@@ -69,7 +68,7 @@ extension UploadQueue {
                 SELECT 1 FROM markers JOIN sessions ON sessions.id = markers.session
                 WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts < ?
                     AND \(Session.due)
-                """, [destination.number, Self.patience]) != nil
+                """, [destination.number, Session.patience]) != nil
         }
     }
 

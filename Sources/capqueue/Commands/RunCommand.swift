@@ -13,8 +13,8 @@ struct RunCommand: ParsableCommand {
         discussion: """
             Prints the id, the destination and the new state of each capture, one a line, or events with --json; on a \
             terminal also how far each transfer is. ^C and SIGTERM let transfers end for --grace; a second ^C stops them. \
-            What was not sent stays for the next run. Exit codes: 0 nothing waits \
-            any more, 15 something does (a retry, a server that is away), 14 something failed for good, 10 another run owns \
+            What was not sent stays for the next run. Exit codes: 0 nothing is left to send, 15 something is (it waits for \
+            a retry or a server, or needs you: status --check says what), 14 something failed for good, 10 another run owns \
             the queue.
 
             Example:
@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (status, hasUntold) = try queue.with(changes: true) { queue in
+        let exit = try queue.with(changes: true) { queue in
             try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
             let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode)
@@ -107,11 +107,27 @@ struct RunCommand: ParsableCommand {
                 queue.close()
                 StopSignals.end(by: number)
             }
-            return (try queue.status(), try queue.hasUntoldSessions())
+            return try exitStatus(queue)
         }
-        if status.failedForGood > 0 { throw ExitStatus.failedForGood }
-        if status.waiting > 0 || hasUntold { throw ExitStatus.workLeft }
+        if exit != .success { throw exit }
     }
+
+    /// What is left when the run ends: what needs a person, and what waits. The size of the spool is not the run's affair.
+    private func exitStatus(_ queue: UploadQueue) throws -> ExitStatus {
+        let status = try queue.status()
+        let chosen = status.work.filter { dest == nil || $0.destination?.name == dest }
+        let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.hasUntoldSessions(destination: dest)
+        let found = status.concerns(of: dest).filter { $0.code != .overMark }
+        if !quiet {
+            for concern in found where !Self.toldAtTheStart.contains(concern.code) {
+                diagnostic.note(concern.line(status))
+            }
+        }
+        return ExitStatus.worst(found.map(\.status) + (waits ? [.workLeft] : []))
+    }
+
+    /// What `noteDestinations` says before anything is sent.
+    private static let toldAtTheStart: Set<QueueConcern.Code> = [.unassigned, .destinationPaused, .queuePaused]
 
     private func noteDestinations(_ queue: UploadQueue) throws {
         if let dest { _ = try queue.destination(dest) }

@@ -17,7 +17,7 @@ extension QueueStatus {
     /// The lines that `status` prints for people.
     ///
     /// - Parameter run: the current run as JSON; nil if there is none.
-    func page(queue: String, run: JSONValue?) -> [String] {
+    func page(queue: String, run: JSONValue?, _ concerns: [QueueConcern]) -> [String] {
         var table = TextTable()
         for state in DeliveryState.allCases {
             guard let total = totals[state] else { continue }
@@ -48,50 +48,58 @@ extension QueueStatus {
                 "\(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)): only the photo was "
                     + "delivered; kept until prune --accept-parts")
         }
+        addDestinations(to: &facts, concerns)
+        if let run { facts.add("run", Self.words(of: run)) }
+        let needs = concerns.isEmpty ? [] : ["needs a decision:"] + concerns.map { "  \($0.line(self))" }
+        return [Visible.text(queue)] + table.lines + facts.lines + needs
+    }
+
+    /// Where captures go, and how many still have to. What is among the concerns is not said here, too.
+    private func addDestinations(to facts: inout TextTable, _ concerns: [QueueConcern]) {
         let names = destinations.map { each in
             each.isDefault ? "\(each.name) (default)" : each.isRetired ? "\(each.name) (retired)" : each.name
         }
         facts.add(
             "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
-        for destination in destinations {
-            if destination.isPaused {
-                facts.add(destination.name, "paused; go on with: capqueue resume --dest \(destination.name)")
+        let codes = concerns.map { ($0.code, $0.destination) }
+        func isToldLater(_ code: QueueConcern.Code, _ name: String?) -> Bool {
+            codes.contains { $0.0 == code && $0.1 == name }
+        }
+        for each in work {
+            guard let destination = each.destination else { continue }
+            let name = destination.name
+            if each.backlog.captures > 0 { facts.add("to \(name)", each.backlogWords) }
+            if destination.isPaused, !isToldLater(.destinationPaused, name) {
+                facts.add(name, "paused; go on with: capqueue resume --dest \(name)")
             }
-            if let block = destination.block {
-                facts.add(destination.name, "\(Style.doubtful.output("blocked")) \(block.words)")
+            if let block = destination.block, !isToldLater(.blocked, name) {
+                facts.add(name, "\(Style.doubtful.output("blocked")) \(block.words)")
             }
         }
-        if isPaused { facts.add("paused", "nothing is sent; go on with: capqueue resume") }
-        if let run { facts.add("run", Self.words(of: run)) }
-        if let clockDoubt {
-            facts.add("clock", "off by \(Moment.age(clockDoubt)) from what was expected; deletion waits")
+        // With one destination its own line has said it.
+        if work.count(where: { $0.backlog.captures > 0 }) > 1 {
+            let time = remaining.map { ": about \(Moment.age(max(1000, $0)))" } ?? ""
+            facts.add(
+                "to all",
+                "\(Quantity.count(backlog.captures, "delivery", "deliveries")), \(Quantity.bytes(backlog.bytes))\(time)"
+            )
         }
-        return [Visible.text(queue)] + table.lines + facts.lines
+        if isPaused, !isToldLater(.queuePaused, nil) {
+            facts.add("paused", "nothing is sent; go on with: capqueue resume")
+        }
     }
 
     /// The JSON object of Spec/capqueue.md section 3.
-    func json(queue: String, run: JSONValue?) -> JSONValue {
+    func json(queue: String, run: JSONValue?, _ concerns: [QueueConcern]) -> JSONValue {
         .members([
             "queue": .string(queue),
-            "captures": .object(
-                DeliveryState.allCases.compactMap { state in
-                    totals[state].map { total in
-                        .init(
-                            state.rawValue,
-                            .members(["captures": .integer(total.captures), "bytes": .integer(total.bytes)]))
-                    }
-                }),
+            "captures": Self.json(totals),
             "quota": .members([
                 "used_bytes": .integer(usedBytes), "warn_at": .integer(settings.warnAt), "over_mark": .bool(isOverMark),
                 "limit": settings.limit.map { .integer($0) }, "free_floor": settings.freeFloor.map { .integer($0) },
             ]),
             "disk": .members(["free_bytes": freeBytes.map { .integer($0) }]),
-            "oldest_waiting": oldestWaiting.map { oldest in
-                .members([
-                    "id": .string(oldest.id), "pushed_at": .string(Moment.text(oldest.pushedAt)),
-                    "age_seconds": .integer(oldest.ageMilliseconds / 1000),
-                ])
-            },
+            "oldest_waiting": oldestWaiting.map(Self.json),
             "parts_only": partsOnly.captures == 0
                 ? nil
                 : .members([
@@ -100,78 +108,68 @@ extension QueueStatus {
             "sessions": .members([
                 "open": .integer(sessions.open), "ended": .integer(sessions.ended), "due": .integer(sessions.due),
             ]),
+            "backlog": Self.json(backlog, rate: nil, remaining),
+            "concerns": .array(concerns.map { $0.json(self) }),
             "destinations": .array(
-                destinations.map { each in
-                    .members([
-                        "name": .string(each.name), "kind": .string(each.kind), "default": .bool(each.isDefault),
-                        "paused": .bool(each.isPaused), "retired": each.isRetired ? .bool(true) : nil,
-                        "blocked": each.block?.json,
-                    ])
-                }),
+                work.compactMap { each in each.destination.map { Self.json($0, each) } }),
+            "unassigned": work.first { $0.destination == nil }.map { Self.json($0.totals) },
             "paused": .bool(isPaused), "run": run,
             "clock": .string(clockDoubt == nil ? "trusted" : "delayed"),
         ])
     }
 
-    /// The lines in the text format of Prometheus.
-    var metrics: [String] {
-        var lines: [String] = []
-        func metric(_ name: String, _ kind: String, _ help: String, _ values: [(label: String, value: Int)]) {
-            guard !values.isEmpty else { return }
-            lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind)"]
-            lines += values.map { "capqueue_\(name)\($0.label) \($0.value)" }
-        }
-        let states = DeliveryState.allCases
-        metric(
-            "captures", "gauge", "Captures in each state.",
-            states.map { ("{state=\"\($0.rawValue)\"}", totals[$0]?.captures ?? 0) })
-        metric(
-            "bytes", "gauge", "Bytes of the captures in each state.",
-            states.map { ("{state=\"\($0.rawValue)\"}", totals[$0]?.bytes ?? 0) })
-        metric("spool_bytes", "gauge", "Bytes that the spool holds.", [("", usedBytes)])
-        metric("warn_at_bytes", "gauge", "Bytes from which on push warns.", [("", settings.warnAt)])
-        metric("limit_bytes", "gauge", "Bytes that push does not go beyond.", settings.limit.map { [("", $0)] } ?? [])
-        metric("disk_free_bytes", "gauge", "Bytes free on the disk.", freeBytes.map { [("", $0)] } ?? [])
-        metric(
-            "oldest_waiting_seconds", "gauge", "How long the oldest capture has waited.",
-            [("", (oldestWaiting?.ageMilliseconds ?? 0) / 1000)])
-        let counts = traffic.flatMap { each in each.counts.map { (each.destination, $0) } }
-        metric(
-            "attempts_total", "counter", "Attempts to send that ended.",
-            counts.map { ("{destination=\"\($0)\",outcome=\"\($1.outcome)\"}", $1.attempts) })
-        metric(
-            "sent_bytes_total", "counter", "Bytes that were sent, whatever came of it.",
-            traffic.map { each in
-                ("{destination=\"\(each.destination)\"}", each.counts.reduce(0) { $0 + $1.bytes })
+    private static func json(_ totals: [DeliveryState: Total]) -> JSONValue {
+        .object(
+            DeliveryState.allCases.compactMap { state in
+                totals[state].map { total in
+                    .init(
+                        state.rawValue,
+                        .members(["captures": .integer(total.captures), "bytes": .integer(total.bytes)]))
+                }
             })
-        lines += latencyMetrics
-        metric("paused", "gauge", "Whether the queue is paused.", [("", isPaused ? 1 : 0)])
-        metric(
-            "destination_blocked", "gauge", "Destinations to which nothing is sent for now, and why.",
-            destinations.compactMap { each in
-                each.block.map { ("{destination=\"\(each.name)\",reason=\"\($0.reason.rawValue)\"}", 1) }
-            })
-        return lines
     }
 
-    private var latencyMetrics: [String] {
-        guard !traffic.isEmpty else { return [] }
-        let name = "capqueue_attempt_seconds"
-        var lines = ["# HELP \(name) How long attempts took.", "# TYPE \(name) histogram"]
-        for each in traffic {
-            let label = "destination=\"\(each.destination)\""
-            let bounds = [10, 100, 1000, 10_000, 100_000]
-            let whole = each.latencies.last?.attempts ?? 0
-            for bound in bounds {
-                let count = each.latencies.last { $0.atMost <= bound }?.attempts ?? 0
-                lines.append("\(name)_bucket{\(label),le=\"\(Double(bound) / 1000)\"} \(count)")
-            }
-            lines.append("\(name)_bucket{\(label),le=\"+Inf\"} \(whole)")
-            let sum = each.counts.reduce(0) { $0 + $1.milliseconds }
-            lines.append("\(name)_sum{\(label)} \(Double(sum) / 1000)")
-            lines.append("\(name)_count{\(label)} \(whole)")
+    private static func json(_ backlog: Total, rate: SendingRate?, _ remaining: Int?) -> JSONValue {
+        .members([
+            "captures": .integer(backlog.captures), "bytes": .integer(backlog.bytes),
+            "bytes_per_second": rate.map { .integer($0.bytesPerSecond) },
+            "seconds": remaining.map { .integer(($0 + 999) / 1000) },
+        ])
+    }
+
+    private static func json(_ waiting: Waiting) -> JSONValue {
+        .members([
+            "id": .string(waiting.id), "pushed_at": .string(Moment.text(waiting.pushedAt)),
+            "age_seconds": .integer(waiting.ageMilliseconds / 1000),
+        ])
+    }
+
+    private static func json(_ destination: Destination, _ work: DestinationWork) -> JSONValue {
+        .members([
+            "name": .string(destination.name), "kind": .string(destination.kind),
+            "default": .bool(destination.isDefault), "paused": .bool(destination.isPaused),
+            "retired": destination.isRetired ? .bool(true) : nil,
+            "backlog": json(work.backlog, rate: work.rate, work.remaining), "deliveries": json(work.totals),
+            "oldest_waiting": work.oldestWaiting.map(json),
+            "blocked": destination.block.map { block in
+                .members([
+                    "reason": .string(block.reason.rawValue), "message": .string(block.message),
+                    "until": block.until.map { .string(Moment.text($0)) },
+                ])
+            },
+        ])
+    }
+}
+
+extension DestinationWork {
+    /// For people: what waits, and for how long yet.
+    fileprivate var backlogWords: String {
+        let waits = "\(Quantity.count(backlog.captures, "capture")), \(Quantity.bytes(backlog.bytes))"
+        if let remaining, let rate {
+            return
+                "\(waits): about \(Moment.age(max(1000, remaining))) at \(Quantity.bytes(rate.bytesPerSecond)) a second"
         }
-        return lines
+        return "\(waits): \(isStopped ? "nothing is sent there now" : "no rate yet")"
     }
 }
 
@@ -187,14 +185,5 @@ extension Block {
     var words: String {
         let time = until.map { " until \(Moment.text($0))" } ?? ""
         return "(\(reason.rawValue))\(time): \(Visible.text(message))"
-    }
-}
-
-enum StatusMetrics {
-    static func running(_ isRunning: Bool) -> [String] {
-        [
-            "# HELP capqueue_running Whether a run owns the queue.", "# TYPE capqueue_running gauge",
-            "capqueue_running \(isRunning ? 1 : 0)",
-        ]
     }
 }

@@ -1,0 +1,139 @@
+import GRDB
+import QueueModel
+
+/// The deliveries of one destination: how many are in each state, and how long those that wait will take.
+public struct DestinationWork: Hashable, Sendable {
+    /// nil for captures that have no destination.
+    public let destination: Destination?
+    /// For each state that a delivery is in.
+    public let totals: [DeliveryState: QueueStatus.Total]
+    /// How many of the held ones a salvage held, and the user did not hold again.
+    public let heldBySalvage: Int
+    /// Sessions that ended, and whose end the destination did not take after several attempts.
+    public let untoldSessions: Int
+    /// nil where nothing waits, or only captures whose `--not-before` has not come.
+    public let oldestWaiting: QueueStatus.Waiting?
+    /// nil where nothing landed in the last hours, or nothing waits.
+    public let rate: SendingRate?
+
+    /// What will be sent, or was sent and is not decided yet.
+    public var backlog: QueueStatus.Total {
+        DeliveryState.waiting.compactMap { totals[$0] }.reduce(.init(captures: 0, bytes: 0), +)
+    }
+
+    public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+
+    /// Whether nothing is sent there now: it is paused or blocked, or there is no destination.
+    public var isStopped: Bool { destination.map { $0.isPaused || $0.block != nil } ?? true }
+
+    /// How long the backlog will take at the present rate, in milliseconds.
+    ///
+    /// - Returns: nil without a backlog, without a rate, and while nothing is sent there.
+    public var remaining: Int? {
+        guard backlog.captures > 0, !isStopped else { return nil }
+        return rate?.milliseconds(for: backlog.bytes)
+    }
+}
+
+// MARK: - Reading
+
+extension DestinationWork {
+    /// Only what landed since then counts for the rate: six hours, in milliseconds.
+    private static let lately = 6 * 3_600_000
+
+    /// All destinations in the order in which they were added; before them the captures without one, where there are any.
+    static func all(_ db: Database, at now: Int) throws -> [DestinationWork] {
+        var totals: [Int: [DeliveryState: QueueStatus.Total]] = [:]
+        for row in try db.rows("SELECT * FROM delivery_totals WHERE deliveries > 0") {
+            totals[try row.needInteger("destination"), default: [:]][try row.state("state")] = .init(
+                captures: try row.needInteger("deliveries"), bytes: try row.needInteger("bytes"))
+        }
+        let salvaged = try heldBySalvage(db, isNeeded: totals.values.contains { $0[.held] != nil })
+        return try (totals[0] == nil ? [] : [nil]).map { try work(of: $0, totals, salvaged, db, now) }
+            + Destination.all(db).map { try work(of: $0, totals, salvaged, db, now) }
+    }
+
+    private static func work(
+        of destination: Destination?, _ totals: [Int: [DeliveryState: QueueStatus.Total]], _ salvaged: [Int: Int],
+        _ db: Database, _ now: Int
+    ) throws -> DestinationWork {
+        let number = destination?.number ?? 0
+        let own = totals[number] ?? [:]
+        let waits = DeliveryState.waiting.contains { own[$0] != nil }
+        return DestinationWork(
+            destination: destination, totals: own, heldBySalvage: salvaged[number] ?? 0,
+            untoldSessions: try destination.map { try untoldSessions($0, db) } ?? 0,
+            oldestWaiting: waits ? try oldestWaiting(destination?.number, db, now) : nil,
+            rate: waits ? try rate(number, db, now) : nil)
+    }
+
+    /// By the number of the destination.
+    private static func heldBySalvage(_ db: Database, isNeeded: Bool) throws -> [Int: Int] {
+        guard isNeeded else { return [:] }
+        var found: [Int: Int] = [:]
+        let rows = try db.rows(
+            """
+            SELECT coalesce(destination, 0) AS destination, count(*) AS deliveries
+            FROM transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
+            WHERE cause = 'salvaged' AND to_state = 'held' AND state = 'held' AND NOT EXISTS
+                (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
+            GROUP BY 1
+            """)
+        for row in rows { found[try row.needInteger("destination")] = try row.needInteger("deliveries") }
+        return found
+    }
+
+    private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {
+        guard destination.isToldOfSessions else { return 0 }
+        return try db.integer(
+            """
+            SELECT count(*) FROM markers JOIN sessions ON sessions.id = markers.session
+            WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts >= ?
+                AND \(Session.due)
+            """, [destination.number, Session.patience]) ?? 0
+    }
+
+    /// What has waited for longest, of what may be sent: a capture waits from its push on, or from its `not_before`.
+    private static func oldestWaiting(_ number: Int?, _ db: Database, _ now: Int) throws -> QueueStatus.Waiting? {
+        let waits = "deliveries.state IN ('pending', 'failed', 'uploading', 'processing')"
+        let plain = try db.row(
+            """
+            SELECT captures.id AS id, pushed_at, pushed_at AS since
+            FROM deliveries INDEXED BY deliveries_waiting CROSS JOIN captures ON seq = capture
+            WHERE destination IS ? AND \(waits) AND not_before IS NULL ORDER BY capture LIMIT 1
+            """, [number])
+        let deferred = try db.row(
+            """
+            SELECT captures.id AS id, pushed_at, max(pushed_at, not_before) AS since
+            FROM captures INDEXED BY captures_deferred CROSS JOIN deliveries ON capture = seq
+            WHERE not_before <= ? AND captures.state NOT IN ('completed', 'cancelled') AND destination IS ? AND \(waits)
+            ORDER BY since LIMIT 1
+            """, [now, number])
+        let oldest = try [plain, deferred].compactMap(\.self).min {
+            try $0.needInteger("since") < $1.needInteger("since")
+        }
+        guard let oldest else { return nil }
+        return .init(
+            id: try oldest.needText("id"), pushedAt: try oldest.needInteger("pushed_at"),
+            ageMilliseconds: max(0, now - (try oldest.needInteger("since"))))
+    }
+
+    /// From the last 500 deliveries at most, which tell as much as all of them.
+    private static func rate(_ number: Int, _ db: Database, _ now: Int) throws -> SendingRate? {
+        let rows = try db.rows(
+            """
+            SELECT landed.id AS id, bytes, started_at, attempts.ended_at AS ended_at
+            FROM (SELECT id, capture FROM deliveries INDEXED BY deliveries_landed
+                WHERE destination = ? AND completed_at IS NOT NULL AND completed_at > ?
+                ORDER BY completed_at DESC LIMIT 500) AS landed
+            JOIN captures ON seq = capture JOIN attempts ON attempts.delivery = landed.id
+            WHERE attempts.ended_at IS NOT NULL
+            """, [number, now - lately])
+        return SendingRate(
+            try rows.map { row in
+                .init(
+                    delivery: try row.needInteger("id"), bytes: try row.needInteger("bytes"),
+                    start: try row.needInteger("started_at"), end: try row.needInteger("ended_at"))
+            })
+    }
+}

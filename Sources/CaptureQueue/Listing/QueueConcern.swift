@@ -1,0 +1,84 @@
+import QueueModel
+
+/// Something that stays as it is until a person does something about it (Spec/capqueue.md section 3).
+public struct QueueConcern: Hashable, Sendable {
+    /// In the order in which they are shown.
+    public enum Code: String, Sendable, CaseIterable {
+        /// Captures ended without a receipt.
+        case failed = "captures.failed"
+        /// The spool is larger than `warn-at`.
+        case overMark = "quota.mark"
+        /// Captures wait, and have no destination.
+        case unassigned = "captures.unassigned"
+        /// The user stopped captures.
+        case held = "captures.held"
+        /// A salvage stopped captures.
+        case salvaged = "captures.salvaged"
+        /// Captures wait for a destination that is blocked for a reason that only the user can end.
+        case blocked = "destination.blocked"
+        /// Captures wait for a destination that is paused.
+        case destinationPaused = "destination.paused"
+        /// Captures wait, and the queue is paused.
+        case queuePaused = "queue.paused"
+        /// A destination did not take the end of a session after several attempts.
+        case untold = "session.untold"
+        /// A capture has waited for longer than the user allows.
+        case old = "captures.old"
+        /// The wall clock cannot be right, so nothing is deleted.
+        case clock = "clock.doubted"
+    }
+
+    public let code: Code
+    /// How many captures or sessions are affected; 1 where neither is counted.
+    public let count: Int
+    /// nil for the whole queue, and for captures without a destination.
+    public let destination: String?
+
+    init(_ code: Code, _ count: Int, _ destination: String? = nil) {
+        self.code = code
+        self.count = count
+        self.destination = destination
+    }
+}
+
+extension QueueStatus {
+    /// What a person has to look at. Something that only waits (for its turn, a retry, a network) is not in it, and neither is
+    /// a state that keeps nothing from being sent, such as a paused queue in which nothing waits.
+    ///
+    /// - Parameters:
+    ///   - destination: only what concerns this one; nil for the whole queue.
+    ///   - maxAge: how many milliseconds a capture may wait; nil for any number.
+    public func concerns(of destination: String? = nil, maxAge: Int? = nil) -> [QueueConcern] {
+        let chosen = destination.map { name in work.filter { $0.destination?.name == name } } ?? work
+        return QueueConcern.Code.allCases.flatMap { code -> [QueueConcern] in
+            let own = chosen.map { QueueConcern(code, $0.count(code, maxAge: maxAge), $0.destination?.name) }
+            let whole = QueueConcern(code, count(code, chosen, isWhole: destination == nil))
+            return (own + [whole]).filter { $0.count > 0 }
+        }
+    }
+
+    private func count(_ code: QueueConcern.Code, _ chosen: [DestinationWork], isWhole: Bool) -> Int {
+        switch code {
+        case .queuePaused: isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0
+        case .overMark: isWhole && isOverMark ? 1 : 0
+        case .clock: isWhole && clockDoubt != nil ? 1 : 0
+        default: 0
+        }
+    }
+}
+
+extension DestinationWork {
+    fileprivate func count(_ code: QueueConcern.Code, maxAge: Int?) -> Int {
+        switch code {
+        case .failed: count(DeliveryState.failedForGood)
+        case .unassigned: destination == nil ? backlog.captures : 0
+        case .held: count([.held]) - heldBySalvage
+        case .salvaged: heldBySalvage
+        case .blocked: destination?.block?.needsUser == true ? backlog.captures : 0
+        case .destinationPaused: destination?.isPaused == true ? backlog.captures : 0
+        case .untold: untoldSessions
+        case .old: maxAge.map { (oldestWaiting?.ageMilliseconds ?? 0) > $0 ? 1 : 0 } ?? 0
+        case .overMark, .queuePaused, .clock: 0
+        }
+    }
+}

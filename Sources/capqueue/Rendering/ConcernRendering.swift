@@ -1,0 +1,92 @@
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+extension QueueConcern {
+    /// What `status --check` answers for it.
+    var status: ExitStatus {
+        switch code {
+        case .failed: .failedForGood
+        case .overMark: .overMark
+        case .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold, .old, .clock: .workLeft
+        }
+    }
+
+    /// For people: what was found, and the next command.
+    func line(_ status: QueueStatus) -> String { "\(words(status)); \(advice): \(next(status))" }
+
+    private var captures: String { Quantity.count(count, "capture") }
+
+    private var isOne: Bool { count == 1 }
+
+    private var place: String { destination.map { " for \($0)" } ?? "" }
+
+    func words(_ status: QueueStatus) -> String {
+        let name = destination ?? ""
+        switch code {
+        case .failed: return "\(captures)\(place) failed for good"
+        case .overMark:
+            return
+                "the spool holds \(Quantity.bytes(status.usedBytes)), over the mark of \(ByteSize.text(status.settings.warnAt))"
+        case .unassigned:
+            return "\(captures) \(isOne ? "has" : "have") no destination, so nothing sends \(isOne ? "it" : "them")"
+        case .held: return "\(captures)\(place) \(isOne ? "is" : "are") held"
+        case .salvaged:
+            return "\(captures)\(place) \(isOne ? "is" : "are") held by salvage, which cannot know what was sent before"
+        case .blocked:
+            let block = work(status)?.destination?.block.map { " (\($0.reason.rawValue)): \(Visible.text($0.message))" }
+            return "\(captures) cannot be sent, since \(name) is blocked\(block ?? "")"
+        case .destinationPaused: return "\(captures) cannot be sent, since \(name) is paused"
+        case .queuePaused: return "\(captures) cannot be sent, since the queue is paused"
+        case .untold:
+            return "\(name) did not take the end of \(Quantity.count(count, "session")) after several attempts"
+        case .old:
+            let oldest = work(status)?.oldestWaiting
+            return "\(oldest?.id ?? "")\(place) has waited for \(Moment.age(oldest?.ageMilliseconds ?? 0))"
+        case .clock:
+            return
+                "the clock is off by \(Moment.age(status.clockDoubt ?? 0)) from what was expected, so nothing is deleted"
+        }
+    }
+
+    private var advice: String {
+        switch code {
+        case .failed, .old: "see"
+        case .overMark: "delete what was uploaded"
+        case .unassigned: "add one"
+        case .held, .salvaged: "send \(isOne ? "it" : "them")"
+        case .blocked, .untold: "find out why"
+        case .destinationPaused, .queuePaused: "go on"
+        case .clock: "if it is right now"
+        }
+    }
+
+    func next(_ status: QueueStatus) -> String {
+        let name = destination ?? ""
+        switch code {
+        case .failed:
+            return "capqueue list --state \(DeliveryState.failedForGood.map(\.rawValue).joined(separator: ","))"
+        case .overMark: return "capqueue prune"
+        case .unassigned: return "capqueue dest add NAME --kind KIND ..."
+        case .held, .salvaged: return "capqueue release \(destination.map { "--dest \($0)" } ?? "--all")"
+        case .destinationPaused: return "capqueue resume --dest \(name)"
+        case .queuePaused: return "capqueue resume"
+        case .blocked, .untold: return "capqueue dest test \(name)"
+        case .old: return "capqueue history \(work(status)?.oldestWaiting?.id ?? "")"
+        case .clock: return "capqueue prune --accept-clock"
+        }
+    }
+
+    private func work(_ status: QueueStatus) -> DestinationWork? {
+        status.work.first { $0.destination?.name == destination }
+    }
+
+    /// Spec/capqueue.md section 3.
+    func json(_ status: QueueStatus) -> JSONValue {
+        .members([
+            "code": .string(code.rawValue), "count": .integer(count), "destination": destination.map { .string($0) },
+            "exit_code": .integer(Int(self.status.rawValue)), "message": .string(words(status)),
+            "next": .string(next(status)),
+        ])
+    }
+}

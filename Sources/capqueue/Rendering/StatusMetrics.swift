@@ -1,0 +1,127 @@
+import CaptureQueue
+
+extension QueueStatus {
+    /// The text format of Prometheus. Series and their labels are the same whatever the queue holds, so that alerts can be
+    /// written before anything is wrong.
+    ///
+    /// - Parameter isRunning: whether a run owns the queue.
+    func metrics(_ concerns: [QueueConcern], isRunning: Bool) -> [String] {
+        var text = MetricsText()
+        addCaptures(to: &text)
+        addDeliveries(to: &text)
+        addTraffic(to: &text)
+        text.add("paused", .gauge, "Whether the queue is paused.", [([], isPaused ? 1 : 0)])
+        text.add(
+            "clock_trusted", .gauge, "Whether deletion goes by the clock: 0 where it waits.",
+            [([], clockDoubt == nil ? 1 : 0)])
+        text.add(
+            "concerns", .gauge, "Captures or sessions that need a person.",
+            QueueConcern.Code.allCases.map { code in
+                ([("code", code.rawValue)], concerns.reduce(0) { $0 + ($1.code == code ? $1.count : 0) })
+            })
+        text.add("running", .gauge, "Whether a run owns the queue.", [([], isRunning ? 1 : 0)])
+        return text.lines
+    }
+
+    private func addCaptures(to text: inout MetricsText) {
+        let states = DeliveryState.allCases
+        text.add(
+            "captures", .gauge, "Captures in each state.",
+            states.map { ([("state", $0.rawValue)], totals[$0]?.captures ?? 0) })
+        text.add(
+            "bytes", .gauge, "Bytes of the captures in each state.",
+            states.map { ([("state", $0.rawValue)], totals[$0]?.bytes ?? 0) })
+        text.add("spool_bytes", .gauge, "Bytes that the spool holds.", [([], usedBytes)])
+        text.add("warn_at_bytes", .gauge, "Bytes from which on push warns.", [([], settings.warnAt)])
+        text.add("limit_bytes", .gauge, "Bytes that push does not go beyond.", settings.limit.map { [([], $0)] } ?? [])
+        text.add("disk_free_bytes", .gauge, "Bytes free on the disk.", freeBytes.map { [([], $0)] } ?? [])
+        text.add(
+            "oldest_waiting_seconds", .gauge, "How long the oldest capture has waited.",
+            [([], (oldestWaiting?.ageMilliseconds ?? 0) / 1000)])
+    }
+
+    private func addDeliveries(to text: inout MetricsText) {
+        func each(_ value: (DestinationWork) -> Int) -> [MetricsText.Sample] {
+            work.map { ([("destination", $0.name)], value($0)) }
+        }
+        text.add(
+            "deliveries", .gauge, "Deliveries to each destination in each state.",
+            work.flatMap { each in
+                DeliveryState.allCases.map { state in
+                    ([("destination", each.name), ("state", state.rawValue)], each.count([state]))
+                }
+            })
+        text.add("backlog_bytes", .gauge, "Bytes that wait for each destination.", each(\.backlog.bytes))
+        text.add(
+            "destination_oldest_waiting_seconds", .gauge,
+            "How long the oldest capture for each destination has waited.",
+            each { ($0.oldestWaiting?.ageMilliseconds ?? 0) / 1000 })
+        text.add(
+            "destination_paused", .gauge, "Whether each destination is paused.",
+            destinations.map { ([("destination", $0.name)], $0.isPaused ? 1 : 0) })
+        text.add(
+            "destination_blocked", .gauge, "Whether a destination is blocked for this reason.",
+            destinations.flatMap { destination in
+                Block.Reason.allCases.map { reason in
+                    (
+                        [("destination", destination.name), ("reason", reason.rawValue)],
+                        destination.block?.reason == reason ? 1 : 0
+                    )
+                }
+            })
+    }
+
+    private func addTraffic(to text: inout MetricsText) {
+        text.add(
+            "attempts_total", .counter, "Attempts to send that ended.",
+            traffic.flatMap { each in
+                each.counts.map { ([("destination", each.destination), ("outcome", $0.outcome)], $0.attempts) }
+            })
+        text.add(
+            "sent_bytes_total", .counter, "Bytes that were sent, including those of attempts that failed.",
+            traffic.map { each in
+                ([("destination", each.destination)], each.counts.reduce(0) { $0 + $1.bytes })
+            })
+        text.addLatencies(traffic)
+    }
+}
+
+extension DestinationWork {
+    fileprivate var name: String { destination?.name ?? "" }
+}
+
+/// Lines in the text format of Prometheus.
+private struct MetricsText {
+    enum Kind: String { case gauge, counter }
+
+    typealias Sample = (labels: [(name: String, value: String)], value: Int)
+
+    var lines: [String] = []
+
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+        guard !samples.isEmpty else { return }
+        lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind.rawValue)"]
+        lines += samples.map { sample in
+            let labels = sample.labels.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ",")
+            return "capqueue_\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)"
+        }
+    }
+
+    mutating func addLatencies(_ traffic: [Traffic]) {
+        guard !traffic.isEmpty else { return }
+        let name = "capqueue_attempt_seconds"
+        lines += ["# HELP \(name) How long attempts took.", "# TYPE \(name) histogram"]
+        for each in traffic {
+            let label = "destination=\"\(each.destination)\""
+            let whole = each.latencies.last?.attempts ?? 0
+            for bound in [10, 100, 1000, 10_000, 100_000] {
+                let count = each.latencies.last { $0.atMost <= bound }?.attempts ?? 0
+                lines.append("\(name)_bucket{\(label),le=\"\(Double(bound) / 1000)\"} \(count)")
+            }
+            lines.append("\(name)_bucket{\(label),le=\"+Inf\"} \(whole)")
+            let sum = each.counts.reduce(0) { $0 + $1.milliseconds }
+            lines.append("\(name)_sum{\(label)} \(Double(sum) / 1000)")
+            lines.append("\(name)_count{\(label)} \(whole)")
+        }
+    }
+}

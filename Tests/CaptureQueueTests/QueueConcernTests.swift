@@ -1,0 +1,120 @@
+import Testing
+
+@testable import CaptureQueue
+@testable import QueueModel
+
+/// What needs a person, computed from the state of a queue (Spec/capqueue.md section 3).
+struct QueueConcernTests {
+    private static let hour = 3_600_000
+
+    private func work(
+        _ name: String?, _ counts: [DeliveryState: Int], _ reason: Block.Reason? = nil, isPaused: Bool = false,
+        salvaged: Int = 0, untold: Int = 0, waited: Int? = nil
+    ) -> DestinationWork {
+        DestinationWork(
+            destination: name.map { name in
+                Destination(
+                    name: name, kind: "put", settings: [:], isDefault: false, addedAt: 0,
+                    saved: .init(block: reason.map { Block($0, "found") }), isPaused: isPaused, isPausedAtOnce: false,
+                    lifts: 0, number: 1)
+            },
+            totals: counts.mapValues { .init(captures: $0, bytes: 10 * $0) }, heldBySalvage: salvaged,
+            untoldSessions: untold,
+            oldestWaiting: waited.map { .init(id: "oldest", pushedAt: 0, ageMilliseconds: $0) },
+            rate: SendingRate(bytesPerSecond: 5))
+    }
+
+    private func status(
+        _ work: [DestinationWork], isPaused: Bool = false, usedBytes: Int = 0, clockDoubt: Int? = nil
+    ) -> QueueStatus {
+        QueueStatus(
+            totals: [:], usedBytes: usedBytes, settings: QueueSettings(), freeBytes: nil,
+            partsOnly: .init(captures: 0, bytes: 0), sessions: .init(open: 0, ended: 0, due: 0), work: work,
+            traffic: [],
+            isPaused: isPaused, clockDoubt: clockDoubt)
+    }
+
+    @Test func anEmptyQueueIsWellWithoutADestinationAndWhilePaused() {
+        #expect(status([]).concerns().isEmpty)
+        #expect(status([], isPaused: true).concerns(maxAge: 0).isEmpty)
+        #expect(status([work("a", [.completed: 3, .cancelled: 2], .endpoint, isPaused: true)]).concerns().isEmpty)
+        #expect(status([work(nil, [.completed: 1])]).concerns().isEmpty)
+    }
+
+    @Test(arguments: Block.Reason.allCases)
+    func whatOnlyTheUserCanEndIsAConcern(_ reason: Block.Reason) {
+        let waiting: [DeliveryState: Int] = [.pending: 1, .failed: 2, .uploading: 3, .processing: 4]
+        let found = status([work("a", waiting, reason)]).concerns()
+        let needsUser: Set<Block.Reason> = [.credentials, .endpoint, .tls, .local, .refusing, .unproven, .address]
+        #expect(found == (needsUser.contains(reason) ? [QueueConcern(.blocked, 10, "a")] : []))
+    }
+
+    @Test func eachStateThatNeedsAPersonIsNamedOnceForEachDestination() {
+        let queue = status(
+            [
+                work(nil, [.pending: 1, .held: 2], salvaged: 2),
+                work("a", [.permanentlyFailed: 1, .conflict: 2, .quarantined: 3, .completed: 9]),
+                work("b", [.pending: 4, .held: 5], isPaused: true, salvaged: 2, untold: 1),
+            ], isPaused: true, usedBytes: 500_000_001, clockDoubt: 1)
+        #expect(
+            queue.concerns() == [
+                .init(.failed, 6, "a"), .init(.overMark, 1), .init(.unassigned, 1), .init(.held, 3, "b"),
+                .init(.salvaged, 2), .init(.salvaged, 2, "b"), .init(.destinationPaused, 4, "b"),
+                .init(.queuePaused, 5), .init(.untold, 1, "b"), .init(.clock, 1),
+            ])
+        #expect(queue.concerns(of: "a") == [.init(.failed, 6, "a")])
+        #expect(
+            queue.concerns(of: "b") == [
+                .init(.held, 3, "b"), .init(.salvaged, 2, "b"), .init(.destinationPaused, 4, "b"),
+                .init(.queuePaused, 4), .init(.untold, 1, "b"),
+            ])
+    }
+
+    @Test func aCaptureIsTooOldWhenItHasWaitedForLongerThanTheUserAllows() {
+        let queue = status([
+            work("a", [.pending: 1], waited: Self.hour), work("b", [.pending: 1], waited: Self.hour + 1),
+        ])
+        #expect(queue.concerns().isEmpty)
+        #expect(queue.concerns(maxAge: Self.hour) == [.init(.old, 1, "b")])
+        #expect(queue.concerns(maxAge: Self.hour + 1).isEmpty)
+        #expect(queue.oldestWaiting?.ageMilliseconds == Self.hour + 1)
+    }
+
+    // MARK: - How long it takes
+
+    @Test func destinationsWorkSideBySide() {
+        let queue = status([work("a", [.pending: 1]), work("b", [.failed: 4, .held: 100]), work("c", [:])])
+        #expect(queue.backlog == .init(captures: 5, bytes: 50))
+        #expect(queue.work.map(\.remaining) == [2000, 8000, nil])
+        #expect(queue.remaining == 8000)
+    }
+
+    @Test func nothingIsEstimatedWhereNothingIsSent() {
+        let stopped = [
+            work("a", [.pending: 1], .offline), work("a", [.pending: 1], isPaused: true), work(nil, [.pending: 1]),
+        ]
+        for one in stopped {
+            #expect(one.remaining == nil)
+            #expect(status([work("b", [.pending: 1]), one]).remaining == nil)
+        }
+        #expect(status([work("b", [.pending: 1])], isPaused: true).remaining == nil)
+    }
+
+    /// Two transfers side by side, a break of an hour, and one whose first attempt failed.
+    @Test func theRateCountsTheTimeInWhichSomethingWasSent() {
+        let attempts: [SendingRate.Attempt] = [
+            .init(delivery: 1, bytes: 4000, start: 0, end: 3000),
+            .init(delivery: 2, bytes: 4000, start: 1000, end: 4000),
+            .init(delivery: 3, bytes: 2000, start: Self.hour, end: Self.hour + 500),
+            .init(delivery: 3, bytes: 2000, start: Self.hour + 600, end: Self.hour + 1100),
+        ]
+        #expect(SendingRate(attempts)?.bytesPerSecond == 2000)
+        #expect(SendingRate(attempts.reversed())?.bytesPerSecond == 2000)
+        #expect(SendingRate([]) == nil)
+        #expect(SendingRate([.init(delivery: 1, bytes: 9, start: 5, end: 5)])?.bytesPerSecond == 9000)
+    }
+
+    @Test func theLargestBacklogOverflowsNothing() {
+        #expect(SendingRate(bytesPerSecond: 1)?.milliseconds(for: .max) == 1_000_000_000_000_000)
+    }
+}

@@ -151,12 +151,7 @@ extension QueueStatus {
             "retired": destination.isRetired ? .bool(true) : nil,
             "backlog": json(work.backlog, rate: work.rate, work.remaining), "deliveries": json(work.totals),
             "oldest_waiting": work.oldestWaiting.map(json),
-            "blocked": destination.block.map { block in
-                .members([
-                    "reason": .string(block.reason.rawValue), "message": .string(block.message),
-                    "until": block.until.map { .string(Moment.text($0)) },
-                ])
-            },
+            "blocked": destination.block?.json,
         ])
     }
 }

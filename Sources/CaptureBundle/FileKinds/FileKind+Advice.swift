@@ -81,6 +81,6 @@ package struct FolderContents {
             return ["it holds a bundle: capbundle verify \(ShellWord.quote(path.appending(bundle)))"]
         }
         if bundles.isEmpty { return [] }
-        return ["it holds \(bundles.count.grouped) bundles: capbundle verify \(word == "/" ? "" : word)/*.bundle"]
+        return ["it holds \(bundles.count) bundles: capbundle verify \(word == "/" ? "" : word)/*.bundle"]
     }
 }

@@ -59,7 +59,7 @@ struct AdoptCommand: ParsableCommand {
         if rawCaptures > 0 {
             let isOne = rawCaptures == 1
             diagnostic.note(
-                "\(Quantity.count(rawCaptures, "folder")) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
+                "\(Quantity.count(rawCaptures, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
                     + "with photo.jpg and metadata.json; adopt takes bundles",
                 hints: [
                     "pack and take them in with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"

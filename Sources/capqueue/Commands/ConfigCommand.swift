@@ -61,6 +61,7 @@ extension QueueSettings {
         case .warnAt: .init("warn_at", .integer(warnAt))
         case .limit: limit.map { .init("limit", .integer($0)) }
         case .freeFloor: freeFloor.map { .init("free_floor", .integer($0)) }
+        case .requireTrusted: .init("require_trusted", .bool(requiresTrust))
         }
     }
 }

@@ -213,7 +213,8 @@ extension PushTelling {
     func finish(_ queue: UploadQueue, namesDestination: Bool) {
         guard !isQuiet else { return }
         if let unknown {
-            let others = unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other")) are" : " is"
+            let others =
+                unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other", on: .messages)) are" : " is"
             diagnostic.note("\(unknown.first)\(others) signed by a device that the trust file does not name")
         }
         // All that was printed is safe already, so a queue that cannot be read now is not an error of this command.

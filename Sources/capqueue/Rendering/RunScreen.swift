@@ -113,7 +113,7 @@ final class RunScreen: Sendable {
         guard style != .quiet, transfers > 0 else { return }
         state.withLock { state in
             Self.clear(&state)
-            let what = Quantity.count(transfers, "transfer")
+            let what = Quantity.count(transfers, "transfer", on: .messages)
             diagnostic.note(
                 isAgain
                     ? "stopping \(what); the next run sends what was not sent"

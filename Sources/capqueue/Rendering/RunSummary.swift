@@ -30,12 +30,16 @@ struct RunSummary {
             let names = destinations.joined(separator: " and ")
             let places = destinations.count > 2 ? "\(destinations.count) destinations" : names
             let time = seconds < 60 ? "\(Quantity.decimal(seconds, places: 1)) s" : Moment.age(Int(seconds * 1000))
-            parts = ["sent \(Quantity.count(captures, "capture")), \(Quantity.bytes(bytes)), to \(places) in \(time)"]
+            parts = [
+                "sent \(Quantity.count(captures, "capture", on: .messages)), \(Quantity.bytes(bytes, on: .messages)), to \(places) in \(time)"
+            ]
         }
         if status.waiting > 0 {
-            parts.append("\(Quantity.grouped(status.waiting)) \(status.waiting == 1 ? "waits" : "wait")")
+            parts.append("\(Quantity.number(status.waiting, on: .messages)) \(status.waiting == 1 ? "waits" : "wait")")
         }
-        if status.failedForGood > 0 { parts.append("\(Quantity.grouped(status.failedForGood)) failed for good") }
+        if status.failedForGood > 0 {
+            parts.append("\(Quantity.number(status.failedForGood, on: .messages)) failed for good")
+        }
         return parts.joined(separator: "; ")
     }
 }

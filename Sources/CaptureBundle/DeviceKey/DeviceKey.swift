@@ -65,9 +65,12 @@ public enum PublicKeyFile {
     static func point(pem: [UInt8], name: String) throws(BundleError) -> DevicePoint {
         let key = try native { () throws(NativeError) in try P256PublicKey(pem: pem) }
         guard let key else {
+            let other = KeyFileKind(insteadOfAPublicKey: pem, name: name)
             throw BundleError(
-                .keyDamaged, "not a PEM file with a public key on P-256", file: name,
-                hints: ["capbundle key public prints one"])
+                .keyDamaged,
+                other.map { "is \($0.words), expected a PEM file with a public key on P-256" }
+                    ?? "not a PEM file with a public key on P-256", file: name,
+                hints: other?.hints ?? ["capbundle key public prints one"])
         }
         return try DevicePoint(bytes: key.point)
     }

@@ -85,7 +85,11 @@ public struct DeviceKeyFile: Sendable {
                     "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
                     file: path)
             case .damaged:
-                throw BundleError(.keyDamaged, "not a PKCS#8 PEM file with a P-256 key", file: path)
+                let other = KeyFileKind(insteadOfADeviceKey: pem, path: path)
+                throw BundleError(
+                    .keyDamaged,
+                    other.map { "is \($0.words), expected a private key (PKCS#8 PEM, P-256)" }
+                        ?? "not a PKCS#8 PEM file with a P-256 key", file: path, hints: other?.hints ?? [])
             case .native(let native):
                 throw .unexpected(native)
             }

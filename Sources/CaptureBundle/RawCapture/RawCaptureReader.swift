@@ -79,7 +79,9 @@ package struct RawCaptureReader {
     }
 
     func open(_ name: String) throws -> FileHandle {
-        guard let handle = try FileHandle.readingPlainFile(path(name)) else { throw wrong(name, "is not a plain file") }
+        guard let handle = try FileHandle.readingPlainFile(path(name)) else {
+            throw wrong(name, "is not a regular file")
+        }
         return handle
     }
 

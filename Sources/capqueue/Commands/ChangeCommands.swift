@@ -149,7 +149,8 @@ struct RetryCommand: ParsableCommand {
         abstract: "Send captures again that failed, were cancelled, or met a conflict.",
         usage: """
             capqueue retry ID... [options]
-            capqueue retry --failed | --state STATE | --session NAME | --dest NAME | --all
+            capqueue retry --failed [options]
+            capqueue retry --state STATE | --session NAME | --dest NAME | --all
             """,
         discussion: """
             Prints the ids that are changed. What was uploaded is never sent again by this. Each gets all its attempts again.

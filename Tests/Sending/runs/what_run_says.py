@@ -30,7 +30,7 @@ def lines(bench):
         wanted = {f"{bundles[0].id} one completed", f"{bundles[1].id} one completed", f"{bundles[2].id} two completed"}
         expect(set(result.out.decode().splitlines()) == wanted, f"run prints {result.out!r}")
         size = sum(len(bundle.data) for bundle in bundles)
-        expect(re.fullmatch(rf"capqueue: note: sent 3 captures, {size:,} bytes, to (one and two|two and one) in \d+\.\d s",
+        expect(re.fullmatch(rf"capqueue: note: sent 3 captures, {size} bytes, to (one and two|two and one) in \d+\.\d s",
                             result.text.splitlines()[-1]), f"it ends with {result.text!r}")
         expect(rig.send(code=0).text == "capqueue: note: nothing to send\n", "a run without work says something else")
         expect(not rig.send("--quiet", code=0).err, "--quiet says something")

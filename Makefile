@@ -67,7 +67,7 @@ lint:
 # of model.
 faults: build
 	@.ci/dependencies test
-	/usr/bin/python3 Tests/QueueFaults/run.py --every .build/release/capqueue .build/release/capbundle
+	@promtool=$$(.ci/promtool) && PATH=$$PATH:$$promtool /usr/bin/python3 Tests/QueueFaults/run.py --every .build/release/capqueue .build/release/capbundle
 
 model: build
 	@.ci/dependencies test

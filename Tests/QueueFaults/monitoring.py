@@ -17,7 +17,7 @@ SERIES = re.compile(r'(\w+)(?:\{(.*)\})? (\S+)')
 
 def promtool(*words, text=None):
     if not shutil.which("promtool"):
-        raise Skipped("promtool is not installed (Debian: prometheus)")
+        raise Skipped("promtool is not installed; .ci/promtool prints the folder of one")
     done = subprocess.run(["promtool", *words], input=text, capture_output=True, text=True, timeout=60)
     expect(done.returncode == 0, f"promtool {words[0]} {words[1]} says {(done.stdout + done.stderr).strip()[:300]!r}")
 

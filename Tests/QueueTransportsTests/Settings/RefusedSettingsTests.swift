@@ -72,7 +72,7 @@ struct RefusedSettingsTests {
         ("session-end-url", .put), ("url", .s3),
     ].flatMap { name, kind in
         [
-            ("ftp://a.example/b", "expected an absolute URL of http or https"),
+            ("ftp://a.example/b", "expected a URL that begins with https:// or http://"),
             ("https://a.example/b#c", "a fragment (#) is never sent; leave it out"),
             (
                 "https://me:word@a.example/b",

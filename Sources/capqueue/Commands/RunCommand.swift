@@ -107,19 +107,19 @@ struct RunCommand: ParsableCommand {
                 queue.close()
                 StopSignals.end(by: number)
             }
-            return try exitStatus(queue)
+            return try exitStatus(queue, screen)
         }
         if exit != .success { throw exit }
     }
 
     /// What is left when the run ends: what needs a person, and what waits. The size of the spool is not the run's affair.
-    private func exitStatus(_ queue: UploadQueue) throws -> ExitStatus {
+    private func exitStatus(_ queue: UploadQueue, _ screen: RunScreen) throws -> ExitStatus {
         let status = try queue.status()
         let chosen = status.work.filter { dest == nil || $0.destination?.name == dest }
         let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.hasUntoldSessions(destination: dest)
         let found = status.concerns(of: dest).filter { $0.code != .overMark }
         if !quiet {
-            for concern in found where !Self.toldAtTheStart.contains(concern.code) {
+            for concern in found where !Self.toldAtTheStart.contains(concern.code) && !screen.hasShown(concern) {
                 diagnostic.note(concern.line(status))
             }
         }

@@ -130,6 +130,16 @@ final class RunScreen: Sendable {
             hints: status.failedForGood > 0 ? NextSteps.ofFailures : [])
     }
 
+    /// Whether the lines of this run already said it: a block when it began, failures in the last line.
+    func hasShown(_ concern: QueueConcern) -> Bool {
+        guard style == .lines else { return false }
+        switch concern.code {
+        case .failed: return true
+        case .blocked: return state.withLock { state in concern.destination.map { state.blocks[$0] != nil } ?? false }
+        default: return false
+        }
+    }
+
     func end() {
         state.withLock { state in
             Self.clear(&state)

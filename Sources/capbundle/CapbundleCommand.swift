@@ -10,11 +10,11 @@ struct CapbundleCommand: ParsableCommand {
     // types at each start.
     static let configuration = CommandConfiguration(
         commandName: toolName,
-        abstract: "Pack a capture into one signed file, verify such files, and send them.",
+        abstract: "Pack captures into signed files, verify them, and prepare uploads.",
         discussion: """
-            A capture is a photo, its depth map and what is known of it. Exit codes: 0 verified, 1 altered, \
-            2 malformed, 3 unknown device, 4 not acceptable; 64 and above are failures of the command. \
-            "-" is a pipe wherever a file is asked for.
+            A capture is a photo, its depth map and its metadata. Exit codes: 0 verified, 1 altered, \
+            2 malformed, 3 unknown device, 4 not acceptable; with 64 and above, the command itself failed. \
+            Instead of a file, "-" means standard input or output.
 
             Example:
               capbundle key new

@@ -6,18 +6,18 @@ import CommandSupport
 struct DemandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Parts that must be there, separated by commas.",
+            "Parts that a bundle must contain, separated by commas.",
             discussion: """
-                photo, depth, metadata, location, confidence, source, chain, names of entries as "capbundle show" \
-                prints them; plausible: a depth map whose median is 0.05 to 100 m
+                photo, depth, metadata, location, confidence, source, chain, or the name of an entry as \
+                "capbundle show" prints it; plausible requires a depth map whose median is 0.05 to 100 m
                 """, valueName: "parts"),
         completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
     var require: String?
 
-    @Flag(help: "Accept bundles from which withholdable entries were taken out.")
+    @Flag(help: "Accept bundles from which withholdable entries were removed.")
     var allowWithheld = false
 
-    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code says it all.")
+    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
     var quiet = false
 
     func validate() throws { _ = try policy() }

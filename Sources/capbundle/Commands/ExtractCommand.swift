@@ -6,16 +6,16 @@ import SystemPackage
 struct ExtractCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extract",
-        abstract: "Take the photo, the depth map and the rest out of a bundle.",
+        abstract: "Extract the photo, the depth map and other entries from a bundle.",
         usage: """
             capbundle extract FILE [ENTRY...] -o FOLDER [options]
             capbundle extract FILE ENTRY [options] > PIPE
             """,
         discussion: """
-            Nothing is released before every hash matched and the signature was good; trust is not asked. Without ENTRY all \
-            of the payload comes out. ENTRY is a name that "capbundle show" prints, a role (photo, depth, metadata, \
+            Writes nothing unless all hashes match and the signature is valid; does not check trust. Without ENTRY, it \
+            extracts the whole payload. ENTRY is a name that "capbundle show" prints, a role (photo, depth, metadata, \
             location, confidence, source), depth.f32 for the depth map as raw floats, manifest.json or assertion.cbor. \
-            Exit codes: 0, 1 or 2 as of "capbundle verify".
+            Exit codes: 0, 1 or 2 as for "capbundle verify".
 
             Example:
               capbundle extract cap.bundle -o opened
@@ -23,11 +23,11 @@ struct ExtractCommand: ParsableCommand {
               capbundle extract cap.bundle depth.f32 -o opened
             """)
 
-    @Argument(help: "A bundle; - is a pipe.", completion: .file())
+    @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String
 
     @Argument(
-        help: ArgumentHelp("Entries to take out.", valueName: "entry"),
+        help: ArgumentHelp("The entries to extract.", valueName: "entry"),
         completion: .list([
             "photo.jpg", "depth.f32", "depth.f32.gz", "metadata.json", "location.json", "confidence.png",
             "manifest.json",
@@ -38,12 +38,12 @@ struct ExtractCommand: ParsableCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The folder to write to, made where it is missing.",
+            "The folder to write to. It is made if it does not exist.",
             discussion: "Default: standard output, for a single entry.", valueName: "folder"),
         completion: .directory)
     var output: String?
 
-    @Flag(help: "Write the depth map as raw Float32 little-endian, depth.f32.")
+    @Flag(help: "Write the depth map as depth.f32 (raw Float32 little-endian).")
     var floats = false
 
     @OptionGroup var force: ForceOption
@@ -68,7 +68,7 @@ struct ExtractCommand: ParsableCommand {
             throw ValidationError("an entry is named twice")
         }
         if floats && !entries.isEmpty && !names.contains(Role.depth.rawValue) {
-            throw ValidationError("--floats is about depth.f32.gz, which is not among the entries")
+            throw ValidationError("--floats converts depth.f32.gz, which is not among the entries")
         }
     }
 

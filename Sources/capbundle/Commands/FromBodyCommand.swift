@@ -6,21 +6,21 @@ import SystemPackage
 struct FromBodyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "from-body",
-        abstract: "Put a bundle together again from an upload body, and verify it.",
+        abstract: "Restore a bundle from an upload body, and verify it.",
         usage: "capbundle from-body BODY -o FILE [options]",
         discussion: """
-            What a receiving server does, in one pass. The bundle is written only if body, contents and signature hold; \
-            exit codes are those of "capbundle verify", and with 0, 3 and 4 the bundle is there.
+            Does in one pass what a receiving server does. Writes the bundle only if the body, the contents and the \
+            signature are valid. The exit codes are those of "capbundle verify"; with 0, 3 and 4 the bundle was written.
 
             Example:
               capbundle from-body body -o cap.bundle
             """)
 
-    @Argument(help: "An upload body; - is a pipe.", completion: .file())
+    @Argument(help: "The upload body, or - for standard input.", completion: .file())
     var body: String
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"),
+        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
         completion: .file())
     var output: String
 

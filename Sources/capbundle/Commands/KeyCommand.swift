@@ -17,11 +17,10 @@ struct KeyCommand: ParsableCommand {
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "new",
-            abstract: "Make a device key. One that is there is never overwritten.",
+            abstract: "Make a device key, without overwriting an existing one.",
             usage: "capbundle key new [options]",
             discussion: """
-                Prints the key id. The key is not trusted by this: "capbundle trust add" does that, on every machine \
-                that verifies.
+                Prints the key id. To trust the key, run "capbundle trust add" on each machine that verifies bundles.
 
                 Example:
                   capbundle key new --passphrase-file secret.txt
@@ -95,7 +94,8 @@ struct KeyCommand: ParsableCommand {
             commandName: "public",
             abstract: "Print the public key, as PEM or as a JSON Web Key.",
             discussion: """
-                This is what others need to trust the device. Needs no passphrase. The kid of a JSON Web Key is the key id.
+                Others need the public key to trust the device. Needs no passphrase. The kid of a JSON Web Key is the \
+                key id.
 
                 Example:
                   capbundle key public > my-rig.pem
@@ -121,10 +121,11 @@ struct KeyCommand: ParsableCommand {
     struct Recover: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recover",
-            abstract: "Make the key's state anew after it was lost or damaged.",
+            abstract: "Make a new state file for the key after it was lost or damaged.",
             discussion: """
-                The counter must never be used twice, so give the highest one that this key ever signed with, or more: \
-                "capbundle show" on its newest bundle prints it. The next signature gets the one after it.
+                A counter must never be used twice, so give the highest one that this key ever signed with, or a \
+                higher one. "capbundle show" prints the counter of a bundle. The next signature gets the counter \
+                after it.
 
                 Example:
                   capbundle key recover --counter 4711
@@ -144,7 +145,7 @@ struct KeyCommand: ParsableCommand {
             }
             if isNewSalt {
                 diagnostic.note(
-                    "positions are salted with a new secret: packing an old capture again gives other bytes")
+                    "the secret salt for positions is new: packing an old capture again gives other bytes")
             }
         }
     }

@@ -3,20 +3,22 @@ import CaptureBundle
 
 /// Options of commands that work on many files at once.
 struct ManyOptions: ParsableArguments {
-    @Flag(name: .customLong("from0"), help: "Read the names from standard input, each ended by NUL (find -print0).")
+    @Flag(name: .customLong("from0"), help: "Read names from standard input, each followed by NUL (find -print0).")
     var from0 = false
 
     @Option(
         help: ArgumentHelp(
-            "How many to work on at a time.", discussion: "Default: one for each processor.", valueName: "number"))
+            "How many to process at the same time.", discussion: "Default: one for each processor.", valueName: "number"
+        ))
     var jobs: Int?
 
-    @Flag(help: "Stop at the first that fails.")
+    @Flag(help: "Stop at the first failure.")
     var failFast = false
 
     /// The error for an empty list of names: a pipeline that passes no names is probably wrong, so this is not a
     /// success.
-    static let noNames = BundleError(.noNames, "no name came; names end with NUL", file: "standard input")
+    static let noNames = BundleError(
+        .noNames, "no names were read, expected names that end with NUL", file: "standard input")
 
     func validate(names: [String], of noun: String) throws {
         if from0 && !names.isEmpty { throw ValidationError("give either names or --from0, not both") }

@@ -6,11 +6,11 @@ import SystemPackage
 struct MultipartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "multipart",
-        abstract: "Write the body of an upload: a file that curl sends as it is.",
+        abstract: "Write the upload body of a bundle, a file that curl can send.",
         usage: "capbundle multipart FILE -o BODY [options]",
         discussion: """
-            Verifies the bundle on the way; trust is not asked. The same bundle gives the same body, byte for byte. \
-            Exit codes: 0, 1 or 2 as of "capbundle verify".
+            Also verifies the bundle, without checking trust. The same bundle gives the same body, byte for byte. \
+            Exit codes: 0, 1 or 2 as for "capbundle verify".
 
             Example:
               capbundle multipart cap.bundle -o body --headers headers
@@ -18,11 +18,11 @@ struct MultipartCommand: ParsableCommand {
                 curl -X POST -T body -H @headers -H @- URL
             """)
 
-    @Argument(help: "A bundle; - is a pipe.", completion: .file())
+    @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("The body to write, or - for a pipe.", valueName: "body"),
+        name: [.short, .long], help: ArgumentHelp("The body to write, or - for standard output.", valueName: "body"),
         completion: .file())
     var output: String
 
@@ -32,7 +32,7 @@ struct MultipartCommand: ParsableCommand {
 
     func validate() throws {
         try refuseTerminal(output, "a body")
-        if output == "-" && headers.path == "-" { throw ValidationError("only one of body and headers can be -") }
+        if output == "-" && headers.path == "-" { throw ValidationError("only one of BODY and --headers can be -") }
     }
 
     func run() throws {
@@ -57,7 +57,7 @@ struct HeadersOption: ParsableArguments {
     @Option(
         name: .customLong("headers"),
         help: ArgumentHelp(
-            "Write the Content-Type line of the request to this file.", discussion: "curl takes it with -H @FILE.",
+            "Write the Content-Type line of the request to this file.", discussion: "curl reads it with -H @FILE.",
             valueName: "file"), completion: .file())
     var path: String?
 }

@@ -13,9 +13,9 @@ struct PackCommand: ParsableCommand {
             capbundle pack --from0 --out-dir DIR [options] < NAMES
             """,
         discussion: """
-            RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and metadata.json. \
-            A bundle appears under its name whole and synced to disk, or not at all. With --out-dir each RAW becomes \
-            DIR/<name of RAW>.bundle; one that cannot be packed does not stop the others.
+            RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and \
+            metadata.json. A bundle gets its name only when it is complete and synced to disk. With --out-dir, \
+            each RAW becomes DIR/<name of RAW>.bundle, and a RAW that cannot be packed does not stop the others.
 
             Example:
               capbundle pack raw/ -o cap.bundle
@@ -23,11 +23,12 @@ struct PackCommand: ParsableCommand {
               capbundle pack captures/* --out-dir bundles
             """)
 
-    @Argument(help: ArgumentHelp("The raw folder; with --out-dir, several.", valueName: "raw"), completion: .directory)
+    @Argument(
+        help: ArgumentHelp("The raw folder, or several with --out-dir.", valueName: "raw"), completion: .directory)
     var raws: [String] = []
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for a pipe.", valueName: "file"),
+        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -41,7 +42,8 @@ struct PackCommand: ParsableCommand {
     var dryRun = false
 
     @Option(
-        help: ArgumentHelp("Write the upload body too.", discussion: "See capbundle multipart.", valueName: "body"),
+        help: ArgumentHelp(
+            "Also write the upload body to this file.", discussion: "See capbundle multipart.", valueName: "body"),
         completion: .file())
     var multipart: String?
 
@@ -73,10 +75,10 @@ struct PackCommand: ParsableCommand {
     private func validateOne() throws {
         guard raws.count == 1 else {
             throw ValidationError(
-                many.from0 ? "--from0 goes with --out-dir DIR" : "several captures need --out-dir DIR")
+                many.from0 ? "--from0 needs --out-dir DIR" : "several captures need --out-dir DIR")
         }
         guard dryRun || output != nil else { throw ValidationError("missing expected argument '--output <file>'") }
-        if headers.path != nil && multipart == nil { throw ValidationError("--headers goes with --multipart BODY") }
+        if headers.path != nil && multipart == nil { throw ValidationError("--headers needs --multipart BODY") }
         let places = [output, multipart, headers.path].compactMap(\.self)
         if places.count(where: { $0 == "-" }) > 1 { throw ValidationError("only one of the outputs can be -") }
         if !dryRun, let pipe = places.first(where: { $0 == "-" }) { try refuseTerminal(pipe, "a bundle") }
@@ -85,9 +87,9 @@ struct PackCommand: ParsableCommand {
     private func validateMany() throws {
         if output != nil { throw ValidationError("give either -o FILE or --out-dir DIR") }
         if multipart != nil || headers.path != nil {
-            throw ValidationError("--multipart is for one capture; capbundle multipart makes the body of a bundle")
+            throw ValidationError("--multipart and --headers do not work with --out-dir")
         }
-        if dryRun { throw ValidationError("--dry-run is for one capture") }
+        if dryRun { throw ValidationError("--dry-run does not work with --out-dir") }
     }
 
     func run() throws {
@@ -163,9 +165,9 @@ extension PackCommand {
         let packed = counts[.success] ?? 0
         let done = counts.values.reduce(0, +)
         if !format.json {
-            let failed = done > packed ? ", \(Quantity.number(done - packed, on: .messages)) could not be" : ""
+            let failed = done > packed ? ", \(Quantity.number(done - packed, on: .messages)) failed" : ""
             let left = run.items.count - done
-            let rest = left > 0 ? ", \(Quantity.number(left, on: .messages)) not looked at" : ""
+            let rest = left > 0 ? ", \(Quantity.number(left, on: .messages)) not tried" : ""
             diagnostic.note("packed \(Quantity.count(packed, "bundle", on: .messages)) into \(folder)\(failed)\(rest)")
         }
         let worst = ExitStatus.worst(counts.keys)

@@ -8,15 +8,15 @@ struct ShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Print what is inside a bundle.",
         discussion: """
-            Trust is not asked: this says what a bundle claims, and whether its contents and signature hold. Of a broken \
-            bundle it prints as much as can be read. Exit codes: 0, 1 or 2 as of "capbundle verify".
+            Shows what a bundle claims, and whether its contents and signature are valid; does not check trust. Of a \
+            damaged bundle, it prints as much as can be read. Exit codes: 0, 1 or 2 as for "capbundle verify".
 
             Example:
               capbundle show cap.bundle
             """,
         aliases: ["inspect"])
 
-    @Argument(help: "A bundle; - is a pipe.", completion: .file())
+    @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String
 
     @OptionGroup var format: JSONOption

@@ -9,8 +9,8 @@ struct SignRequestCommand: ParsableCommand {
         abstract: "Print the headers that authenticate one upload attempt.",
         usage: "capbundle sign-request BODY --device-id UUID [options]",
         discussion: """
-            Made for this moment and this body: servers refuse headers that are some minutes old, so they are never stored. \
-            Uses up no counter.
+            The headers are valid only for this body and for a few minutes, so make new ones for each attempt. Does \
+            not change the counter of the key.
 
             Example:
               capbundle sign-request body --device-id ID |
@@ -19,7 +19,7 @@ struct SignRequestCommand: ParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case curl, json }
 
-    @Argument(help: "The body that is sent; - is a pipe.", completion: .file())
+    @Argument(help: "The upload body, or - for standard input.", completion: .file())
     var body: String
 
     @Option(help: ArgumentHelp("The id that the server gave the device.", valueName: "uuid"))
@@ -30,7 +30,7 @@ struct SignRequestCommand: ParsableCommand {
             "Unix time in milliseconds.", discussion: "Default: now.", valueName: "ms"))
     var timestamp: Int?
 
-    @Option(help: "curl: a line a header, as curl -H @- takes them; json: an object.")
+    @Option(help: "curl: one header on each line, as curl -H @- reads them; json: an object.")
     var format: Format = .curl
 
     @OptionGroup var key: KeyOptions
@@ -42,7 +42,7 @@ struct SignRequestCommand: ParsableCommand {
         let hints = FileKind.hints(insteadOfABody: body, try source.kind)
         let hash = try RequestSignature.hash(source)
         // If the first part of a pipeline fails, its output is empty, and we must not sign that.
-        if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, which no upload body is", file: body) }
+        if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, expected an upload body", file: body) }
         if !hints.isEmpty {
             diagnostic.warning(
                 BundleError(.bodyBoundary, "is a capture bundle, not an upload body", file: body, hints: hints))

@@ -6,7 +6,7 @@ import SystemPackage
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Say which devices you vouch for.",
+        abstract: "Add, list and revoke the devices that you trust.",
         discussion: """
             Example:
               capbundle trust add my-rig my-rig.pem
@@ -23,8 +23,8 @@ struct TrustCommand: ParsableCommand {
                 capbundle trust add NAME --from BUNDLE [options]
                 """,
             discussion: """
-                Compare the key id that is printed with "capbundle key show" on the device before you rely on it. \
-                With --from the key is taken out of a bundle: then that comparison is all that vouches for it.
+                Before you rely on the key, compare the key id that this command prints with what "capbundle key show" \
+                prints on the device. With --from, nothing but this comparison shows whose key it is.
 
                 Example:
                   capbundle trust add my-rig my-rig.pem
@@ -48,10 +48,12 @@ struct TrustCommand: ParsableCommand {
         @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
         var rpid: String?
 
-        @Option(help: ArgumentHelp("Trust captures from this moment on.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp(
+                "Trust only captures from this time on (a date, or a time with a zone).", valueName: "time"))
         var validAfter: String?
 
-        @Option(help: ArgumentHelp("Trust captures before this moment.", valueName: "time"))
+        @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
         var validBefore: String?
 
         @OptionGroup var trust: TrustOptions
@@ -62,7 +64,7 @@ struct TrustCommand: ParsableCommand {
                 throw ValidationError("give either a key file or --from BUNDLE")
             }
             guard (level == .appleAppAttest) == (rpid != nil) else {
-                throw ValidationError("--level apple-appattest and --rpid go together")
+                throw ValidationError("give both --level apple-appattest and --rpid, or neither")
             }
         }
 
@@ -78,13 +80,13 @@ struct TrustCommand: ParsableCommand {
                 throw ValidationError(error.message)
             }
             if let after = device.validAfter, let before = device.validBefore, after >= before {
-                throw ValidationError("--valid-after is not before --valid-before")
+                throw ValidationError("--valid-after must be earlier than --valid-before")
             }
             let path = try trust.pathToChange(warn: diagnostic.warning)
             try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
             try format.json ? Output.json(device.json) : Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
-            diagnostic.note("compare the key id with \"capbundle key show\" on the device")
+            diagnostic.note("check that this prints the same key id on the device: capbundle key show")
         }
 
         private func point() throws -> DevicePoint {
@@ -112,7 +114,7 @@ struct TrustCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Print the devices of the trust file.",
+            abstract: "List the devices in the trust file.",
             discussion: """
                 Example:
                   capbundle trust list
@@ -142,8 +144,9 @@ struct TrustCommand: ParsableCommand {
             commandName: "revoke",
             abstract: "Refuse everything that a device ever signed.",
             discussion: """
-                The key stays in the file, marked as revoked; bundles that it signed answer 4 from now on, old ones too, \
-                since whoever has the key chooses the time that a bundle claims.
+                The key stays in the file, marked as revoked. From now on, "capbundle verify" ends with 4 for every \
+                bundle that the key signed. This includes old bundles, because anyone with the key can choose the time \
+                in a bundle.
 
                 Example:
                   capbundle trust revoke my-rig
@@ -157,7 +160,7 @@ struct TrustCommand: ParsableCommand {
         func run() throws {
             let path = try trust.pathToChange(warn: diagnostic.warning)
             let count = try TrustFile.update(path: path) { file throws(BundleError) in try file.revoke(name: name) }
-            diagnostic.note(count == 0 ? "\(name) was revoked before" : "\(name) is revoked in \(path)")
+            diagnostic.note(count == 0 ? "\(name) was already revoked" : "\(name) is revoked in \(path)")
         }
     }
 }

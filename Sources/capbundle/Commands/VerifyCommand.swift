@@ -7,15 +7,15 @@ import SystemPackage
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verify bundles: are they whole, and who vouches for the device that signed?",
+        abstract: "Check that bundles are unchanged and that a trusted device signed them.",
         usage: """
             capbundle verify FILE... [options]
             capbundle verify --from0 [options] < NAMES
             """,
         discussion: """
-            Exit codes: 0 verified, 1 contents or signature wrong, 2 not a well-formed bundle, 3 nobody vouches for the \
-            device, 4 not acceptable (revoked, outside its window, withheld, a --require not met). Of several files the \
-            worst wins.
+            Exit codes: 0 verified, 1 contents or signature wrong, 2 not a well-formed bundle, 3 device not in the \
+            trust file, 4 not acceptable (key revoked or not trusted at that time, entries withheld, --require not \
+            met). With several files, the worst result decides.
 
             Example:
               capbundle verify cap.bundle
@@ -23,7 +23,7 @@ struct VerifyCommand: ParsableCommand {
               find archive -type f -print0 | capbundle verify --from0 --json
             """)
 
-    @Argument(help: ArgumentHelp("Bundles; - is a pipe.", valueName: "file"), completion: .file())
+    @Argument(help: ArgumentHelp("The bundles, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String] = []
 
     @OptionGroup var demands: DemandOptions
@@ -34,7 +34,7 @@ struct VerifyCommand: ParsableCommand {
     func validate() throws {
         try many.validate(names: files, of: "bundle")
         if files.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- stands for one pipe, so it can be given once")
+            throw ValidationError("- means standard input and can be given only once")
         }
     }
 
@@ -58,7 +58,7 @@ struct VerifyCommand: ParsableCommand {
         report.faults.forEach(diagnostic.hints)
         if report.verdict == .unknownDevice && file != "-" {
             diagnostic.note(
-                "if that key id is the one that the device itself shows, vouch for it with",
+                "if \"capbundle key show\" prints this key id on the device, trust it with",
                 command: "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))")
         }
         return ExitStatus(report.verdict)

@@ -11,7 +11,7 @@ enum InspectionRendering {
         guard let manifest = report.manifest else {
             lines += Facts.table(report).lines
             if !inspection.unsignedEntries.isEmpty {
-                lines.append("entries, by their headers alone:")
+                lines.append("entries, read from their headers only:")
                 var table = TextTable()
                 for entry in inspection.unsignedEntries {
                     table.add(Visible.text(entry.name), Quantity.bytes(entry.size))
@@ -57,7 +57,7 @@ enum InspectionRendering {
         switch report.verdict {
         case .altered: return "\(name): a capture bundle whose contents or signature are WRONG; what it says:"
         case .malformed: return "\(name): NOT a well-formed capture bundle; what could be read:"
-        case .verified, .unknownDevice, .unacceptable: return "\(name): a sound capture bundle; trust was not asked"
+        case .verified, .unknownDevice, .unacceptable: return "\(name): a sound capture bundle; trust was not checked"
         }
     }
 
@@ -79,11 +79,11 @@ enum InspectionRendering {
             return table
         }
         func metres(_ value: Float?) -> String {
-            value.map { Quantity.decimal(Double($0), places: 3) + " m" } ?? "no sample is measured"
+            value.map { Quantity.decimal(Double($0), places: 3) + " m" } ?? "no measured sample"
         }
         table.add("nearest", metres(statistics.minimum))
         let isTooLarge = statistics.samples > DepthStatistics.medianLimit
-        table.add("median", isTooLarge ? "not computed for so many samples" : metres(statistics.median))
+        table.add("median", isTooLarge ? "not computed (too many samples)" : metres(statistics.median))
         table.add("farthest", metres(statistics.maximum))
         table.add("missing", Quantity.decimal(statistics.missingShare * 100, places: 1) + " %")
         if statistics.meaningless > 0 {

@@ -40,9 +40,9 @@ enum ReportRendering {
     /// Explains who signed the facts of a damaged bundle.
     static func origin(_ report: VerificationReport, signed: String) -> [String] {
         guard [.altered, .malformed].contains(report.verdict), report.manifest != nil else { return [] }
-        guard report.isManifestGenuine else { return ["no good signature: anyone can have written this"] }
+        guard report.isManifestGenuine else { return ["no valid signature: anyone could have written this"] }
         let replaced = report.paths(.altered).map(\.description).joined(separator: ", ")
-        let list = replaced.isEmpty ? [] : ["replaced since then: \(replaced)"]
+        let list = replaced.isEmpty ? [] : ["replaced after signing: \(replaced)"]
         return ["the manifest is genuine, \(signed)"] + list
     }
 
@@ -59,11 +59,11 @@ enum ReportRendering {
 
     private static func explanation(_ topic: String) -> String? {
         switch topic {
-        case "trust": "trust: not checked, because the bundle has no good signature"
-        case "counter": "the counter: whether it was seen before (a replay) is not looked up"
-        case "time": "the time: it is what the device claimed, no time stamp vouches for it"
-        case "scene": "the scene: a signature shows which key signed, not what was before the lens"
-        case "chain": "the chain: the captures before and after this one were not looked at"
+        case "trust": "trust: not checked, because the bundle has no valid signature"
+        case "counter": "the counter: not compared with earlier ones, so a replay is not detected"
+        case "time": "the time: the device claims it, and no time stamp proves it"
+        case "scene": "the scene: a signature shows which key signed, not what was in front of the lens"
+        case "chain": "the chain: the captures before and after this one were not checked"
         default: nil
         }
     }

@@ -19,7 +19,7 @@ struct DoubtfulDepthTests {
         arguments: [
             ([1669.922], "about 1670 m, expected 0.05 to 100 m; it looks like millimetres"),
             ([0.0334], "about 0.0333 m, expected 0.05 to 100 m"), ([3.0e38], "expected 0.05 to 100 m"),
-            ([.nan, 0, -1, .infinity], "no sample in it is measured"),
+            ([.nan, 0, -1, .infinity], "it has no measured sample"),
         ] as [([Float], String)])
     func warnsWithTheMedian(_ samples: [Float], _ words: String) throws {
         let twelve = (0..<12).map { samples[$0 % samples.count] }

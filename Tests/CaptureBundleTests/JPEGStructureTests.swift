@@ -24,25 +24,25 @@ struct JPEGStructureTests {
         ("fill bytes", { JPEGPieces.photo(with: [0xff, 0xff, 0xff] + $0) }, nil),
         (
             "stray bytes", { JPEGPieces.photo(with: [1, 2, 3] + $0, at: 71) },
-            "bytes from 71 to 74 belong to no segment"
+            "bytes from 71 to 74 are not in a segment"
         ),
         (
             "stray bytes with 0xff", { JPEGPieces.photo(with: [0xff, 0, 9] + $0, at: 71) },
-            "the two bytes at 71 are no marker"
+            "the two bytes at 71 are not a marker"
         ),
         ("a length too small", { JPEGPieces.photo(with: [0xff, 0xe5, 0, 1] + $0) }, "at byte 2 has a bad length"),
         (
             "a length too large", { JPEGPieces.photo(with: [0xff, 0xe5, 0xff, 0xff] + $0) },
             "at byte 2 has a bad length"
         ),
-        ("an end before the scan", { JPEGPieces.photo(with: [0xff, 0xd9] + $0) }, "before any scan, at byte 2"),
+        ("an end before the scan", { JPEGPieces.photo(with: [0xff, 0xd9] + $0) }, "before the first scan, at byte 2"),
         ("a second start", { JPEGPieces.photo(with: [0xff, 0xd8] + $0) }, "a second image begins at byte 2"),
         ("no frame", { Array(photo[..<2]) + $0 + photo[scan...] }, "has no frame header"),
         ("no end", { JPEGPieces.photo(with: $0).dropLast(2) }, "no end marker"),
         ("in the scan", { Array(photo.dropLast(2)) + $0 + photo.suffix(2) }, nil),
         (
             "in the scan, which goes on",
-            { Array(photo.dropLast(2)) + JPEGPieces.segment(0xfe, []) + $0 + [7, 0xff, 0xd9] }, "belong to no segment"
+            { Array(photo.dropLast(2)) + JPEGPieces.segment(0xfe, []) + $0 + [7, 0xff, 0xd9] }, "are not in a segment"
         ),
         ("after the end", { photo + $0 }, nil),
         ("after the end and stray bytes", { photo + [0, 0, 0xff, 0xff, 0xe1, 0, 0] + $0 }, nil),

@@ -134,7 +134,7 @@ struct RawCaptureTests {
         let capture = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions(location: .omit))
         #expect(capture.remarks.map(\.code) == ["photo.structure", "photo.position"])
         #expect(capture.remarks.map(\.weight) == [.warning, .warning])
-        #expect(capture.remarks[0].message.contains("the bytes from 71 to 74 belong to no segment"))
+        #expect(capture.remarks[0].message.contains("the bytes from 71 to 74 are not in a segment"))
     }
 
     @Test(

@@ -143,7 +143,7 @@ public final class BundleReader {
 
     private func readFixed(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
         guard let header = try readHeader() else {
-            throw BundleError(.containerHeader, "zero bytes where the header of \(name) was expected")
+            throw BundleError(.containerHeader, "found zero bytes, expected the header of \(name)")
         }
         guard Self.isPath(header.name) else { throw Self.badPath(header.name) }
         guard !seen.contains(Array(header.name.utf8)) else { throw duplicate(header.name) }
@@ -225,15 +225,15 @@ extension BundleReader {
                         "line ends were changed in transit (LF became CR LF); get the file again, in binary mode")
                 }
                 let digits = version.prefix { (0x21...0x7e).contains($0) }
-                let shown = digits.isEmpty ? "no version" : "version \(String(decoding: digits, as: UTF8.self))"
-                throw BundleError(.containerVersion, "\(shown) of the format; this program knows version 1")
+                let shown = digits.isEmpty ? "has no version" : "has version \(String(decoding: digits, as: UTF8.self))"
+                throw BundleError(.containerVersion, "\(shown) of the format; this program reads version 1")
             }
         }
         let kind = FileKind(bytes)
         throw BundleError(
             .containerMagic,
             kind.map { "is \($0.words), not a capture bundle" }
-                ?? "is not a capture bundle: its first bytes are not those of one",
+                ?? "is not a capture bundle: its first bytes are wrong",
             hints: FileKind.hints(insteadOfABundle: source.name, kind))
     }
 }

@@ -58,7 +58,7 @@ struct UstarHeader {
     init(_ block: [UInt8]) throws(BundleError) {
         let name = Array(block[..<100].prefix { $0 != 0 })
         guard !name.isEmpty, name.count <= BundleLimits.pathBytes else {
-            throw BundleError(.containerHeader, "a header whose name field holds no name of 1 to 99 bytes")
+            throw BundleError(.containerHeader, "a header has no name of 1 to 99 bytes in its name field")
         }
         // The conversion changes bytes that are not UTF-8. No valid path has such bytes, and rule C8 refuses them.
         let text = String(decoding: name, as: UTF8.self)

@@ -34,11 +34,11 @@ package struct Assertion: Sendable {
         guard reader.head(.map) == 2, reader.text() == Self.signatureName, let der = reader.byteString(),
             reader.text() == Self.authenticatorDataName, let data = reader.byteString(), reader.isAtEnd
         else {
-            throw BundleError(.assertionEncoding, "not the CBOR map of signature and authenticatorData")
+            throw BundleError(.assertionEncoding, "is not the CBOR map with signature and authenticatorData")
         }
         let signature = try native { () throws(NativeError) in try ECDSASignature(der: der) }
         guard let signature else {
-            throw BundleError(.assertionDER, "the signature is not the DER of two integers in range")
+            throw BundleError(.assertionDER, "the signature is not DER with two integers in the allowed range")
         }
         self.signature = signature
         authenticatorData = try AuthenticatorData(data)

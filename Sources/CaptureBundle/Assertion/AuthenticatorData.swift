@@ -49,7 +49,8 @@ public struct AuthenticatorData: Hashable, Sendable {
         let expected: UInt8 = kind == .diskKey ? 0x00 : 0x40
         if !rest.isEmpty && (kind == .diskKey || !Self.isAppleMap(rest)) {
             faults.append(
-                BundleError(.assertionAuthData, "authenticatorData has \(rest.count) bytes too many after the first 37")
+                BundleError(
+                    .assertionAuthData, "authenticatorData has \(rest.count) unexpected bytes after the first 37")
             )
         }
         if flags != expected {
@@ -57,7 +58,7 @@ public struct AuthenticatorData: Hashable, Sendable {
             faults.append(BundleError(.assertionFlags, message))
         }
         if kind == .diskKey && counter == 0 {
-            faults.append(BundleError(.assertionCounter, "the counter is 0, a disk key's begins at 1"))
+            faults.append(BundleError(.assertionCounter, "the counter is 0, but a disk key counts from 1"))
         }
         return faults
     }

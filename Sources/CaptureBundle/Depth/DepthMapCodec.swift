@@ -35,7 +35,7 @@ package enum DepthMapCodec {
             made = try spool.finish()
         }
         guard made.size <= size.entryLimit else {
-            throw BundleError(.internalFailure, "a compressed depth map of \(made.size) bytes, for \(size) samples")
+            throw BundleError(.internalFailure, "the depth map of \(size) samples has \(made.size) bytes compressed")
         }
         return made
     }

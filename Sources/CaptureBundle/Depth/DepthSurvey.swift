@@ -38,7 +38,7 @@ struct DepthSurvey {
 
     /// What is found where the depth map is not plausible, with its number.
     var finding: String {
-        guard let median else { return "no sample in it is measured" }
+        guard let median else { return "it has no measured sample" }
         return "its median is about \(Self.rounded(median)) m, expected \(Self.range)"
     }
 

@@ -69,8 +69,8 @@ public enum PublicKeyFile {
             throw BundleError(
                 .keyDamaged,
                 other.map { "is \($0.words), expected a PEM file with a public key on P-256" }
-                    ?? "not a PEM file with a public key on P-256", file: name,
-                hints: other?.hints ?? ["capbundle key public prints one"])
+                    ?? "is not a PEM file with a public key on P-256", file: name,
+                hints: other?.hints ?? ["to print one on the device: capbundle key public"])
         }
         return try DevicePoint(bytes: key.point)
     }

@@ -11,7 +11,7 @@ extension DeviceKeyFile {
         guard !FileStatus.exists(path) else {
             throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
         }
-        let another = "key new needs this name; move the file away, or choose another place with --key"
+        let another = "a new key needs this file name; move the file away, or choose another place with --key"
         if let lock = try? FileStatus.ofName(lockPath), lock.kind != .file || lock.size > 0 {
             throw .exists(lockPath, hint: another)
         }
@@ -20,7 +20,7 @@ extension DeviceKeyFile {
             guard let state = try plainFile(statePath).flatMap({ try? DeviceKeyState.decode($0) }), state.counter == 0
             else {
                 let hint =
-                    "a key has used this state: bring that key back, move the file away, or choose another --key"
+                    "a key signed with this state file: restore that key, move this file away, or choose another --key"
                 throw .exists(statePath, hint: hint)
             }
             unused = state.keyID

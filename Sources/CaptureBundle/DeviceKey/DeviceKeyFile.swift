@@ -89,7 +89,7 @@ public struct DeviceKeyFile: Sendable {
                 throw BundleError(
                     .keyDamaged,
                     other.map { "is \($0.words), expected a private key (PKCS#8 PEM, P-256)" }
-                        ?? "not a PKCS#8 PEM file with a P-256 key", file: path, hints: other?.hints ?? [])
+                        ?? "is not a PKCS#8 PEM file with a P-256 key", file: path, hints: other?.hints ?? [])
             case .native(let native):
                 throw .unexpected(native)
             }
@@ -112,7 +112,10 @@ public struct DeviceKeyFile: Sendable {
         if FileStatus.exists(publicPath), try publicFile() != own {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
-                hints: ["move this file away; the next command that needs it makes it again from the key"])
+                hints: [
+                    "move this file away and make it again: "
+                        + "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath))"
+                ])
         }
         return own
     }
@@ -125,7 +128,8 @@ public struct DeviceKeyFile: Sendable {
             throw BundleError(
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
                 hints: [
-                    "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath)) makes it again, if the key has no passphrase"
+                    "to make it again: "
+                        + "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath))"
                 ])
         }
         let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
@@ -183,7 +187,8 @@ public struct DeviceKeyFile: Sendable {
         let known = try soundState(of: keyID)
         if let known, known.counter > counter {
             throw BundleError(
-                .keyState, "the state is sound and at counter \(known.counter); it cannot go back to \(counter)",
+                .keyState,
+                "the state file is intact with counter \(known.counter), which cannot be lowered to \(counter)",
                 file: statePath)
         }
         var state: DeviceKeyState
@@ -247,7 +252,7 @@ extension DeviceKeyFile {
             BundleError(
                 .keyState, reason, file: statePath,
                 hints: [
-                    "find the highest counter that this key ever signed with (capbundle show on its newest bundle)",
+                    "find the highest counter that this key signed with; its newest bundle has it: capbundle show FILE",
                     "then: capbundle key recover --counter N\(option)",
                 ])
         }
@@ -262,7 +267,7 @@ extension DeviceKeyFile {
             throw BundleError(
                 .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
                 hints: [
-                    "bring the files of one key together again",
+                    "put the .pub and .state files back beside the key to which they belong",
                     "if this key's state is lost, move that file away; then: capbundle key recover --counter N\(option)",
                 ])
         }

@@ -184,7 +184,7 @@ private final class ExtractionFolder {
                 let isLink = FileStatus.isLink(path)
                 throw BundleError(
                     .outputUnusable, "is a \(isLink ? "symbolic link" : "file"), expected a folder", file: path,
-                    hints: isLink ? ["to use the folder that the link points to, put a slash behind the name"] : [])
+                    hints: isLink ? ["to use the folder that the link points to, add a slash to the name"] : [])
             }
             throw .writing(path, error)
         }

@@ -13,11 +13,11 @@ extension FileKind {
         case .tar: return ["if bundles are in it, unpack it first: tar -xf \(word)"]
         case .compressed: return unpacking(path, kind).map { [$0] } ?? []
         case .uploadBody:
-            return ["to make the bundle of an upload body again: capbundle from-body \(word) -o FILE"]
+            return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
         case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
             let raw = FolderContents(path.folder)
             return raw?.isRawCapture == true
-                ? raw?.hints ?? [] : ["a bundle is made from a raw folder: capbundle pack RAW -o FILE"]
+                ? raw?.hints ?? [] : ["to make a bundle from a raw folder: capbundle pack RAW -o FILE"]
         case .movie, .document, .text, .program, .bundle: return []
         }
     }
@@ -25,7 +25,7 @@ extension FileKind {
     /// For a file where an upload body was expected.
     package static func hints(insteadOfABody name: String, _ kind: FileKind?) -> [String] {
         guard kind?.family == .bundle, name != "-" else { return [] }
-        return ["to make an upload body of it: capbundle multipart \(ShellWord.quote(FilePath(name))) -o BODY"]
+        return ["to make an upload body from it: capbundle multipart \(ShellWord.quote(FilePath(name))) -o BODY"]
     }
 
     /// For a file where a raw folder was expected.
@@ -37,7 +37,7 @@ extension FileKind {
         case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
         case .bundle: return ["it is packed already; to check it: capbundle verify \(word)"]
         case .uploadBody:
-            return ["to make the bundle of an upload body again: capbundle from-body \(word) -o FILE"]
+            return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
         default:
             let raw = FolderContents(path.folder)
             return raw?.isRawCapture == true
@@ -76,11 +76,15 @@ package struct FolderContents {
 
     package var hints: [String] {
         let word = ShellWord.quote(path)
-        if isRawCapture { return ["\(word) is a raw capture; to make a bundle of it: capbundle pack \(word) -o FILE"] }
+        if isRawCapture {
+            return ["\(word) is a raw capture; to make a bundle from it: capbundle pack \(word) -o FILE"]
+        }
         if let bundle = bundles.first, bundles.count == 1 {
-            return ["it holds a bundle: capbundle verify \(ShellWord.quote(path.appending(bundle)))"]
+            return ["it holds a bundle; to check it: capbundle verify \(ShellWord.quote(path.appending(bundle)))"]
         }
         if bundles.isEmpty { return [] }
-        return ["it holds \(bundles.count) bundles: capbundle verify \(word == "/" ? "" : word)/*.bundle"]
+        return [
+            "it holds \(bundles.count) bundles; to check them: capbundle verify \(word == "/" ? "" : word)/*.bundle"
+        ]
     }
 }

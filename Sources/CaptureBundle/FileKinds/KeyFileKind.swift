@@ -15,7 +15,7 @@ struct KeyFileKind {
         let isFile = name != "-"
         if start.contains("-----BEGIN OPENSSH PRIVATE KEY-----") {
             self.init(
-                "an SSH private key", isFile ? ["keep it secret; a device has a key of its own: capbundle key new"] : []
+                "an SSH private key", isFile ? ["keep it secret; to make a device key: capbundle key new"] : []
             )
         } else if start.contains("PRIVATE KEY-----") {
             let half = FilePath(name).adding(".pub")
@@ -32,11 +32,13 @@ struct KeyFileKind {
             self.init(
                 "an SSH public key", isFile ? ["to convert it: ssh-keygen -e -m PKCS8 -f \(word) > NAME.pem"] : [])
         } else if start.hasPrefix("ssh-") || start.hasPrefix("ecdsa-") {
-            self.init("an SSH public key that is not on P-256", ["capbundle key public prints a key of the right kind"])
+            self.init(
+                "an SSH public key that is not on P-256", ["to print the right key on the device: capbundle key public"]
+            )
         } else if let kind = FileKind(bytes), kind.family == .bundle, isFile {
             self.init(kind.words, ["to take the key out of a bundle: capbundle trust add NAME --from \(word)"])
         } else if let kind = FileKind(bytes), ![.text, .uploadBody].contains(kind.family) {
-            self.init(kind.words, ["capbundle key public prints a key of the right kind"])
+            self.init(kind.words, ["to print the right key on the device: capbundle key public"])
         } else {
             return nil
         }
@@ -52,7 +54,7 @@ struct KeyFileKind {
         } else if start.contains("-----BEGIN CERTIFICATE-----") {
             self.init("a certificate", [])
         } else if start.contains("-----BEGIN OPENSSH PRIVATE KEY-----") {
-            self.init("an SSH private key", ["a device has a key of its own: capbundle key new"])
+            self.init("an SSH private key", ["to make a device key: capbundle key new"])
         } else {
             return nil
         }

@@ -63,7 +63,7 @@ extension Manifest {
         let fields = try ManifestObject(canonicalRoot(bytes), at: "the manifest")
         guard fields.value["version"]?.integer == version else {
             guard fields.value["version"] != nil else { throw fields.missing("version") }
-            throw BundleError(.manifestVersion, "version is not 1, the only version that this program knows")
+            throw BundleError(.manifestVersion, "version is not 1, the only version that this program reads")
         }
         try fields.allow(["captured_at", "chain", "depth", "device", "entries", "id", "version"])
         let capturedAt = try decodeTime(fields)
@@ -95,7 +95,7 @@ extension Manifest {
         guard let root else {
             throw BundleError(.manifestCanonical, "not in canonical form (RFC 8785)")
         }
-        guard root.members != nil else { throw BundleError(.manifestCanonical, "\(root.kind), not an object") }
+        guard root.members != nil else { throw BundleError(.manifestCanonical, "is \(root.kind), expected an object") }
         if let breach = breach(in: root) { throw BundleError(.manifestCanonical, breach) }
         return root
     }
@@ -165,7 +165,7 @@ extension Manifest {
         guard path != .location || size == BundleLimits.locationBytes else {
             throw BundleError(
                 size > BundleLimits.locationBytes ? .manifestLimit : .manifestValue,
-                "location.json: \(size) bytes, it always has \(BundleLimits.locationBytes)")
+                "location.json: \(size) bytes, expected \(BundleLimits.locationBytes)")
         }
         return ManifestEntry(
             path: path, mediaType: mediaType, size: size, sha256: sha256, isWithholdable: isWithholdable)
@@ -220,7 +220,8 @@ extension Manifest {
         let seq = try fields.integer("seq")
         let prev = fields.value["prev"] == nil ? nil : try fields.digest("prev")
         guard seq >= 1, (seq == 1) == (prev == nil) else {
-            throw BundleError(.manifestChain, "seq \(seq) \(prev == nil ? "without" : "with") prev")
+            throw BundleError(
+                .manifestChain, "seq \(seq) is \(prev == nil ? "without" : "with") prev; only seq 1 has no prev")
         }
         return ChainLink(seq: seq, prev: prev)
     }

@@ -28,7 +28,7 @@ public struct CaptureMetadata: Sendable {
     ///
     /// - Throws: the first fault, with the others in `further`.
     init(_ root: JSONValue) throws(BundleError) {
-        guard root.members != nil else { throw Self.wrong("\(root.kind), expected an object") }
+        guard root.members != nil else { throw Self.wrong("is \(root.kind), expected an object") }
         self.root = root
         var faults = FaultList()
         let time = faults.attempt { () throws(BundleError) in try Self.time(root) }

@@ -24,7 +24,7 @@ public struct GeoPosition: Sendable {
 
     /// Checks a flat object with latitude and longitude: rule L2 without salt and padding.
     init(_ root: JSONValue) throws(BundleError) {
-        guard let members = root.members else { throw Self.wrong("\(root.kind), expected an object") }
+        guard let members = root.members else { throw Self.wrong("is \(root.kind), expected an object") }
         for member in members {
             switch member.value {
             case .object, .array:
@@ -82,7 +82,7 @@ public struct GeoPosition: Sendable {
     /// - Throws: `location.value` if the members do not fit 512 bytes or use the names `salt` or `pad`.
     func encode(secret: [UInt8], photo: Digest, capturedAt: CaptureTime) throws(BundleError) -> [UInt8] {
         for name in [Self.saltName, Self.padName] where root[name] != nil {
-            throw Self.wrong("a member called \(name), a name that the format reserves")
+            throw Self.wrong("the member \(name) has a name that the format reserves")
         }
         let own = String(decoding: CanonicalJSON.encode(root), as: UTF8.self)
         let lines = ["capture-bundle location salt v1", photo.description, capturedAt.description, own]

@@ -59,7 +59,7 @@ public enum OutputPlace: Hashable, Sendable {
             try refuseFolder(path)
             let whole = path.lastComponent.map { path.folder.resolved.appending($0) } ?? path
             if let other = seen.updateValue(path, forKey: whole) {
-                throw BundleError(.outputUnusable, "is named for two outputs", file: other)
+                throw BundleError(.outputUnusable, "is given for two outputs", file: other)
             }
             if let input, input.kind == .file, let there = try? FileStatus.of(path), there.isSameFile(as: input) {
                 throw BundleError(.outputUnusable, "is also the input, expected another name", file: path)

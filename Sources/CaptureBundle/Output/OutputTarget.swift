@@ -60,7 +60,7 @@ final class OutputTarget {
         }
     }
 
-    private static let spoolHint = "name another folder with TMPDIR"
+    private static let spoolHint = "choose another folder for temporary files: export TMPDIR=FOLDER"
 
     static func spoolFailure(_ error: NativeError) -> BundleError {
         BundleError(

@@ -41,13 +41,14 @@ public struct PackingRun: Sendable {
             if item.problem == nil, let name = item.output.path?.name,
                 let other = owners.updateValue(item.raw, forKey: name)
             {
-                throw BundleError(.rawClash, "\(name) would be the bundle of \(other) too", file: item.raw)
+                throw BundleError(
+                    .rawClash, "its bundle would get the name \(name), as would that of \(other)", file: item.raw)
             }
             return item
         }
         guard FileStatus.exists(folder) else { return }
         guard (try? FileStatus.of(folder))?.kind == .folder else {
-            throw BundleError(.outputUnusable, "is no folder", file: folder)
+            throw BundleError(.outputUnusable, "is not a folder", file: folder)
         }
         for item in items where item.problem == nil { try item.output.examine() }
     }
@@ -71,7 +72,7 @@ public struct PackingRun: Sendable {
 
     private static func bundleName(_ raw: FilePath) throws(BundleError) -> FilePath.Component {
         guard let name = raw.name ?? raw.resolved.name else {
-            throw BundleError(.rawCapture, "has no name to give the bundle", file: raw)
+            throw BundleError(.rawCapture, "has no name, so its bundle cannot be named after it", file: raw)
         }
         let bundle = name.adding(".bundle")
         guard bundle.bytes.count <= FilePath.nameLimit else {
@@ -152,7 +153,7 @@ private struct MadeFolder {
             made = try DirectoryHandle.create(path, mode: 0o777)
             handle = try FolderHandle(path)
         } catch {
-            if error.isNoFolder { throw BundleError(.outputUnusable, "is no folder", file: path) }
+            if error.isNoFolder { throw BundleError(.outputUnusable, "is not a folder", file: path) }
             throw .writing(path, error)
         }
     }

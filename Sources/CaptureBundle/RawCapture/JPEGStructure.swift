@@ -141,16 +141,16 @@ package struct JPEGWalk {
                 next += 1
                 return
             }
-            if position > next { note("the bytes from \(next) to \(position) belong to no segment") }
+            if position > next { note("the bytes from \(next) to \(position) are not in a segment") }
         }
         switch marker {
-        case 0x00, 0x02...0xbf, 0xff: note("the two bytes at \(position) are no marker")
+        case 0x00, 0x02...0xbf, 0xff: note("the two bytes at \(position) are not a marker")
         case 0x01, 0xd0...0xd7: next = position + 2
         case 0xd8:
             note("a second image begins at byte \(position), before the first has ended")
             next = position + 2
         case 0xd9:
-            if hasScan { phase = .rest } else { note("an end marker stands before any scan, at byte \(position)") }
+            if hasScan { phase = .rest } else { note("an end marker comes before the first scan, at byte \(position)") }
             next = position + 2
         default: beginSegment(marker, at: position, length: length ?? 0, data)
         }

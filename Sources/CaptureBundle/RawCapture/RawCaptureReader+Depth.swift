@@ -9,7 +9,7 @@ extension RawCaptureReader {
         let name = Self.depthName
         let isThere = search.holds(name)
         if options.withoutDepth {
-            if isThere { remark(.note, "raw.ignored", name, "left out, as --no-depth says") }
+            if isThere { remark(.note, "raw.ignored", name, "left out because of --no-depth") }
             return nil
         }
         var faults = FaultList()
@@ -77,7 +77,7 @@ extension RawCaptureReader {
         if let given = options.depthSize { return given }
         guard let said else {
             throw wrong(
-                name, "depth_map_dimensions is missing, so the size of \(Self.depthName) is not known",
+                name, "depth_map_dimensions is missing, expected the width and height of \(Self.depthName)",
                 hints: ["add it, or give the size with --depth-size WIDTHxHEIGHT"])
         }
         guard let size = DepthSize(width: said.width, height: said.height) else {
@@ -109,6 +109,6 @@ extension RawCaptureReader {
         guard isAcross else { return }
         remark(
             .warning, "raw.turned", Self.depthName,
-            "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be turned")
+            "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be rotated")
     }
 }

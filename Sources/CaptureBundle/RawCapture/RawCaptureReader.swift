@@ -138,7 +138,7 @@ extension RawCaptureReader {
         for member in CaptureMetadata.namesThatLookLikeAPosition(in: .object(kept)) {
             remark(
                 .warning, "metadata.position", name,
-                "the member \(member) looks like a position and is kept as it is, whatever --location says")
+                "the member \(member) looks like a position and is kept; --location does not change it")
         }
         var position: GeoPosition?
         if let root = metadata.root["location"], root.kind != JSONValue.null.kind {
@@ -151,7 +151,7 @@ extension RawCaptureReader {
         if photo?.holdsPosition == true && (options.location != .exact || position == nil) {
             remark(
                 .warning, "photo.position", Self.photoName,
-                "holds a position in its EXIF or XMP, which stays in it, as every byte of the photo does")
+                "holds a position in its EXIF or XMP, which is kept: the photo is packed unchanged")
         }
         do {
             return try position?.applying(options.location)

@@ -62,19 +62,19 @@ struct RawFolderSearch {
                 name, "\(other.name) is \(other.kind.words), expected a JPEG",
                 PhotoAdvice.hints(at: path, other.kind, to: folder.appending(name)))
         }
-        return missing(name, "a raw folder holds the photo under this name", [])
+        return missing(name, "a raw folder must hold the photo under this name", [])
     }
 
     func missingMetadata(_ name: String) -> BundleError {
         let texts = candidates([".json"])
         if let text = texts.first, texts.count == 1 {
-            return missing(name, "\(text) is there", ["if that describes the capture, " + renaming(text, to: name)])
+            return missing(name, "found \(text)", ["if that describes the capture, " + renaming(text, to: name)])
         }
         let example =
             #"{"captured_at":"2026-03-14T15:09:26+01:00","device_model":"NAME","#
             + #""depth_map_dimensions":{"width":256,"height":192}}"#
         return missing(
-            name, "a raw folder says in it when and with what was captured", ["it needs at least: \(example)"])
+            name, "it must give the time of the capture and the model of the device", ["it needs at least: \(example)"])
     }
 
     func missingDepth(_ name: String, _ size: DepthSize?) -> BundleError {
@@ -96,13 +96,14 @@ struct RawFolderSearch {
             }
         }
         guard let other = found.first else { return missing(name, "expected \(DepthAdvice.expected(size))", [without]) }
-        return missing(name, "\(other) is there; expected \(DepthAdvice.expected(size))", [without])
+        return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [without])
     }
 
     /// For a folder that is not a capture, but holds some.
     private var capturesBelow: [String] {
         let isAnyBelow = names.prefix(Self.most).contains { FileStatus.exists(folder.appending("\($0)/photo.jpg")) }
         let word = ShellWord.quote(folder)
-        return isAnyBelow ? ["each folder in it is a capture: capbundle pack \(word)/* --out-dir BUNDLES"] : []
+        return isAnyBelow
+            ? ["it contains raw folders; to pack them all: capbundle pack \(word)/* --out-dir BUNDLES"] : []
     }
 }

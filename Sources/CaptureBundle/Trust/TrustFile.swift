@@ -73,7 +73,7 @@ public struct TrustFile: Sendable {
             }
             if known.name == device.name {
                 throw BundleError(
-                    .trustExists, "a device called \(device.name) is already there, with another key",
+                    .trustExists, "the name \(device.name) is already used for another key",
                     hints: ["choose another name"])
             }
         }
@@ -86,7 +86,7 @@ public struct TrustFile: Sendable {
     /// - Throws: `trust.name` if no line has the name.
     public mutating func revoke(name: String) throws(BundleError) -> Int {
         guard devices.contains(where: { $0.name == name }) else {
-            throw BundleError(.trustName, "no device called \(name)")
+            throw BundleError(.trustName, "no device has the name \(name)")
         }
         var count = 0
         lines = lines.map { line in

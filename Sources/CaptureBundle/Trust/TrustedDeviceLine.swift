@@ -62,7 +62,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     /// Parses a line. The errors that it throws do not name the file yet.
     package init(parsing line: String) throws(BundleError) {
         guard line.utf8.last != UInt8(ascii: "\r") else {
-            throw BundleError(.trustFile, "ends in a carriage return; lines end in LF alone")
+            throw BundleError(.trustFile, "ends with CR LF, expected LF only")
         }
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let fields = line.utf8.split(whereSeparator: isSpace).map { String(decoding: $0, as: UTF8.self) }
@@ -79,7 +79,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         point = try DevicePoint(bytes: bytes)
         if fields.count == 4 { try read(options: fields[1]) }
         guard (level == .appleAppAttest) == (rpID != nil) else {
-            throw BundleError(.trustFile, "level=apple-appattest and rpid go together")
+            throw BundleError(.trustFile, "expected both level=apple-appattest and rpid, or neither")
         }
     }
 

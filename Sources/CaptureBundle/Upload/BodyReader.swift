@@ -74,7 +74,7 @@ final class BodyReader: ByteStream {
             throw BundleError(
                 .bodyBoundary,
                 other.map { "is \($0.words), not an upload body" }
-                    ?? "is not an upload body: the first line is not -- and a boundary that capbundle makes",
+                    ?? "is not an upload body: its first line is not a boundary line of capbundle",
                 hints: FileKind.hints(insteadOfABody: source.name, kind))
         }
         self.boundary = boundary
@@ -165,7 +165,7 @@ final class BodyReader: ByteStream {
     private func readPartHeader() throws(BundleError) {
         let end = Self.dashes + Self.crlf
         let rest = manifest?.entries[next...] ?? []
-        let message = "after a boundary, expected the part of a remaining entry or the end"
+        let message = "a boundary is not followed by the part of another entry or by the end"
         if try readFollowing(rest.isEmpty ? [end] : [Self.crlf, end], else: message) == end {
             guard try source.isAtEnd else {
                 throw BundleError(.bodyTrailing, "bytes after its end, at offset \(source.position)")
@@ -241,12 +241,12 @@ extension BodyReader {
         let expected = UploadMetadata.encode(
             manifest: manifest, deviceModel: deviceModel, position: position, assertion: head.assertion)
         if metadata != expected {
-            faults.append(BundleError(.bodyMetadata, "the part metadata differs from what is signed"))
+            faults.append(BundleError(.bodyMetadata, "the part metadata differs from the signed metadata"))
         }
         if !isFirstFree(boundary) {
             faults.append(
                 BundleError(
-                    .bodyBoundary, "the boundary is \(boundary.text), expected the one that this manifest gives"))
+                    .bodyBoundary, "the boundary is \(boundary.text), expected the one computed from the manifest"))
         }
         return faults
     }

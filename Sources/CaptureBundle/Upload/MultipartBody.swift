@@ -22,7 +22,7 @@ public struct MultipartBody: Sendable {
             remarks.append("has \(byteCount) bytes; servers refuse more than \(UploadAdvice.bodyBytes)")
         }
         for (path, part) in [(EntryPath.depth, "depth_map"), (.photo, "photo")] where manifest.entry(path) == nil {
-            remarks.append("has no part \(part), which servers ask for")
+            remarks.append("has no part \(part), which servers require")
         }
         return remarks
     }

@@ -13,7 +13,7 @@ struct PolicyCheck {
         var faults: [BundleError] = []
         if !policy.allowsWithheld {
             faults += report.withheld.map {
-                BundleError(.policyWithheld, "withheld by whoever passed the bundle on", entry: $0.description)
+                BundleError(.policyWithheld, "removed by somebody who passed the bundle on", entry: $0.description)
             }
         }
         let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0.path)

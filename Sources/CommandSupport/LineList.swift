@@ -21,7 +21,9 @@ package enum LineList {
             }
             return text.rest(before: "\r") ?? text
         }.filter { !$0.isEmpty }
-        if lines.isEmpty { throw BundleError(.noNames, "nothing came", file: "standard input") }
+        if lines.isEmpty {
+            throw BundleError(.noNames, "no ids were read, expected one on each line", file: "standard input")
+        }
         return lines
     }
 }

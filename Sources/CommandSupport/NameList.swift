@@ -45,7 +45,9 @@ package final class NameList: Sendable {
             if let end = state.pending[state.start...].firstIndex(of: 0) {
                 let name = Array(state.pending[state.start..<end])
                 state.start = end + 1
-                guard !isTooLong, name.count <= nameLimit else { throw wrong("a name of more than \(nameLimit) bytes") }
+                guard !isTooLong, name.count <= nameLimit else {
+                    throw wrong("a name has more than \(nameLimit) bytes")
+                }
                 return name
             }
             if state.isEnded {

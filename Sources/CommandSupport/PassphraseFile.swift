@@ -43,8 +43,8 @@ package enum PassphrasePrompt {
         } catch {
             if error.isTooLarge {
                 throw BundleError(
-                    .keyPassphrase, "the passphrase is longer than a terminal's line can be",
-                    hints: ["--passphrase-file FILE reads it from a file"])
+                    .keyPassphrase, "the passphrase is longer than a line of the terminal can be",
+                    hints: ["to read it from a file: --passphrase-file FILE"])
             }
             throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "the terminal")
         }
@@ -57,10 +57,10 @@ package enum PassphrasePrompt {
         guard let first = try ask("New passphrase: ") else {
             throw BundleError(
                 .keyPassphrase, "no passphrase was given",
-                hints: ["--passphrase asks on a terminal; --passphrase-file FILE reads it from a file"])
+                hints: ["to type it on a terminal: --passphrase", "to read it from a file: --passphrase-file FILE"])
         }
-        guard try ask("The same again: ") == first else {
-            throw BundleError(.keyPassphrase, "the two passphrases differ; nothing was made")
+        guard try ask("Repeat the passphrase: ") == first else {
+            throw BundleError(.keyPassphrase, "the two passphrases differ; no key was made")
         }
         return first
     }

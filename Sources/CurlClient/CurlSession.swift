@@ -24,7 +24,7 @@ package final class CurlSession {
     package init(_ options: ConnectionOptions) throws(TransferFailure) {
         guard let curl = CurlLibrary.shared, let raw = unsafe curl.calls.pointee.easy_init() else {
             throw TransferFailure(
-                code: 2, message: "libcurl.so.4 is not there, or of another make", wasConnected: false,
+                code: 2, message: "libcurl.so.4 is missing or lacks a function that is needed", wasConnected: false,
                 wasSentWhole: false)
         }
         self.curl = curl

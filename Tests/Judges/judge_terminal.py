@@ -15,7 +15,7 @@ from bench import SAMPLE, Failed, expect
 from terminals import INTERRUPTED, Terminal
 
 SECRET = "correct h\u00f6rse \U0001f4f7"
-NEW, AGAIN, ASK = "New passphrase: ", "The same again: ", "Passphrase of "
+NEW, AGAIN, ASK = "New passphrase: ", "Repeat the passphrase: ", "Passphrase of "
 ESCAPE = b"\x1b"
 MANY = 60
 

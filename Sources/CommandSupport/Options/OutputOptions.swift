@@ -7,7 +7,7 @@ import SystemPackage
 package struct ForceOption: ParsableArguments {
     package init() {}
 
-    @Flag(help: "Replace what is there.")
+    @Flag(help: "Replace existing files.")
     package var force = false
 
     /// The place to which the output goes.
@@ -22,7 +22,7 @@ package struct ForceOption: ParsableArguments {
 /// Refuses to print binary data to a terminal.
 package func refuseTerminal(_ path: String, _ what: String) throws {
     if path == "-" && Output.isTerminal {
-        throw ValidationError("\(what) is not written to a terminal; give a file to -o, or pipe the output")
+        throw ValidationError("\(what) is not written to a terminal; give a file with -o, or pipe the output")
     }
 }
 

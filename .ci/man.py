@@ -159,9 +159,9 @@ def page(binary, date, version, command, related):
     if len(words) == 1:
         yield from (".Bl -tag -width Ds", *exit_status(words[0]), ".El")
         if words[0] != "capbundle":
-            yield from (".Pp", "Other codes are those of", f".Xr capbundle {SECTION} .")
+            yield from (".Pp", "The other codes are those of", f".Xr capbundle {SECTION} .")
     else:
-        yield from ("All codes are in", f".Xr {words[0]} {SECTION} .")
+        yield from ("All exit codes are listed in", f".Xr {words[0]} {SECTION} .")
     if examples:
         yield from (".Sh EXAMPLES", ".Bd -literal -offset indent", *map(line, examples), ".Ed")
     yield ".Sh SEE ALSO"
@@ -192,7 +192,7 @@ def main():
 
     dump = json.loads(said("--experimental-dump-help"))
     if dump["serializationVersion"] != 0:
-        sys.exit(f"man.py: the help of {binary} has version {dump['serializationVersion']}, 0 is known here")
+        sys.exit(f"man.py: the help of {binary} has version {dump['serializationVersion']}, expected 0")
     time = os.environ.get("SOURCE_DATE_EPOCH") or os.stat(binary).st_mtime
     date = datetime.datetime.fromtimestamp(float(time), datetime.timezone.utc)
     version = said("--version").strip()

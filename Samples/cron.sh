@@ -19,7 +19,7 @@ report() {
 }
 
 # A bundle that is already in the queue is skipped, so the files can stay until somebody empties the folder.
-said=$(capqueue adopt "$1" 2>&1) || report "not all of $1 was taken in: $said"
+said=$(capqueue adopt "$1" 2>&1) || report "not all bundles in $1 were added to the queue: $said"
 [ -z "$said" ] || echo "$said"
 
 # The limit is shorter than the interval of cron, so that a bundle that is pushed meanwhile does not wait long.
@@ -27,7 +27,7 @@ status=0
 capqueue run --until-empty --max-duration 4m 2>&1 || status=$?
 case $status in
 0 | 10 | 15) ;; # all sent; another run is active; captures are left to send
-14) report "captures have failed for good: capqueue status --check, list and history say more" ;;
+14) report "captures failed for good; list them: capqueue list --state permanently_failed,conflict,quarantined" ;;
 *) report "capqueue run ended with $status" ;;
 esac
 

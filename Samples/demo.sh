@@ -71,7 +71,7 @@ until [ -s url ]; do
     sleep 0.1
 done
 cat url
-say "name it as the destination of a queue, and push the bundle"
+say "add it as the destination of a queue, and push the bundle"
 capqueue dest add api --kind http --url "$(cat url)" --device-id "$device" --key data/capbundle/device.key
 capqueue push cap.bundle
 id=$("$queue_tool" list | cut -d ' ' -f 1)
@@ -79,12 +79,12 @@ id=$("$queue_tool" list | cut -d ' ' -f 1)
 say "send what is due"
 capqueue run --until-empty || fail "it was not sent (exit $?)"
 cmp "received/$id.bundle" cap.bundle || fail "the server has another bundle"
-echo "the server has the very same bundle"
+echo "the server has the same bundle, byte for byte"
 say "the receipt"
 capqueue show "$id"
-say "nothing goes before the retention has passed, unless somebody asks for it"
+say "prune deletes nothing before the retention has passed, unless --older-than asks for it"
 capqueue prune --dry-run
 capqueue prune --older-than 0s
 capqueue status
 [ -z "$(find data/capqueue/spool -name '*.bundle')" ] || fail "the bundle is still in the spool"
-printf '\ndemo: %s; a server took it, and the queue let it go\n' "$found"
+printf '\ndemo: %s; a server accepted it, and the queue deleted its copy\n' "$found"

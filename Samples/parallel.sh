@@ -26,6 +26,6 @@ jq -r '.verdict // "unreadable", (.faults // [.error] | map(.code) | unique[])' 
 names=$(tr -dc '\0' <"$work/names" | wc -c)
 reports=$(wc -l <"$work/reports")
 if [ "$names" -ne "$reports" ]; then
-    echo "parallel.sh: $reports reports on $names files" >&2
+    echo "parallel.sh: found $names files, but got $reports reports" >&2
     exit 1
 fi

@@ -58,7 +58,7 @@ def public_key(file):
     """Returns a device's key in DER, and the key id that bundles use for it."""
     der = run("openssl", "pkey", "-pubin", "-in", file, "-outform", "DER").stdout
     if len(der) != len(P256) + 65 or not der.startswith(P256):
-        sys.exit(f"{file} is not a public key of P-256")
+        sys.exit(f"{file} is not a P-256 public key")
     return der, hashlib.sha256(der[-65:]).hexdigest()
 
 
@@ -294,11 +294,12 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Takes captures over HTTP and keeps their bundles.")
-    parser.add_argument("folder", type=pathlib.Path)
+    parser = argparse.ArgumentParser(description="Receives captures over HTTP and keeps their bundles.")
+    parser.add_argument("folder", type=pathlib.Path, help="the folder for the bundles")
     parser.add_argument("--trust", required=True, help="the trust file of capbundle verify")
-    parser.add_argument("--device", nargs=2, action="append", default=[], metavar=("UUID", "PEM"))
-    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--device", nargs=2, action="append", default=[], metavar=("UUID", "PEM"),
+                        help="the id of a device, and the file with its public key")
+    parser.add_argument("--port", type=int, default=0, help="the port on loopback (default: any free port)")
     server = Server(parser.parse_args())
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):

@@ -15,7 +15,7 @@ bundle=$raw.bundle
 case $url in
 */)
     # curl would append the name of the file.
-    echo "upload.sh: the URL ends with a slash: $url" >&2
+    echo "upload.sh: the URL ends with a slash, expected the URL that accepts captures: $url" >&2
     exit 64
     ;;
 esac
@@ -37,7 +37,7 @@ status=$(curl --silent --show-error --connect-timeout 20 --speed-limit 1 --speed
     -X POST -T "$work/body" -H "@$work/headers" -H "@$work/signature" --url "$url") || status=none
 [ ! -s "$work/answer" ] || cat "$work/answer"
 if [ "$status" != 202 ] || ! grep -q '"capture_id"' "$work/answer"; then
-    echo "upload.sh: not taken (HTTP status: $status); $bundle is kept" >&2
+    echo "upload.sh: the server did not accept the capture (HTTP status: $status); the bundle is kept: $bundle" >&2
     exit 1
 fi
-echo "upload.sh: taken; $bundle is still here" >&2
+echo "upload.sh: the server accepted the capture; the bundle is kept: $bundle" >&2

@@ -142,7 +142,7 @@ struct FaultList {
 
     /// The first fault, with the others in `further`, after a step that failed.
     var joined: BundleError {
-        guard var first = faults.first else { return BundleError(.internalFailure, "a fault without a name") }
+        guard var first = faults.first else { return BundleError(.internalFailure, "a failure without a reason") }
         first.further = Array(faults.dropFirst())
         return first
     }

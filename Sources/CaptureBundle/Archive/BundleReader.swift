@@ -50,12 +50,12 @@ public final class BundleReader {
         }
         let path = try payloadPath(header)
         guard let index = manifest.entries[next...].firstIndex(where: { $0.path == path }) else {
-            throw BundleError(.containerUnlisted, "not listed in the manifest", entry: header.name)
+            throw BundleError(.containerUnlisted, "is not listed in the manifest", entry: header.name)
         }
         let entry = manifest.entries[index]
         guard header.size == entry.size else {
             throw BundleError(
-                .containerSize, "\(header.size) bytes, the manifest says \(entry.size)", entry: header.name)
+                .containerSize, "has \(header.size) bytes, the manifest says \(entry.size)", entry: header.name)
         }
         try passOver(manifest.entries[next..<index])
         next = index + 1
@@ -151,7 +151,7 @@ public final class BundleReader {
             throw BundleError(.containerOrder, "found where \(name) was expected", entry: header.name)
         }
         guard header.size <= limit else {
-            throw BundleError(.containerLimit, "\(header.size) bytes, at most \(limit) are allowed", entry: name)
+            throw BundleError(.containerLimit, "has \(header.size) bytes, at most \(limit) are allowed", entry: name)
         }
         begin(header)
         fixedBytes += UstarHeader.blockLength + remaining + padding
@@ -173,7 +173,7 @@ public final class BundleReader {
     private func passOver(_ entries: ArraySlice<ManifestEntry>) throws(BundleError) {
         for entry in entries {
             guard entry.isWithholdable else {
-                throw BundleError(.containerMissing, "missing from the bundle", entry: entry.path.description)
+                throw BundleError(.containerMissing, "is missing from the bundle", entry: entry.path.description)
             }
             withheld.append(entry)
         }
@@ -186,7 +186,8 @@ public final class BundleReader {
         }
         guard block.count == UstarHeader.blockLength else { throw truncated("inside the end mark") }
         guard try source.isAtEnd else {
-            throw BundleError(.containerTrailing, "bytes after the end of the archive, at offset \(source.position)")
+            throw BundleError(
+                .containerTrailing, "has more bytes after the end of the archive, at offset \(source.position)")
         }
     }
 

@@ -16,7 +16,7 @@ package struct UnverifiedHead: Sendable {
         while let header = reader.nextHeader() {
             guard let entry = manifest.entries.first(where: { $0.path.description == header.name }), reader.skipData()
             else {
-                throw BundleError(.containerUnlisted, "not listed in the manifest", entry: header.name)
+                throw BundleError(.containerUnlisted, "is not listed in the manifest", entry: header.name)
             }
             present.append(entry.path)
         }

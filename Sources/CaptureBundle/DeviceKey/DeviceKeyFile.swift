@@ -159,7 +159,8 @@ public struct DeviceKeyFile: Sendable {
             var state = try readState(of: device.point.keyID)
             guard count <= Int(UInt32.max) - Int(state.counter) else {
                 throw BundleError(
-                    .keyCounterUsedUp, "the key has signed \(state.counter) times and has no counter left",
+                    .keyCounterUsedUp,
+                    "the key is at counter \(state.counter) of \(UInt32.max), too few are left to sign \(count) more",
                     file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
             }
             let first = state.counter + 1
@@ -268,7 +269,7 @@ extension DeviceKeyFile {
                 .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
                 hints: [
                     "put the .pub and .state files back beside the key to which they belong",
-                    "if this key's state is lost, move that file away; then: capbundle key recover --counter N\(option)",
+                    "if the right .state file is lost, move this one away, then: capbundle key recover --counter N\(option)",
                 ])
         }
         return state

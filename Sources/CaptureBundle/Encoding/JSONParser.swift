@@ -201,7 +201,7 @@ extension JSONParser {
         case UInt8(ascii: "u"): return Array(String(try escapedScalar()).utf8)
         default:
             position -= 1
-            throw failure("an unknown escape")
+            throw failure("an unknown escape sequence")
         }
     }
 

@@ -160,12 +160,12 @@ extension Manifest {
         }
         let limit = ManifestEntry.sizeLimit(of: path)
         guard size <= limit else {
-            throw BundleError(.manifestLimit, "\(path): \(size) bytes, at most \(limit) are allowed")
+            throw BundleError(.manifestLimit, "\(path) has \(size) bytes, at most \(limit) are allowed")
         }
         guard path != .location || size == BundleLimits.locationBytes else {
             throw BundleError(
                 size > BundleLimits.locationBytes ? .manifestLimit : .manifestValue,
-                "location.json: \(size) bytes, expected \(BundleLimits.locationBytes)")
+                "location.json has \(size) bytes, expected \(BundleLimits.locationBytes)")
         }
         return ManifestEntry(
             path: path, mediaType: mediaType, size: size, sha256: sha256, isWithholdable: isWithholdable)
@@ -190,7 +190,7 @@ extension Manifest {
         guard let depth, let entry, entry.size > depth.size.entryLimit else { return }
         throw BundleError(
             .manifestLimit,
-            "\(entry.path): \(entry.size) bytes, at most \(depth.size.entryLimit) are allowed for \(depth.size) samples"
+            "\(entry.path) has \(entry.size) bytes, at most \(depth.size.entryLimit) are allowed for \(depth.size) samples"
         )
     }
 

@@ -6,7 +6,7 @@ struct ManifestObject {
 
     init(_ value: JSONValue, at place: String) throws(BundleError) {
         guard value.members != nil else {
-            throw BundleError(.manifestValue, "\(place): \(value.kind), expected an object")
+            throw BundleError(.manifestValue, "\(place) is \(value.kind), expected an object")
         }
         self.value = value
         self.place = place
@@ -31,20 +31,20 @@ struct ManifestObject {
 
     func text(_ name: String, where accepts: (String) -> Bool = { _ in true }) throws(BundleError) -> String {
         let member = try require(name)
-        guard let text = member.text else { throw wrong(name, "\(member.kind), expected a string") }
+        guard let text = member.text else { throw wrong(name, "is \(member.kind), expected a string") }
         guard accepts(text) else { throw wrong(name, "\"\(text)\" is not an allowed value") }
         return text
     }
 
     func integer(_ name: String) throws(BundleError) -> Int {
         let member = try require(name)
-        guard let integer = member.integer else { throw wrong(name, "\(member.kind), expected an integer") }
+        guard let integer = member.integer else { throw wrong(name, "is \(member.kind), expected an integer") }
         return integer
     }
 
     func digest(_ name: String) throws(BundleError) -> Digest {
         let text = try text(name)
-        guard let digest = Digest(hex: text) else { throw wrong(name, "not 64 lower-case hex digits") }
+        guard let digest = Digest(hex: text) else { throw wrong(name, "is not 64 lower-case hex digits") }
         return digest
     }
 
@@ -52,14 +52,14 @@ struct ManifestObject {
     func flag(_ name: String) throws(BundleError) -> Bool {
         guard let member = value[name] else { return false }
         guard case .bool(true) = member else {
-            throw wrong(name, "\(member.kind), expected true, or the member left out")
+            throw wrong(name, "is \(member.kind), expected true, or the member left out")
         }
         return true
     }
 
     func array(_ name: String) throws(BundleError) -> [JSONValue] {
         let member = try require(name)
-        guard let elements = member.elements else { throw wrong(name, "\(member.kind), expected an array") }
+        guard let elements = member.elements else { throw wrong(name, "is \(member.kind), expected an array") }
         return elements
     }
 

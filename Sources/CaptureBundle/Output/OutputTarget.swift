@@ -55,7 +55,8 @@ final class OutputTarget {
             return try SpoolFile.open()
         } catch {
             throw BundleError(
-                .outputUnusable, "a temporary file cannot be made in it: \(error.text)", file: SpoolFile.folder,
+                .outputUnusable, "a temporary file cannot be made in this folder: \(error.text)",
+                file: SpoolFile.folder,
                 hints: [spoolHint])
         }
     }
@@ -64,7 +65,7 @@ final class OutputTarget {
 
     static func spoolFailure(_ error: NativeError) -> BundleError {
         BundleError(
-            .inputOutput, "a temporary file in it cannot be written: \(error.text)", file: SpoolFile.folder,
+            .inputOutput, "a temporary file in this folder cannot be written: \(error.text)", file: SpoolFile.folder,
             hints: [spoolHint])
     }
 

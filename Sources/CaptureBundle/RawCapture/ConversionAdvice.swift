@@ -75,7 +75,7 @@ enum DepthAdvice {
         case .compressed where file != target && kind.words.contains("gzip"):
             return ["to unpack it: gzip -dc \(from) > \(to)"]
         case .picture, .jpeg, .heif:
-            return ["a picture of depth does not hold the measured metres; export the depth map itself"]
+            return ["a picture does not hold the measured metres; export the depth map itself"]
         default: return []
         }
     }

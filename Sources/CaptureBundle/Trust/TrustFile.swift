@@ -39,7 +39,7 @@ public struct TrustFile: Sendable {
     /// Parses the text of a trust file. `name` is its name in messages.
     public init(bytes: [UInt8], name: String) throws(BundleError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw BundleError(.trustFile, "not UTF-8 text", file: name)
+            throw BundleError(.trustFile, "is not UTF-8 text", file: name)
         }
         var rest = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
             String($0) ?? ""

@@ -145,7 +145,7 @@ final class BodyReader: ByteStream {
     }
 
     private func requireAnother(_ part: BodyPart) throws(BundleError) {
-        _ = try readFollowing([Self.crlf], else: "ends where the part \(part.name) was expected")
+        _ = try readFollowing([Self.crlf], else: "a boundary is not followed by the part \(part.name)")
     }
 
     /// Reads the bytes after a boundary: one of `possible`, none of which is a prefix of another.
@@ -168,7 +168,7 @@ final class BodyReader: ByteStream {
         let message = "a boundary is not followed by the part of another entry or by the end"
         if try readFollowing(rest.isEmpty ? [end] : [Self.crlf, end], else: message) == end {
             guard try source.isAtEnd else {
-                throw BundleError(.bodyTrailing, "bytes after its end, at offset \(source.position)")
+                throw BundleError(.bodyTrailing, "has more bytes after its end, at offset \(source.position)")
             }
             ready = [UInt8](repeating: 0, count: 2 * UstarHeader.blockLength)
             state = .ended

@@ -269,7 +269,8 @@ extension DeviceKeyFile {
                 .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
                 hints: [
                     "put the .pub and .state files back beside the key to which they belong",
-                    "if the right .state file is lost, move this one away, then: capbundle key recover --counter N\(option)",
+                    "if the right .state file is lost, move this one away, then: "
+                        + "capbundle key recover --counter N\(option)",
                 ])
         }
         return state

@@ -190,7 +190,8 @@ extension Manifest {
         guard let depth, let entry, entry.size > depth.size.entryLimit else { return }
         throw BundleError(
             .manifestLimit,
-            "\(entry.path) has \(entry.size) bytes, at most \(depth.size.entryLimit) are allowed for \(depth.size) samples"
+            "\(entry.path) has \(entry.size) bytes, at most \(depth.size.entryLimit) "
+                + "are allowed for \(depth.size) samples"
         )
     }
 

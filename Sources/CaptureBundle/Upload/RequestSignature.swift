@@ -74,7 +74,7 @@ public struct RequestSignature: Hashable, Sendable {
             return try P256PublicKey.of(point: device.bytes)?.verifies(parsed, message: message) ?? false
         }
         guard isGood else {
-            throw BundleError(.requestSignature, "the signature does not verify under the device's key for this body")
+            throw BundleError(.requestSignature, "the signature is not valid for this body and the device's key")
         }
     }
 

@@ -88,7 +88,7 @@ struct VerificationPass {
                 outcomes["signature"] = .failed
                 report.faults.append(
                     BundleError(
-                        .assertionSignature, "the signature does not verify under the key that the manifest names",
+                        .assertionSignature, "the signature is not valid for the key that the manifest names",
                         entry: "assertion.cbor"))
                 return
             }

@@ -12,10 +12,11 @@ struct CapqueueCommand: ParsableCommand {
         commandName: toolName,
         abstract: "Keep bundles safe until a server has them.",
         discussion: """
-            When push prints an id and exits 0, the bundle is on the disk: no crash or power cut takes it away, and nothing \
-            deletes it before a destination has it and 7 days have passed. The queue is in CAPQUEUE_DIR, else \
-            $XDG_DATA_HOME/capqueue, and is made on first use. Exit codes: 1 to 4 are the verdict on a bundle, 10 in use, \
-            12 a limit refuses, 14 failed for good, 15 work is left; 64 and above are failures of the command.
+            When push prints an id and exits 0, the bundle is on the disk: it survives a crash or a power cut, and \
+            nothing deletes it before a destination has it and 7 days have passed. The queue is in CAPQUEUE_DIR, else \
+            $XDG_DATA_HOME/capqueue, and is made on first use. Exit codes: 1 to 4 are the verdict on a bundle, 10 the \
+            queue is in use, 12 a limit is reached, 14 a capture failed for good, 15 work is left; 64 and above are \
+            failures of the command.
 
             Example:
               capqueue push cap.bundle

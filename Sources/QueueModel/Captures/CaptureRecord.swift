@@ -12,8 +12,8 @@ public enum Holding: String, Sendable, CaseIterable {
         switch self {
         case .spool: "stored"
         case .reference: "referenced"
-        case .removing: "being released"
-        case .removed: "released"
+        case .removing: "being deleted"
+        case .removed: "deleted"
         case .quarantined: "quarantined"
         case .missing: "missing"
         }

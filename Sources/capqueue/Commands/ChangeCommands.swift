@@ -6,14 +6,14 @@ import CommandSupport
 /// The arguments and options of `hold`, `release`, `cancel` and `retry`.
 struct ChangeOptionGroup: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"),
+        help: ArgumentHelp("Ids, or the beginnings of ids; - reads them from standard input.", valueName: "id"),
         completion: QueueCompletions.ids)
     var ids: [String] = []
 
     @OptionGroup var filter: FilterOptions
 
     @Option(
-        help: ArgumentHelp("Only on the way to this destination.", valueName: "name"),
+        help: ArgumentHelp("Only captures for this destination.", valueName: "name"),
         completion: QueueCompletions.destinations)
     var dest: String?
 
@@ -125,13 +125,13 @@ struct ReleaseCommand: ParsableCommand {
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Give up sending captures; their bytes stay until prune --cancelled.",
+        abstract: "Stop sending captures; their bytes stay until prune --cancelled.",
         usage: """
             capqueue cancel ID... [options]
             capqueue cancel --state STATE | --session NAME | --dest NAME | --all
             """,
         discussion: """
-            Prints the ids that are changed. "capqueue retry" takes it back while the bytes are there.
+            Prints the ids that are changed. "capqueue retry" undoes this until the bytes are deleted.
 
             Example:
               capqueue cancel 38ca8c35
@@ -146,20 +146,20 @@ struct CancelCommand: ParsableCommand {
 struct RetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Send captures again that failed, were cancelled, or met a conflict.",
+        abstract: "Try again to send captures that failed, were cancelled or met a conflict.",
         usage: """
             capqueue retry ID... [options]
             capqueue retry --failed [options]
             capqueue retry --state STATE | --session NAME | --dest NAME | --all
             """,
         discussion: """
-            Prints the ids that are changed. What was uploaded is never sent again by this. Each gets all its attempts again.
+            Prints the ids that are changed. Each capture gets all its attempts again. Uploaded captures are not sent again.
 
             Example:
               capqueue retry --failed
             """)
 
-    @Flag(help: "All that failed for good or met a conflict.")
+    @Flag(help: "All captures that failed for good or met a conflict.")
     var failed = false
 
     /// Does nothing: every retry now resets the attempts. The flag stays for older scripts.

@@ -6,11 +6,12 @@ import CommandSupport
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Compare rows, files and hashes; set damage aside.",
+        abstract: "Compare the database with the stored files, and set damaged files aside.",
         usage: "capqueue check [options]",
         discussion: """
-            Damaged bytes are renamed into the queue's folder "quarantine" and never deleted; pushing the bundle again heals \
-            it. Exit codes: 0 all is well, 1 stored bytes are damaged, 74 files are missing, 15 stray files (--repair).
+            Damaged files are moved into the queue's folder "quarantine" and never deleted; pushing the bundle again \
+            repairs the capture. Exit codes: 0 all is well, 1 stored files are damaged, 74 files are missing or cannot \
+            be read, 15 other findings, such as stray files (--repair adopts them).
 
             Example:
               capqueue check
@@ -22,16 +23,16 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Read all bytes and compare their hashes.")
     var readData = false
 
-    @Option(help: ArgumentHelp("Read a part of the bundles, chosen by chance, such as 5%.", valueName: "share"))
+    @Option(help: ArgumentHelp("Read this share of the bundles, chosen at random, such as 5%.", valueName: "share"))
     var readDataSubset: ShareArgument?
 
-    @Flag(help: "Adopt stray files, and write missing sidecars anew.")
+    @Flag(help: "Adopt stray bundles, and write missing sidecars again.")
     var repair = false
 
-    @Flag(help: "Ask the destinations for what was uploaded and is still stored here; what they lost is sent again.")
+    @Flag(help: "Check that the destinations still have the uploads that are stored here; send again what they lost.")
     var remote = false
 
-    @Flag(help: "Change nothing, not even for damage.")
+    @Flag(help: "Change nothing: damaged files are not set aside.")
     var dryRun = false
 
     @OptionGroup var format: JSONOption
@@ -39,7 +40,7 @@ struct CheckCommand: ParsableCommand {
 
     func validate() throws {
         if readData && readDataSubset != nil { throw ValidationError("give either --read-data or --read-data-subset") }
-        if repair && dryRun { throw ValidationError("--repair changes something, --dry-run does not") }
+        if repair && dryRun { throw ValidationError("give either --repair or --dry-run") }
     }
 
     func run() throws {
@@ -72,12 +73,12 @@ struct CheckCommand: ParsableCommand {
                 ]))
         } else {
             let read = result.bytesRead > 0 ? ", \(Quantity.bytes(result.bytesRead)) read" : ""
-            if remote { try Output.line("\(Quantity.count(asked, "upload")) asked for") }
+            if remote { try Output.line("\(Quantity.count(asked, "upload")) looked up at the destinations") }
             let found = open == 0 ? "all is well" : Quantity.count(open, "finding")
             try Output.line("\(Quantity.count(result.captures, "capture"))\(read): \(found)")
         }
         if result.open[.stray] != nil && !repair {
-            diagnostic.note("capqueue check --repair adopts stray bundles")
+            diagnostic.note("adopt stray bundles with: capqueue check --repair")
         }
         let status = ExitStatus.worst(result.open.keys.map(\.status) + kinds.map(\.status))
         if status != .success { throw status }
@@ -124,21 +125,21 @@ extension CheckFinding {
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Build the database anew from the spool alone.",
+        abstract: "Rebuild the database from the stored bundles.",
         discussion: """
-            For a database that is damaged or gone. It is kept under another name. What the spool holds is verified and \
-            taken in again; since nobody knows what was cancelled or uploaded, it is held, unless --release is given. \
-            Prints the ids.
+            For a queue whose database is damaged or missing. The old database is kept under another name. All bundles \
+            in the spool are verified and added again. They are held, unless --release is given, because the new \
+            database does not say which of them were cancelled or uploaded. Prints the ids.
 
             Example:
               capqueue salvage
               capqueue salvage --release
             """)
 
-    @Flag(help: "Let everything that is found be sent.")
+    @Flag(help: "Do not hold the captures that are found: send them.")
     var release = false
 
-    @Flag(help: "Also where the database is sound: states and receipts are forgotten.")
+    @Flag(help: "Salvage a sound database, too: its states and receipts are lost.")
     var force = false
 
     @OptionGroup var format: JSONOption
@@ -151,8 +152,8 @@ struct SalvageCommand: ParsableCommand {
         }
         try output.flush()
         if let old = result.oldDatabase { diagnostic.note("the old database is \(old)") }
-        for path in result.damaged { diagnostic.warning("\(path): damaged, set aside") }
-        for path in result.unreadable { diagnostic.warning("\(path): cannot be read, left where it is") }
+        for path in result.damaged { diagnostic.warning("\(path): is damaged and was set aside") }
+        for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }
         for id in result.missing { diagnostic.warning("\(id): its bytes are gone; push the bundle again") }
         diagnostic.note("took in \(Quantity.count(result.captures, "capture", on: .messages)) from the spool")
         if !release && result.captures > 0 {

@@ -8,9 +8,9 @@ struct ConfigCommand: ParsableCommand {
         commandName: "config",
         abstract: "Print or change the queue's settings.",
         discussion: """
-            retention: how long uploaded bytes are kept (7d). warn-at: push warns when the spool is larger (500MB). \
-            limit: push refuses to make it larger (none). free-floor: what push leaves free on the disk (none). \
-            require-trusted: push refuses a bundle whose device is not trusted (no).
+            retention: how long uploaded bytes are kept (7d). warn-at: push warns when the spool is larger than this \
+            (500MB). limit: push never makes the spool larger than this (none). free-floor: push leaves this free on \
+            the disk (none). require-trusted: push refuses a bundle whose device is not trusted (no).
 
             Example:
               capqueue config
@@ -25,7 +25,7 @@ struct ConfigCommand: ParsableCommand {
     @Argument(help: "The new value.")
     var value: String?
 
-    @Flag(help: "Set it back to what it is from the start.")
+    @Flag(help: "Reset the setting to its default.")
     var unset = false
 
     @OptionGroup var format: JSONOption
@@ -33,7 +33,7 @@ struct ConfigCommand: ParsableCommand {
 
     func validate() throws {
         if format.json && (unset || value != nil) { throw ValidationError("--json prints settings and changes none") }
-        if unset && (name == nil || value != nil) { throw ValidationError("--unset goes with a name and no value") }
+        if unset && (name == nil || value != nil) { throw ValidationError("--unset needs a name and takes no value") }
     }
 
     func run() throws {

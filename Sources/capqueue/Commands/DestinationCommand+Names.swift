@@ -8,7 +8,7 @@ extension DestinationCommand {
             commandName: "rename",
             abstract: "Give a destination another name.",
             discussion: """
-                What was pushed for it still goes there.
+                Captures that were pushed for it are still sent to it.
 
                 Example:
                   capqueue dest rename nas attic
@@ -28,11 +28,11 @@ extension DestinationCommand {
     struct Retire: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retire",
-            abstract: "Keep further captures from a destination.",
+            abstract: "Stop adding captures to a destination.",
             discussion: """
-                Captures that wait are still sent to it. With --to they move to another destination, unless the retired \
-                one may have received them already. If it was the default, the --to destination becomes the default, \
-                or else the oldest one.
+                Captures that wait are still sent to it. With --to they move to another destination, unless the \
+                retired one may have received them already. If it was the default, the --to destination becomes the \
+                default, or else the oldest one.
 
                 Example:
                   capqueue dest retire nas --to attic
@@ -42,7 +42,7 @@ extension DestinationCommand {
         var name: String
 
         @Option(
-            help: ArgumentHelp("Move the captures that wait to this destination.", valueName: "name"),
+            help: ArgumentHelp("Move the waiting captures to this destination.", valueName: "name"),
             completion: QueueCompletions.destinations)
         var to: String?
 

@@ -6,7 +6,7 @@ import CommandSupport
 struct DestinationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dest",
-        abstract: "Name the places that captures go to.",
+        abstract: "Manage the destinations that captures are sent to.",
         discussion: """
             Example:
               capqueue dest add nas --kind folder --path /mnt/nas/captures
@@ -19,11 +19,12 @@ struct DestinationCommand: ParsableCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Name a destination; the first one is the default.",
+            abstract: "Add a destination; the first one becomes the default.",
             usage: "capqueue dest add NAME --kind KIND [options]",
             discussion: """
-                folder: a folder on a mounted disk, marked with a small file, so that an empty mount point is not taken for \
-                it. http: a server of the capture API. put: PUT to a presigned or plain URL. s3: an S3-compatible store.
+                folder: a folder on a mounted disk, marked with a small file, so that an empty mount point is not \
+                mistaken for it. http: a server of the capture API. put: PUT to a presigned or plain URL. s3: an \
+                S3-compatible store.
 
                 Example:
                   capqueue dest add nas --kind folder --path /mnt/nas/captures
@@ -58,7 +59,7 @@ struct DestinationCommand: ParsableCommand {
             abstract: "Change settings of a destination.",
             usage: "capqueue dest set NAME [options]",
             discussion: """
-                An empty value takes a setting away. Also lifts a block on the destination, so it is tried at once.
+                An empty value removes a setting. A block on the destination is lifted, so that it is tried at once.
 
                 Example:
                   capqueue dest set office --token-file /etc/capqueue/token --jitter ''
@@ -82,9 +83,9 @@ struct DestinationCommand: ParsableCommand {
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "test",
-            abstract: "See whether a destination can be used; nothing is sent.",
+            abstract: "Test whether a destination can be used, without sending a capture.",
             discussion: """
-                Exit codes: 0 usable, 15 unreachable (the network, say), 78 misconfigured (credentials, URL, TLS).
+                Exit codes: 0 usable, 15 unreachable (such as no network), 78 misconfigured (credentials, URL, TLS).
 
                 Example:
                   capqueue dest test office
@@ -186,7 +187,7 @@ struct DestinationCommand: ParsableCommand {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Forget a destination that no capture names.",
+            abstract: "Remove a destination that no capture refers to.",
             discussion: """
                 Example:
                   capqueue dest remove nas
@@ -203,7 +204,7 @@ struct DestinationCommand: ParsableCommand {
     struct Default: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "default",
-            abstract: "Print or set the destination for captures that name none.",
+            abstract: "Print or set the destination of captures that are pushed without --dest.",
             discussion: """
                 Captures that were pushed before keep their destination.
 

@@ -3,7 +3,8 @@ import CaptureQueue
 
 /// The options for the settings of destinations (Spec/queue.md section 12).
 struct DestinationOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("folder: the folder.", valueName: "dir"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("folder: the folder that bundles are copied to.", valueName: "dir"), completion: .directory)
     var path: String?
 
     @Option(
@@ -11,14 +12,14 @@ struct DestinationOptions: ParsableArguments {
             "The URL; may hold {sha256}, {id} and {session}. put needs {sha256} in it.", valueName: "url"))
     var url: String?
 
-    @Option(help: ArgumentHelp("put: a shell command that prints the URL of each.", valueName: "command"))
+    @Option(help: ArgumentHelp("put: a shell command that prints the URL for each upload.", valueName: "command"))
     var urlCommand: String?
 
-    @Option(help: ArgumentHelp("put: answers a POST with the URL of each.", valueName: "url"))
+    @Option(help: ArgumentHelp("put: a server that answers a POST with the URL for each upload.", valueName: "url"))
     var urlEndpoint: String?
 
     @Option(
-        help: ArgumentHelp("put: what is put: bundle, photo or body.", valueName: "part"),
+        help: ArgumentHelp("put: what is uploaded: bundle, photo or body.", valueName: "part"),
         completion: .list(["bundle", "photo", "body"]))
     var part: String?
 
@@ -28,22 +29,25 @@ struct DestinationOptions: ParsableArguments {
             valueName: "proof"), completion: .list(["status"]))
     var proof: String?
 
-    @Option(help: ArgumentHelp("put: told by POST when a session has landed.", valueName: "url"))
+    @Option(help: ArgumentHelp("put: gets a POST when all of a session is uploaded.", valueName: "url"))
     var sessionEndURL: String?
 
     @Option(help: ArgumentHelp("http: the UUID that the server gave the device.", valueName: "uuid"))
     var deviceID: String?
 
-    @Option(help: ArgumentHelp("http: the device key.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("http: the device key that signs the requests.", valueName: "file"), completion: .file())
     var key: String?
 
-    @Option(help: ArgumentHelp("http: the passphrase of the key.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("http: the file with the passphrase of the key.", valueName: "file"), completion: .file())
     var passphraseFile: String?
 
-    @Option(help: ArgumentHelp("http: asked what has landed; none for nothing.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "http: where to look up whether an upload arrived; none to look up nothing.", valueName: "url"))
     var verifyURL: String?
 
-    @Option(help: ArgumentHelp("http, put: holds a bearer token.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("http, put: the file with a bearer token.", valueName: "file"), completion: .file())
     var tokenFile: String?
 
     @Option(help: ArgumentHelp("http, put: a shell command that prints a bearer token.", valueName: "command"))
@@ -52,7 +56,7 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("s3: the region.", valueName: "name"))
     var region: String?
 
-    @Option(help: ArgumentHelp("s3: of the AWS files.", valueName: "name"))
+    @Option(help: ArgumentHelp("s3: the profile in the AWS files.", valueName: "name"))
     var profile: String?
 
     @Option(
@@ -62,51 +66,54 @@ struct DestinationOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "s3: send If-None-Match (default); --no-condition asks by HEAD first instead.")
+        help: "s3: send If-None-Match (default); --no-condition sends a HEAD request first instead.")
     var condition: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "The path of the URL is a secret: show it nowhere.")
+    @Flag(inversion: .prefixedNo, help: "Never show the path of the URL, because it is a secret.")
     var secretPath: Bool?
 
     @Option(
-        help: ArgumentHelp("Trust these authorities instead of the system's.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Trust these certificate authorities instead of the system's.", valueName: "file"),
+        completion: .file())
     var ca: String?
 
-    @Option(help: ArgumentHelp("A client certificate.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The client certificate for TLS.", valueName: "file"), completion: .file())
     var cert: String?
 
-    @Option(help: ArgumentHelp("Its key.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The key of the client certificate.", valueName: "file"), completion: .file())
     var certKey: String?
 
-    @Option(help: ArgumentHelp("In place of the environment's.", valueName: "url"))
+    @Option(help: ArgumentHelp("Use this proxy instead of that in the environment.", valueName: "url"))
     var proxy: String?
 
-    @Option(help: ArgumentHelp("Transfers at a time; 1 unless given.", valueName: "n"))
+    @Option(help: ArgumentHelp("The number of transfers at a time (default: 1).", valueName: "n"))
     var concurrency: String?
 
-    @Option(help: ArgumentHelp("Bytes a second, such as 2MB.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Send at most this many bytes a second, such as 2MB.", valueName: "bytes"))
     var bwlimit: String?
 
     @Option(
-        help: ArgumentHelp("Seconds before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
+        help: ArgumentHelp(
+            "The seconds to wait before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
     var retry: String?
 
-    @Option(help: ArgumentHelp("Add up to this share to delays, such as 20%.", valueName: "share"))
+    @Option(help: ArgumentHelp("Add a random delay of up to this share, such as 20%.", valueName: "share"))
     var jitter: String?
 
-    @Option(help: ArgumentHelp("Fail for good after this time since the push.", valueName: "age"))
+    @Option(help: ArgumentHelp("Give up when this much time has passed since the push.", valueName: "age"))
     var lifetime: String?
 
-    @Option(help: ArgumentHelp("Default 15s.", valueName: "age"))
+    @Option(help: ArgumentHelp("Give up connecting after this time (default: 15s).", valueName: "age"))
     var connectTimeout: String?
 
-    @Option(help: ArgumentHelp("Without a byte moving; default 60s.", valueName: "age"))
+    @Option(help: ArgumentHelp("Give up when no byte moves for this time (default: 60s).", valueName: "age"))
     var stallTimeout: String?
 
-    @Option(help: ArgumentHelp("For the answer; default 120s.", valueName: "age"))
+    @Option(help: ArgumentHelp("Give up when the answer takes longer (default: 120s).", valueName: "age"))
     var answerTimeout: String?
 
-    @Option(help: ArgumentHelp("Sent with each request: 'Name: value'; several times.", valueName: "line"))
+    @Option(
+        help: ArgumentHelp("Send this header with each request: 'Name: value'; can be repeated.", valueName: "line"))
     var header: [String] = []
 
     /// The given settings, by their names in the queue.

@@ -9,8 +9,8 @@ struct ListCommand: ParsableCommand {
         abstract: "List captures, newest first.",
         usage: "capqueue list [options]",
         discussion: """
-            On a terminal the columns fit its width and ids are short; in a pipe they are whole. Columns: id, state, when it \
-            was pushed, bytes, attempts, destination, session.
+            On a terminal the columns fit its width and ids are short; in a pipe ids are complete. Columns: id, state, \
+            when it was pushed, bytes, attempts, destination, session.
 
             Example:
               capqueue list --state failed,permanently_failed
@@ -22,15 +22,15 @@ struct ListCommand: ParsableCommand {
     @OptionGroup var filter: FilterOptions
 
     @Option(
-        help: ArgumentHelp("Only those to this destination.", valueName: "name"),
+        help: ArgumentHelp("Only captures for this destination.", valueName: "name"),
         completion: QueueCompletions.destinations)
     var dest: String?
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Print at most this many captures.", valueName: "n"))
     var limit: Int?
 
     @Option(
-        help: ArgumentHelp("Only those that are older than this one.", valueName: "id"),
+        help: ArgumentHelp("Only captures that were pushed before this one.", valueName: "id"),
         completion: QueueCompletions.ids)
     var after: String?
 

@@ -6,16 +6,16 @@ import CommandSupport
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Let go of bytes that were uploaded long enough ago.",
+        abstract: "Delete bundles that were uploaded long enough ago.",
         usage: """
             capqueue prune [options]
             capqueue prune --cancelled ID... [options]
             """,
         discussion: """
             Deletes bundles that every destination has, with a receipt, once 7 days have passed since the last upload \
-            and since the bytes were stored (capqueue config retention). Bundles of which only the photo was delivered \
-            stay, unless --accept-parts is given; cancelled ones go only with --cancelled. Rows, hashes and receipts \
-            stay. Prints the ids.
+            and since the bytes were stored (capqueue config retention). Bundles of which only the photo was uploaded \
+            stay, unless --accept-parts is given; cancelled bundles are deleted only with --cancelled. The queue keeps \
+            states, hashes and receipts. Prints the ids.
 
             Example:
               capqueue prune --dry-run
@@ -25,7 +25,8 @@ struct PruneCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long ago the upload must be.", discussion: "Default: capqueue config retention.", valueName: "age"))
+            "Delete bundles that were uploaded longer ago than this.",
+            discussion: "Default: capqueue config retention.", valueName: "age"))
     var olderThan: AgeArgument?
 
     @Argument(
@@ -34,13 +35,13 @@ struct PruneCommand: ParsableCommand {
         completion: QueueCompletions.ids)
     var ids: [String] = []
 
-    @Flag(help: "Delete what was cancelled too, whatever its age.")
+    @Flag(help: "Also delete cancelled bundles, whatever their age.")
     var cancelled = false
 
-    @Flag(help: "Delete also bundles of which only a part, the photo say, was delivered.")
+    @Flag(help: "Also delete bundles of which only a part, such as the photo, was uploaded.")
     var acceptParts = false
 
-    @Flag(help: "Print what would go, and delete nothing.")
+    @Flag(help: "Print what would be deleted, and delete nothing.")
     var dryRun = false
 
     @Flag(help: "Trust the current clock despite earlier readings.")
@@ -60,7 +61,7 @@ struct PruneCommand: ParsableCommand {
         if ids.contains("-") && ids.count > 1 {
             throw ValidationError("- reads all ids from standard input; give it alone")
         }
-        if acceptClock && dryRun { throw ValidationError("--accept-clock changes something, --dry-run does not") }
+        if acceptClock && dryRun { throw ValidationError("give either --accept-clock or --dry-run") }
     }
 
     func run() throws {
@@ -82,14 +83,14 @@ struct PruneCommand: ParsableCommand {
         try output.flush()
         if let doubt = result.clockDoubt {
             diagnostic.warning(
-                "the clock differs by \(Moment.age(doubt)) from the expected time; nothing is deleted early because of that"
+                "the clock differs by \(Moment.age(doubt)) from the expected time; deletion is delayed because of that"
             )
-            if !acceptClock { diagnostic.note("if the clock is right now: capqueue prune --accept-clock") }
+            if !acceptClock { diagnostic.note("if the clock is correct now: capqueue prune --accept-clock") }
         }
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
         for failure in result.failures { _ = try tell(failure) }
-        if !quiet { diagnostic.note(dryRun ? "would let go of \(what)" : "let go of \(what)") }
+        if !quiet { diagnostic.note(dryRun ? "would delete \(what)" : "deleted \(what)") }
         let worst = ExitStatus.worst(try result.refused.map { try tell($0) })
         if !result.failures.isEmpty { throw ExitStatus.inputOutput }
         if worst != .success { throw worst }

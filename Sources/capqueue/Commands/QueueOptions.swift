@@ -35,12 +35,12 @@ struct QueueOptions: ParsableArguments {
 /// The options `--state` and `--session`.
 struct FilterOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only those in this state; several separated by commas.", valueName: "state"),
+        help: ArgumentHelp("Only captures in this state, or in several, separated by commas.", valueName: "state"),
         completion: ListCompletion.kind(StateList.allValueStrings))
     var state: StateList?
 
     @Option(
-        help: ArgumentHelp("Only those of this session.", valueName: "name"),
+        help: ArgumentHelp("Only captures of this session.", valueName: "name"),
         completion: QueueCompletions.sessions)
     var session: String?
 

@@ -12,10 +12,10 @@ struct RunCommand: ParsableCommand {
         usage: "capqueue run [--once | --until-empty | --watch] [options]",
         discussion: """
             Prints the id, the destination and the new state of each capture, one a line, or events with --json; on a \
-            terminal also how far each transfer is. ^C and SIGTERM let transfers end for --grace; a second ^C stops them. \
-            What was not sent stays for the next run. Exit codes: 0 nothing is left to send, 15 something is (it waits for \
-            a retry or a server, or needs you: status --check says what), 14 something failed for good, 10 another run owns \
-            the queue.
+            terminal also how far each transfer is. ^C and SIGTERM let transfers end for --grace; a second ^C stops \
+            them. What was not sent stays for the next run. Exit codes: 0 nothing is left to send, 15 something is \
+            left (it waits for a retry or a server, or needs you: status --check says what), 14 something failed for \
+            good, 10 another run owns the queue.
 
             Example:
               capqueue dest add office --kind put --url https://office.example/in/{sha256}
@@ -23,26 +23,27 @@ struct RunCommand: ParsableCommand {
               capqueue run --watch --json >> events.jsonl
             """)
 
-    @Flag(help: "Try what is due now, once, and end; the default.")
+    @Flag(help: "Send what is due now, then stop; the default.")
     var once = false
 
     @Flag(help: "Stop when everything is sent, ignoring captures that need a decision from you.")
     var untilEmpty = false
 
-    @Flag(help: "Go on, as a service.")
+    @Flag(help: "Keep running, as a service.")
     var watch = false
 
     @Option(
-        help: ArgumentHelp("Only to this destination.", valueName: "name"), completion: QueueCompletions.destinations)
+        help: ArgumentHelp("Send only to this destination.", valueName: "name"),
+        completion: QueueCompletions.destinations)
     var dest: String?
 
-    @Option(help: ArgumentHelp("Bytes a second in all, such as 2MB.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Send at most this many bytes a second in all, such as 2MB.", valueName: "bytes"))
     var bwlimit: SizeArgument?
 
-    @Option(help: ArgumentHelp("Begin nothing after this time.", valueName: "age"))
+    @Option(help: ArgumentHelp("Start no transfers after this time.", valueName: "age"))
     var maxDuration: AgeArgument?
 
-    @Option(help: ArgumentHelp("How long transfers may go on after SIGTERM; default 10s.", valueName: "age"))
+    @Option(help: ArgumentHelp("How long transfers may continue after SIGTERM; default 10s.", valueName: "age"))
     var grace: AgeArgument?
 
     @Option(
@@ -133,9 +134,9 @@ struct RunCommand: ParsableCommand {
         if let dest { _ = try queue.destination(dest) }
         let known = try queue.destinations()
         if let lack = NextSteps.beforeSending(known) { diagnostic.note(lack.why, command: lack.command) }
-        if try queue.isPaused() { diagnostic.note("the queue is paused; go on with: capqueue resume") }
+        if try queue.isPaused() { diagnostic.note("the queue is paused; resume it with: capqueue resume") }
         for destination in known where destination.isPaused {
-            diagnostic.note("\(destination.name) is paused; go on with: capqueue resume --dest \(destination.name)")
+            diagnostic.note("\(destination.name) is paused; resume it with: capqueue resume --dest \(destination.name)")
         }
     }
 }
@@ -143,16 +144,16 @@ struct RunCommand: ParsableCommand {
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Begin no further transfers until resume.",
+        abstract: "Start no more transfers until resume.",
         discussion: """
-            Lasts until resume, for later runs too. Transfers that are under way go on, unless --now is given.
+            The pause also applies to later runs. Transfers under way continue, unless --now is given.
 
             Example:
               capqueue pause --now
               capqueue pause --dest office
             """)
 
-    @Flag(help: "Give back what is being sent, too; no attempt is counted for it.")
+    @Flag(help: "Also stop the transfers under way; no attempt is counted for them.")
     var now = false
 
     @Option(help: ArgumentHelp("Only this destination.", valueName: "name"), completion: QueueCompletions.destinations)

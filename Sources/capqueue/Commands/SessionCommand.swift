@@ -19,7 +19,7 @@ struct SessionCommand: ParsableCommand {
     struct End: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "end",
-            abstract: "Mark a session ended: nothing joins it, and it is due once all of it has landed.",
+            abstract: "End a session: it takes no more captures, and is due once all of them have landed.",
             discussion: """
                 Example:
                   capqueue session end monday
@@ -28,7 +28,7 @@ struct SessionCommand: ParsableCommand {
         @Argument(help: "The session's name.", completion: QueueCompletions.sessions)
         var name: String
 
-        @Flag(help: "Members that failed or were cancelled count as landed.")
+        @Flag(help: "Count captures that failed or were cancelled as landed.")
         var incomplete = false
 
         @OptionGroup var queue: QueueOptions
@@ -49,7 +49,7 @@ struct SessionCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List sessions: captures in them, and those that have landed.",
+            abstract: "List sessions, and how many of their captures have landed.",
             discussion: """
                 Example:
                   capqueue session list

@@ -6,7 +6,7 @@ import SystemPackage
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Print everything that is known of a capture.",
+        abstract: "Print all that the queue knows about a capture.",
         discussion: """
             Example:
               capqueue show 38ca8c35
@@ -14,7 +14,7 @@ struct ShowCommand: ParsableCommand {
             """,
         aliases: ["inspect"])
 
-    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
+    @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String
 
     @OptionGroup var format: JSONOption
@@ -39,7 +39,7 @@ struct HistoryCommand: ParsableCommand {
               capqueue history 38ca8c35
             """)
 
-    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
+    @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String
 
     @OptionGroup var format: JSONOption
@@ -57,16 +57,16 @@ struct HistoryCommand: ParsableCommand {
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Give a bundle back, its bytes compared with its hash first.",
+        abstract: "Write a bundle to a file, after comparing its bytes with its hash.",
         discussion: """
-            What the queue has let go of comes from a destination that can give it back: folder, put or s3.
+            If the queue has deleted the bundle, it is fetched from a destination of kind folder, put or s3.
 
             Example:
               capqueue get 38ca8c35 -o cap.bundle
               capqueue get 38ca8c35 -o - | capbundle verify -
             """)
 
-    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
+    @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String
 
     @Option(
@@ -74,7 +74,7 @@ struct GetCommand: ParsableCommand {
         completion: .file())
     var output: String
 
-    @Flag(help: "Do not ask the destinations for what the queue has let go of.")
+    @Flag(help: "Do not fetch a deleted bundle from the destinations.")
     var local = false
 
     @OptionGroup var force: ForceOption
@@ -92,7 +92,7 @@ struct GetCommand: ParsableCommand {
                     throw error
                 }
                 let name = try queue.getRemote(record, to: force.place(output))
-                diagnostic.note("\(record.id) came back from \(name)")
+                diagnostic.note("\(record.id) was fetched from \(name)")
             }
         }
     }

@@ -7,13 +7,13 @@ import SystemPackage
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Print how the queue stands.",
+        abstract: "Print the state of the queue.",
         usage: "capqueue status [options]",
         discussion: """
-            --check is for monitoring. It prints a line, with the next command, for each thing that stays as it is until a \
-            person does something. Exit codes: 0 nothing, 14 captures failed for good, 13 the spool is over its mark, 15 \
-            captures have no destination, are held, or wait where nothing is sent (paused, blocked), a capture has waited \
-            for longer than --max-age, or the clock is wrong, so that nothing is deleted.
+            --check is for monitoring. It prints a line, with the next command, for each problem that a person has to \
+            solve. Exit codes: 0 nothing, 14 captures failed for good, 13 the spool is over its mark, 15 captures have \
+            no destination, are held, or wait where nothing is sent (paused, blocked), a capture has waited for longer \
+            than --max-age, or the clock is wrong, so that nothing is deleted.
             --prometheus is for the textfile collector of a node exporter.
 
             Example:
@@ -31,7 +31,7 @@ struct StatusCommand: ParsableCommand {
     var check = false
 
     @Option(
-        help: ArgumentHelp("It is a problem if a capture has waited for longer than this.", valueName: "age"))
+        help: ArgumentHelp("Report captures that have waited for longer than this.", valueName: "age"))
     var maxAge: AgeArgument?
 
     @OptionGroup var queue: QueueOptions

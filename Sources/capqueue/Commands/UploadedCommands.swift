@@ -7,25 +7,27 @@ import SystemPackage
 struct MarkUploadedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mark-uploaded",
-        abstract: "Note that a capture was sent by other means, with the receipt that proves it.",
+        abstract: "Record that a capture was sent by other means, with the receipt that proves it.",
         usage: "capqueue mark-uploaded ID --receipt FILE [options]",
         discussion: """
-            The receipt is any text that names the bundle's SHA-256 as 64 hex digits: a server's answer, a line of sha256sum \
-            or of rclone hashsum. It is kept, and the 7 days of retention start.
+            The receipt is any text that names the bundle's SHA-256 as 64 hex digits: a server's answer, a line of \
+            sha256sum or of rclone hashsum. It is kept, and the 7 days of retention start.
 
             Example:
               capqueue mark-uploaded 38ca8c35 --receipt answer.json
               sha256sum nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -
             """)
 
-    @Argument(help: "An id, or its beginning.", completion: QueueCompletions.ids)
+    @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String
 
-    @Option(help: ArgumentHelp("The receipt; - is a pipe.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("The file with the receipt; - reads standard input.", valueName: "file"), completion: .file()
+    )
     var receipt: String
 
     @Option(
-        help: ArgumentHelp("Where it was sent to, if it goes to several.", valueName: "name"),
+        help: ArgumentHelp("The destination it was sent to, if the capture has several.", valueName: "name"),
         completion: QueueCompletions.destinations)
     var dest: String?
 
@@ -43,11 +45,11 @@ struct ExportCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a list of what waits, for those who send it by other means.",
+        abstract: "Write a list of waiting captures, to send them by other means.",
         usage: "capqueue export --manifest FILE [options]",
         discussion: """
-            json: an object a line with id, sha256, bytes and path. paths: below the folder "spool" of the queue, for rclone. \
-            sha256sum: for sha256sum -c and rclone checksum, to be run in that folder.
+            json: one object per line with id, sha256, bytes and path. paths: paths in the queue's folder "spool", for \
+            rclone. sha256sum: hashes and paths, for sha256sum -c and rclone checksum in that folder.
 
             Example:
               capqueue hold --all | wc -l
@@ -75,7 +77,7 @@ struct ExportCommand: ParsableCommand {
                 var relative = path
                 _ = relative.removePrefix(spool)
                 if record.holding == .reference && listFormat != .json {
-                    return diagnostic.note("\(record.id) is left out: its bytes are referenced, at \(path)")
+                    return diagnostic.note("\(record.id) is left out: its bytes are not in the spool but in \(path)")
                 }
                 switch listFormat {
                 case .paths: try target.line(relative.string)

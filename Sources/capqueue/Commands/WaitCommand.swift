@@ -13,9 +13,9 @@ struct WaitCommand: ParsableCommand {
             capqueue wait --session NAME | --all [--timeout AGE]
             """,
         discussion: """
-            Sends nothing itself. Prints each id and its state once it is decided; --all prints those that were not \
-            completed or cancelled before. Exit codes: 0 all are completed or \
-            cancelled, 14 one failed for good, 15 the time is over.
+            Sends nothing itself. Prints each id with its final state; --all leaves out captures that were completed \
+            or cancelled before. Exit codes: 0 all are completed or cancelled, 14 a capture failed for good, 15 the \
+            timeout has passed.
 
             Example:
               id=$(capqueue push cap.bundle) && capqueue wait $id --timeout 5m
@@ -23,7 +23,7 @@ struct WaitCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Ids, or their beginnings; - reads them from standard input.", valueName: "id"),
+        help: ArgumentHelp("Ids, or the beginnings of ids; - reads them from standard input.", valueName: "id"),
         completion: QueueCompletions.ids)
     var ids: [String] = []
 
@@ -34,7 +34,7 @@ struct WaitCommand: ParsableCommand {
     @Flag(help: "All captures.")
     var all = false
 
-    @Option(help: ArgumentHelp("Give up after this time; without it, never.", valueName: "age"))
+    @Option(help: ArgumentHelp("Give up after this time (default: never).", valueName: "age"))
     var timeout: AgeArgument?
 
     @OptionGroup var format: JSONOption

@@ -41,8 +41,8 @@ extension CaptureRecord {
         switch holding {
         case .spool: "in \(Visible.text(path ?? "the spool"))"
         case .reference: "no; referenced at \(Visible.text(path ?? ""))"
-        case .removing: "being released"
-        case .removed: "released\(removedAt.map { " on \(Moment.text($0))" } ?? "")"
+        case .removing: "being deleted"
+        case .removed: "deleted\(removedAt.map { " on \(Moment.text($0))" } ?? "")"
         case .quarantined: "damaged, set aside in the quarantine folder"
         case .missing: "missing; push the bundle again"
         }

@@ -27,7 +27,7 @@ extension QueueConcern {
         case .failed: return "\(captures)\(place) failed for good"
         case .overMark:
             return
-                "the spool holds \(Quantity.bytes(status.usedBytes)), over the mark of \(ByteSize.text(status.settings.warnAt))"
+                "the spool holds \(Quantity.bytes(status.usedBytes)), more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
         case .unassigned:
             return "\(captures) \(isOne ? "has" : "have") no destination, so nothing sends \(isOne ? "it" : "them")"
         case .held: return "\(captures)\(place) \(isOne ? "is" : "are") held"
@@ -35,11 +35,11 @@ extension QueueConcern {
             return "\(captures)\(place) \(isOne ? "is" : "are") held by salvage, which cannot know what was sent before"
         case .blocked:
             let block = work(status)?.destination?.block.map { " (\($0.reason.rawValue)): \(Visible.text($0.message))" }
-            return "\(captures) cannot be sent, since \(name) is blocked\(block ?? "")"
-        case .destinationPaused: return "\(captures) cannot be sent, since \(name) is paused"
-        case .queuePaused: return "\(captures) cannot be sent, since the queue is paused"
+            return "\(captures) cannot be sent, because \(name) is blocked\(block ?? "")"
+        case .destinationPaused: return "\(captures) cannot be sent, because \(name) is paused"
+        case .queuePaused: return "\(captures) cannot be sent, because the queue is paused"
         case .untold:
-            return "\(name) did not take the end of \(Quantity.count(count, "session")) after several attempts"
+            return "\(name) has not accepted the end of \(Quantity.count(count, "session")) in several attempts"
         case .old:
             let oldest = work(status)?.oldestWaiting
             return "\(oldest?.id ?? "")\(place) has waited for \(Moment.age(oldest?.ageMilliseconds ?? 0))"
@@ -51,13 +51,14 @@ extension QueueConcern {
 
     private var advice: String {
         switch code {
-        case .failed, .old: "see"
+        case .failed: "list them"
+        case .old: "see why"
         case .overMark: "delete what was uploaded"
-        case .unassigned: "add one"
+        case .unassigned: "add a destination"
         case .held, .salvaged: "send \(isOne ? "it" : "them")"
         case .blocked, .untold: "find out why"
-        case .destinationPaused, .queuePaused: "go on"
-        case .clock: "if it is right now"
+        case .destinationPaused, .queuePaused: "resume sending"
+        case .clock: "if it is correct now"
         }
     }
 

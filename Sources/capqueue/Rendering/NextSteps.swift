@@ -7,14 +7,14 @@ enum NextSteps {
     /// Hints for a blocked destination; none if the user can only wait.
     static func of(_ block: Block, _ name: String) -> [String] {
         let set = "capqueue dest set \(name)"
-        let run = "then send what waits with: capqueue run"
+        let run = "then send the waiting captures with: capqueue run"
         switch block.reason {
         case .tls where block.message.contains("begins with http://"), .endpoint:
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
         case .credentials:
-            return ["change what was refused with: \(set) --token-file FILE (or --key, --device-id)", run]
-        case .tls: return ["name the authority of the server's certificate with: \(set) --ca FILE", run]
+            return ["change the refused credentials with: \(set) --token-file FILE (or --key, --device-id)", run]
+        case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
         case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []
         }
@@ -39,6 +39,9 @@ enum NextSteps {
             return ("nothing more is sent, since all destinations are retired; add one with", add)
         }
         if destinations.contains(where: \.isDefault) { return nil }
-        return ("captures that name no destination wait until one is the default", "capqueue dest default NAME")
+        return (
+            "captures pushed without --dest wait until a destination is the default; choose it with",
+            "capqueue dest default NAME"
+        )
     }
 }

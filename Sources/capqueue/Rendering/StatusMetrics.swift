@@ -12,10 +12,10 @@ extension QueueStatus {
         addTraffic(to: &text)
         text.add("paused", .gauge, "Whether the queue is paused.", [([], isPaused ? 1 : 0)])
         text.add(
-            "clock_trusted", .gauge, "Whether deletion goes by the clock: 0 where it waits.",
+            "clock_trusted", .gauge, "Whether the clock is trusted; 0 while deletion is delayed because of it.",
             [([], clockDoubt == nil ? 1 : 0)])
         text.add(
-            "concerns", .gauge, "Captures or sessions that need a person.",
+            "concerns", .gauge, "Captures or sessions with a problem that a person has to solve.",
             QueueConcern.Code.allCases.map { code in
                 ([("code", code.rawValue)], concerns.reduce(0) { $0 + ($1.code == code ? $1.count : 0) })
             })
@@ -32,8 +32,10 @@ extension QueueStatus {
             "bytes", .gauge, "Bytes of the captures in each state.",
             states.map { ([("state", $0.rawValue)], totals[$0]?.bytes ?? 0) })
         text.add("spool_bytes", .gauge, "Bytes that the spool holds.", [([], usedBytes)])
-        text.add("warn_at_bytes", .gauge, "Bytes from which on push warns.", [([], settings.warnAt)])
-        text.add("limit_bytes", .gauge, "Bytes that push does not go beyond.", settings.limit.map { [([], $0)] } ?? [])
+        text.add("warn_at_bytes", .gauge, "Bytes in the spool above which push warns.", [([], settings.warnAt)])
+        text.add(
+            "limit_bytes", .gauge, "Bytes that push lets the spool hold at most.",
+            settings.limit.map { [([], $0)] } ?? [])
         text.add("disk_free_bytes", .gauge, "Bytes free on the disk.", freeBytes.map { [([], $0)] } ?? [])
         text.add(
             "oldest_waiting_seconds", .gauge, "How long the oldest capture has waited.",
@@ -60,7 +62,7 @@ extension QueueStatus {
             "destination_paused", .gauge, "Whether each destination is paused.",
             destinations.map { ([("destination", $0.name)], $0.isPaused ? 1 : 0) })
         text.add(
-            "destination_blocked", .gauge, "Whether a destination is blocked for this reason.",
+            "destination_blocked", .gauge, "Whether each destination is blocked for this reason.",
             destinations.flatMap { destination in
                 Block.Reason.allCases.map { reason in
                     (

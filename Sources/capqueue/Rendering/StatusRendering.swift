@@ -10,7 +10,7 @@ extension QueueStatus {
             let share = bytes > 0 ? " \(sent * 100 / bytes) %" : ""
             return "\(transfer["id"]?.text ?? "") to \(transfer["destination"]?.text ?? "")\(share)"
         }
-        let sending = transfers.isEmpty ? "nothing under way" : transfers.joined(separator: ", ")
+        let sending = transfers.isEmpty ? "no transfer under way" : transfers.joined(separator: ", ")
         return "process \(run["pid"]?.integer ?? 0), \(sending)"
     }
 
@@ -27,12 +27,12 @@ extension QueueStatus {
         var facts = TextTable()
         let mark =
             isOverMark
-            ? Style.doubtful.output("over the mark of \(ByteSize.text(settings.warnAt))")
+            ? Style.doubtful.output("more than warn-at (\(ByteSize.text(settings.warnAt)))")
             : "warns at \(ByteSize.text(settings.warnAt))"
         facts.add("spool", "\(Quantity.bytes(usedBytes)), \(mark)")
         if let limit = settings.limit { facts.add("limit", Quantity.bytes(limit)) }
         if let freeBytes {
-            let floor = settings.freeFloor.map { ", \(ByteSize.text($0)) have to stay free" } ?? ""
+            let floor = settings.freeFloor.map { ", \(ByteSize.text($0)) must stay free" } ?? ""
             facts.add("disk", "\(Quantity.bytes(freeBytes)) free\(floor)")
         }
         if let oldestWaiting {
@@ -46,7 +46,7 @@ extension QueueStatus {
             facts.add(
                 "parts only",
                 "\(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)): only the photo was "
-                    + "delivered; kept until prune --accept-parts")
+                    + "uploaded; kept until prune --accept-parts")
         }
         addDestinations(to: &facts, concerns)
         if let run { facts.add("run", Self.words(of: run)) }
@@ -70,7 +70,7 @@ extension QueueStatus {
             let name = destination.name
             if each.backlog.captures > 0 { facts.add("to \(name)", each.backlogWords) }
             if destination.isPaused, !isToldLater(.destinationPaused, name) {
-                facts.add(name, "paused; go on with: capqueue resume --dest \(name)")
+                facts.add(name, "paused; resume it with: capqueue resume --dest \(name)")
             }
             if let block = destination.block, !isToldLater(.blocked, name) {
                 facts.add(name, "\(Style.doubtful.output("blocked")) \(block.words)")
@@ -85,7 +85,7 @@ extension QueueStatus {
             )
         }
         if isPaused, !isToldLater(.queuePaused, nil) {
-            facts.add("paused", "nothing is sent; go on with: capqueue resume")
+            facts.add("paused", "nothing is sent; resume with: capqueue resume")
         }
     }
 

@@ -87,7 +87,7 @@ extension QueueError {
         QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [salvageHint])
     }
 
-    package static let salvageHint = "build the database again from the spool with: capqueue salvage"
+    package static let salvageHint = "rebuild the database from the stored bundles with: capqueue salvage"
 }
 
 /// Runs a system call on a file and converts its error to `QueueError`.

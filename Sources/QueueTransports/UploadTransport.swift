@@ -153,7 +153,7 @@ enum SourceTrouble: Error {
 
     var outcome: SendOutcome {
         switch self {
-        case .gone: .damaged(message: "the bytes are gone")
+        case .gone: .damaged(message: "the stored file is missing")
         case .unreadable(let text): .failed(code: "spool.io", message: "the bytes cannot be read: \(text)")
         }
     }

@@ -24,10 +24,10 @@ extension BytesTag {
         case .null: return nil
         case .blob(let data):
             guard let tag = BytesTag(bytes: Array(data)) else {
-                throw QueueError.corruptRecord("the value in tag is not a tag")
+                throw QueueError.corruptRecord("the value in the column tag is invalid")
             }
             self = tag
-        default: throw QueueError.corruptRecord("the value in tag is not a tag")
+        default: throw QueueError.corruptRecord("the value in the column tag is invalid")
         }
     }
 }

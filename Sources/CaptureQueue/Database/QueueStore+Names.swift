@@ -13,7 +13,8 @@ extension Database {
             if try row.integer("ended_at") != nil {
                 guard reopens else {
                     throw QueueError(
-                        .sessionEnded, "the session has ended", of: name, hints: ["to add to it all the same: --reopen"]
+                        .sessionEnded, "the session has ended", of: name,
+                        hints: ["to open it again and add to it: --reopen"]
                     )
                 }
                 try run("UPDATE sessions SET ended_at = NULL, incomplete = 0, marker = NULL WHERE id = ?", [id])
@@ -130,7 +131,7 @@ extension Database {
         guard let first = found.first else { throw QueueError(.idUnknown, "no such capture in this queue", of: word) }
         guard found.count == 1 else {
             let shown = found.prefix(8).map(\.id).joined(separator: ", ") + (found.count > 8 ? ", …" : "")
-            throw QueueError(.idAmbiguous, "names several captures: \(shown)", of: word)
+            throw QueueError(.idAmbiguous, "is the beginning of several ids: \(shown)", of: word)
         }
         return first
     }

@@ -53,7 +53,7 @@ final class QueueStore: Sendable {
             // If the database is gone but the spool has bundles, this is not a new queue.
             guard try !Spool(folder: folder).holdsBundles() else {
                 throw QueueError(
-                    .damaged, "the database is gone, and the spool holds bundles", of: folder.database,
+                    .damaged, "the database is missing, but the spool holds bundles", of: folder.database,
                     hints: [QueueError.salvageHint])
             }
             guard createIfMissing else { throw folder.missing }
@@ -228,7 +228,8 @@ final class QueueStore: Sendable {
             try? known?.queue.close()
             known = nil
             guard now != nil else {
-                throw QueueError(.damaged, "the database is gone", of: folder.database, hints: [QueueError.salvageHint])
+                throw QueueError(
+                    .damaged, "the database is missing", of: folder.database, hints: [QueueError.salvageHint])
             }
             let opened = try Self.connectCurrent(folder, isLocked: true)
             areNamesSettled.withLock { $0 = false }

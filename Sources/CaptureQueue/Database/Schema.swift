@@ -38,7 +38,7 @@ enum Schema {
         let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
         let size = (try? FileStatus.ofName(path).size) ?? 0
         guard owner == applicationID || owner == 0 && size <= 4096 else {
-            throw QueueError(.damaged, "is a database, but not one of capqueue", of: path)
+            throw QueueError(.damaged, "is a database that capqueue did not create", of: path)
         }
     }
 
@@ -62,7 +62,7 @@ enum Schema {
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
         if tables == 0, try Spool(folder: folder).holdsBundles() {
             throw QueueError(
-                .damaged, "the database is empty, and the spool holds bundles", of: folder.database,
+                .damaged, "the database is empty, but the spool holds bundles", of: folder.database,
                 hints: [QueueError.salvageHint])
         }
         guard tables == 0 || isOurs else {
@@ -70,7 +70,7 @@ enum Schema {
             let isHalfMade =
                 try tables == 1 && db.tableExists("grdb_migrations") && migrator.appliedMigrations(db).isEmpty
             guard isHalfMade else {
-                throw QueueError(.damaged, "is a database, but not one of capqueue", of: folder.database)
+                throw QueueError(.damaged, "is a database that capqueue did not create", of: folder.database)
             }
             return
         }

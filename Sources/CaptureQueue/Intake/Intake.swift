@@ -26,7 +26,7 @@ struct Intake: Sendable {
         self.fallback = fallback
         trustHints =
             requiresTrust && !options.requiresTrust
-            ? ["take such bundles with: capqueue config require-trusted no"] : []
+            ? ["accept such bundles with: capqueue config require-trusted no"] : []
         var options = options
         if requiresTrust { options.requiresTrust = true }
         self.options = options
@@ -139,11 +139,11 @@ struct Intake: Sendable {
         if FolderWalk.isRawCapture((try? DirectoryHandle.names(in: path)) ?? []) {
             return BundleError(
                 .inputUnreadable, "is a raw capture, expected a bundle", file: path,
-                hints: ["pack and take it in with: capqueue adopt --pack \(name)"])
+                hints: ["pack it and add it with: capqueue adopt --pack \(name)"])
         }
         return BundleError(
             .inputUnreadable, "is a folder, expected a bundle", file: path,
-            hints: ["take in the bundles below it with: capqueue adopt \(name)"])
+            hints: ["add the bundles in it with: capqueue adopt \(name)"])
     }
 
     private func openIncoming() throws -> IncomingFile {

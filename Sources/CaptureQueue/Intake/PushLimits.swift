@@ -52,9 +52,10 @@ final class PushLimits: Sendable {
             let free = try onFile(folder.path) { () throws(NativeError) in try DiskSpace.free(at: folder.path) }
             if free - size < floor {
                 return QueueError(
-                    .freeDisk, "\(free) bytes are free on the disk, \(floor) must stay free", of: name,
+                    .freeDisk, "\(free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name,
                     hints: [
-                        "change that with: capqueue config free-floor SIZE; or push with --reference, which needs no space"
+                        "change free-floor with: capqueue config free-floor SIZE",
+                        "or push with --reference, which needs no space",
                     ])
             }
         }

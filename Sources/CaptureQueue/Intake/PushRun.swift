@@ -87,7 +87,7 @@ extension UploadQueue {
                 if ended != nil {
                     throw QueueError(
                         .sessionEnded, "the session has ended", of: session,
-                        hints: ["to add to it all the same: --reopen"])
+                        hints: ["to open it again and add to it: --reopen"])
                 }
             }
             let used = try usedBytes(db)

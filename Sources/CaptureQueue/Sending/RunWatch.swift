@@ -171,7 +171,7 @@ final class RunWatch {
         var event = QueueEvent(.quota, at: sharedRun.now)
         event.bytes = status.usedBytes
         event.message =
-            "the spool holds \(status.usedBytes) bytes, more than the mark of \(ByteSize.text(status.settings.warnAt))"
+            "the spool holds \(status.usedBytes) bytes, more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
         sharedRun.tell(event)
     }
 

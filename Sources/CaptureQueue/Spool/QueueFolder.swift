@@ -61,7 +61,7 @@ public struct QueueFolder: Hashable, Sendable {
             try DirectoryHandle.create(path, mode: 0o700)
             for folder in folders { try DirectoryHandle.create(folder, mode: 0o700) }
         } catch {
-            throw QueueError(.unusable, "the queue cannot be made: \(error.text)", of: path)
+            throw QueueError(.unusable, "the queue cannot be created: \(error.text)", of: path)
         }
     }
 
@@ -103,7 +103,7 @@ public struct QueueFolder: Hashable, Sendable {
     var missing: QueueError {
         QueueError(
             .missing, "there is no queue here", of: path,
-            hints: ["the first capqueue push makes one; another folder: --queue DIR"])
+            hints: ["the first capqueue push creates a queue; to use another folder: --queue DIR"])
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {
@@ -134,7 +134,7 @@ public struct QueueFolder: Hashable, Sendable {
         guard !status.isWritableByOthers else {
             throw QueueError(
                 .openToOthers, "can be changed by other users", of: path,
-                hints: ["chmod go-w \(ShellWord.quote(path)), and look at what is in it"])
+                hints: ["check what is in it after: chmod go-w \(ShellWord.quote(path))"])
         }
     }
 }

@@ -45,7 +45,7 @@ extension UploadQueue {
                     "the bytes changed since they were pushed; nothing was written", of: record.id,
                     hints: ["set the damaged file aside with: capqueue check --read-data"])
             case .inputUnreadable where !FileStatus.exists(path):
-                throw QueueError(.bytesAbsent, "\(path) is gone", of: record.id, hints: ["push the bundle again"])
+                throw QueueError(.bytesAbsent, "\(path) is missing", of: record.id, hints: ["push the bundle again"])
             default: throw error
             }
         }

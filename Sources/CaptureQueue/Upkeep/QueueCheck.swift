@@ -162,14 +162,14 @@ struct QueueCheck {
         if record.holding == .removing {
             let path = queue.folder.bundlePath(record.sha256)
             try tell(
-                .interrupted, record.id, path, "its deletion was interrupted; capqueue prune completes it",
+                .interrupted, record.id, path, "its deletion was interrupted; complete it with: capqueue prune",
                 isRepaired: false, deliver)
         }
         if verdict.lacksSidecar && verdict.fault == nil {
             if isRepairing { try SidecarRepair(queue).write(record) }
             let path = queue.folder.sidecarPath(record.sha256)
             try tell(
-                .sidecar, record.id, path, "its sidecar is missing, which salvage would need", isRepaired: isRepairing,
+                .sidecar, record.id, path, "its sidecar is missing; salvage would need it", isRepaired: isRepairing,
                 deliver)
         }
     }

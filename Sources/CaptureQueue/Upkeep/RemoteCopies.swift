@@ -27,7 +27,7 @@ extension UploadQueue {
         for delivery in record.deliveries where delivery.state == .completed {
             guard let name = delivery.destination else { continue }
             if let part = delivery.part {
-                troubles.append("\(name): only the \(part) was delivered there")
+                troubles.append("\(name): only the \(part) was uploaded there")
                 continue
             }
             let sent = record.delivered(by: delivery)
@@ -43,7 +43,7 @@ extension UploadQueue {
                 return try FileDigest.sha256(copy) == sent.sha256
             }
             guard isWhole else {
-                troubles.append("\(name): the bytes that came back differ from those that were sent")
+                troubles.append("\(name): the bytes that it returned differ from those that were sent")
                 continue
             }
             // The copy has no name any more; this path leads to the open file.
@@ -55,7 +55,7 @@ extension UploadQueue {
             .bytesAbsent,
             troubles.isEmpty
                 ? "its bytes are \(record.holding.words), and no destination has them"
-                : "its bytes are \(record.holding.words) here, and no destination gives them back: "
+                : "its bytes are \(record.holding.words) here, and no destination returns them: "
                     + troubles.joined(separator: "; "), of: record.id)
     }
 
@@ -97,7 +97,8 @@ extension UploadQueue {
         case .unknown(let text):
             try deliver(
                 CheckFinding(
-                    kind: .unconfirmed, id: record.id, path: name, message: "could not be looked up: \(text)",
+                    kind: .unconfirmed, id: record.id, path: name,
+                    message: "cannot tell whether the upload is there: \(text)",
                     isRepaired: false))
         case .lost(let text):
             let isSentAgain = try !isDryRun && lose(delivery, because: text)

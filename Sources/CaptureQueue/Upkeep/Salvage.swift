@@ -65,7 +65,7 @@ extension UploadQueue {
         throw QueueError(
             .stateRefused,
             "the database is sound; salvage would forget what was uploaded and cancelled",
-            of: folder.database, hints: ["look for damage with: capqueue check; to salvage all the same: --force"])
+            of: folder.database, hints: ["look for damage with: capqueue check; to salvage it anyway: --force"])
     }
 }
 

@@ -51,25 +51,25 @@ struct StoredBytesCheck: Sendable {
             // A check may have been killed after it renamed the file and before it changed the row.
             return try spool.isSetAside(record.sha256)
                 ? .wrong(.damaged, "was set aside by a check that was interrupted")
-                : .wrong(.missing, "the file is gone")
+                : .wrong(.missing, "the file is missing")
         }
         guard let status = try spool.bundleStatus(record.sha256) else {
             return .wrong(.damaged, "is not a regular file")
         }
         guard status.size == record.byteCount else {
-            return .wrong(.damaged, "has \(status.size) bytes, \(record.byteCount) were pushed")
+            return .wrong(.damaged, "has \(status.size) bytes, but \(record.byteCount) were pushed")
         }
         guard reads else { return nil }
-        guard let handle = try spool.open(record.sha256) else { return .wrong(.missing, "the file is gone") }
+        guard let handle = try spool.open(record.sha256) else { return .wrong(.missing, "the file is missing") }
         bytesRead += status.size
         let found = try SpoolReader.hash(handle, path)
-        return found == record.sha256 ? nil : .wrong(.damaged, "SHA-256 is \(found)")
+        return found == record.sha256 ? nil : .wrong(.damaged, "its SHA-256 is \(found), not the one that was pushed")
     }
 
     private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault?
     {
         guard let path = record.reference.map({ FilePath($0) }) else { return nil }
-        guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is gone") }
+        guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is missing") }
         guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file was replaced") }
         guard reads else { return nil }
         let handle = try onFile(path) { () throws(NativeError) in try FileHandle.reading(path) }

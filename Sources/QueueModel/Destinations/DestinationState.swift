@@ -151,7 +151,7 @@ package struct DestinationState: Hashable, Sendable {
     private static func refusing(_ message: String) -> Block {
         Block(
             .refusing,
-            "it refused all of the last uploads; check its URL and settings; last answer: \(message)")
+            "the destination refused all of the last uploads; check its URL and settings; last answer: \(message)")
     }
 
     private mutating func refused(_ capture: Int, _ message: String, at now: Int) -> Verdict {

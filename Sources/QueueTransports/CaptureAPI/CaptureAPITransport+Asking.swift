@@ -22,7 +22,7 @@ extension CaptureAPITransport {
         guard case .success(let source) = job.open(),
             let photo = try? SpooledPart.photo(of: source.handle, sha256: job.held, name: source.name),
             let form = try? FormFile(photo, control)
-        else { return .unknown("there is no photo to ask for") }
+        else { return .unknown("its photo cannot be read, so the server cannot look it up") }
         var request = HTTPRequest(.post, verify)
         request.headers = [
             HTTPRequest.Header("Content-Type", form.contentType), HTTPRequest.Header("Accept", "application/json"),
@@ -58,7 +58,7 @@ extension CaptureAPITransport {
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         guard let endpoint = template.address(of: job.capture), let id = job.delivery.remoteID,
             let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
-        else { return .unclear(code: "poll", message: "the server's id of the capture is not known") }
+        else { return .unclear(code: "poll", message: "the server's id for the capture is unknown") }
         guard let empty = try? Digest.of([]) else { return local("no hash") }
         switch authorized(HTTPRequest(.get, address), empty, job.token, control) {
         case .failure(let refusal): return refusal.outcome
@@ -96,7 +96,7 @@ extension CaptureAPITransport {
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
-        "a server of the capture API does not give bundles back"
+        "a server of the capture API does not return bundles"
     }
 
     func test(_ control: SendControl) -> DestinationTest {
@@ -133,7 +133,7 @@ extension CaptureAPITransport {
         }
         if word != "CAPTURE_NOT_FOUND" {
             guard let other = askForNobody(endpoint.path + "-no-such-path", control), let answer = other.answer else {
-                found.block = Block(.offline, "\(end.message), and then the server was gone")
+                found.block = Block(.offline, "\(end.message), and then the server could not be reached")
                 return
             }
             if answer.status == 404, other.word == word {
@@ -143,11 +143,11 @@ extension CaptureAPITransport {
             }
         }
         let url = settings.connection.shown(template)
-        found.findings.append("\(url) takes captures: it answered 404 (\(word)) for one that does not exist")
+        found.findings.append("\(url) accepts captures: it answered 404 (\(word)) for a capture that does not exist")
     }
 
     private static func pathWords(_ endpoint: WebAddress) -> String {
-        endpoint.path == "/api/v1/captures" ? "" : "; a URL without a path means /api/v1/captures"
+        endpoint.path == "/api/v1/captures" ? "" : "; for a URL without a path, capqueue uses /api/v1/captures"
     }
 
     private func askForNobody(_ path: String, _ control: SendControl) -> HTTPEnd? {

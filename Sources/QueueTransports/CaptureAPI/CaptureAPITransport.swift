@@ -84,7 +84,7 @@ final class CaptureAPITransport: UploadTransport {
             guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),
                 let data = value["data"], let id = data["capture_id"]?.text, (1...256).contains(id.utf8.count)
             else {
-                return .unclear(code: end.code, message: "\(end.message) without a capture_id")
+                return .unclear(code: end.code, message: "\(end.message), but without a capture_id")
             }
             let url = told(data["verification_url"]?.text)
             if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }

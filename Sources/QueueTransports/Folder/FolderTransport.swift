@@ -41,7 +41,7 @@ package final class FolderTransport: UploadTransport {
         }
         guard (try? FileStatus.of(resolved))?.kind == .folder else {
             throw BundleError(
-                .outputUnusable, "is not a folder; mount its disk and make the folder there first", file: path)
+                .outputUnusable, "is not a folder; mount its disk and create the folder there first", file: path)
         }
         if let known = readMarker(resolved) { return (resolved, known) }
         do throws(NativeError) {
@@ -128,7 +128,7 @@ package final class FolderTransport: UploadTransport {
         }
         let there = try folder.open(name, FileHandle.existingFile)
         guard try !there.status().isSameFile(as: source.status()) else {
-            return .conflict(message: "\(target) is the file to be copied itself")
+            return .conflict(message: "\(target) is the same file as the bundle to copy")
         }
         guard try copy(there, to: nil, .sha256(job.capture.sha256)) == true else {
             return .conflict(message: "\(target) exists and has other content")
@@ -148,7 +148,7 @@ package final class FolderTransport: UploadTransport {
     }
 
     package func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard isThere else { return .unknown("\(path) is not mounted") }
+        guard isThere else { return .unknown("\(path) is missing, or its disk is not mounted") }
         let target = path.appending(Self.name(of: job))
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(target) else {
@@ -165,7 +165,7 @@ package final class FolderTransport: UploadTransport {
 
     package func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         let source = path.appending(Self.name(of: job))
-        guard isThere else { return "\(path) is not mounted" }
+        guard isThere else { return "\(path) is missing, or its disk is not mounted" }
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is not a regular file" }
             _ = try copy(file, to: target, .sha256(job.capture.sha256))
@@ -177,7 +177,7 @@ package final class FolderTransport: UploadTransport {
 
     package func test(_ control: SendControl) -> DestinationTest {
         var found = DestinationTest(block: reach(control))
-        if found.block == nil { found.findings.append("\(path) is there") }
+        if found.block == nil { found.findings.append("\(path) exists and has the marker of this destination") }
         return found
     }
 

@@ -17,7 +17,7 @@ final class Download {
     func take(_ piece: Span<UInt8>) -> Bool {
         count += piece.count
         guard count <= limit else {
-            fault = "more than \(limit) bytes came back"
+            fault = "it returned more than the expected \(limit) bytes"
             return false
         }
         do throws(NativeError) {
@@ -33,6 +33,6 @@ final class Download {
     func trouble(_ end: HTTPEnd) -> String? {
         if let fault { return fault }
         guard end.answer?.status == 200 else { return end.message }
-        return count == limit && end.answer?.isCut == false ? nil : "\(count) bytes of \(limit) came back"
+        return count == limit && end.answer?.isCut == false ? nil : "it returned \(count) of \(limit) bytes"
     }
 }

@@ -7,7 +7,7 @@ import QueueModel
 extension PutTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard case .success(let place) = addresses.place(of: job, control) else {
-            return .unknown("there is no URL to ask")
+            return .unknown("no URL is available to look it up")
         }
         let end = head(place, control)
         guard let answer = end.answer else { return .unknown(end.message) }
@@ -15,7 +15,7 @@ extension PutTransport {
         case 404, 410:
             // A server that did not show the object after the upload does not show it now, so this proves nothing.
             if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
-                return .unknown("\(place.address.origin) answers \(answer.status), as it did when it was sent")
+                return .unknown("\(place.address.origin) answers \(answer.status), as it did right after the upload")
             }
             return .lost("\(place.address.origin) answers \(answer.status)")
         case 200:
@@ -26,7 +26,7 @@ extension PutTransport {
                 return .lost("\(place.address.origin) holds \(length) bytes of \(byteCount)")
             }
             if case .differs(let name) = RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) {
-                return .lost("\(place.address.origin) holds other bytes, by its \(name)")
+                return .lost("\(place.address.origin) holds other bytes: its \(name) differs")
             }
             return .there
         default: return .unknown(end.message)
@@ -44,7 +44,9 @@ extension PutTransport {
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         guard settings.part == .bundle else { return "only the \(settings.part.rawValue) was sent there" }
-        guard case .success(let place) = addresses.place(of: job, control) else { return "there is no URL to ask" }
+        guard case .success(let place) = addresses.place(of: job, control) else {
+            return "no URL is available to look it up"
+        }
         let download = Download(target, limit: job.capture.byteCount)
         var request = HTTPRequest(.get, place.address)
         request.sink = download.take
@@ -76,7 +78,7 @@ extension PutTransport {
         var found = DestinationTest(block: absence)
         if found.block != nil { return found }
         guard let address = addresses.known else {
-            found.findings.append("the URL comes from a command, which runs only when something is sent")
+            found.findings.append("the URL comes from a command, which runs only when a capture is sent")
             return found
         }
         found = exchange.test(address, control)
@@ -94,7 +96,8 @@ extension PutTransport {
         let end = named(head(PutAddresses.Place(address: address, headers: [], isFetched: false), control))
         found.judge(end, allowing: [403, 404, 405, 410, 501])
         if found.block == nil {
-            found.findings.append("a test sends nothing, so only the first upload shows whether it is taken there")
+            found.findings.append(
+                "a test sends nothing, so only the first upload shows whether uploads are accepted there")
         }
         return found
     }

@@ -66,7 +66,8 @@ extension PutTransport {
         if let told = head(place, control).answer, told.status == 200 {
             switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
             case .agrees: return completed(job, place, told.status, "digest", told["etag"])
-            case .differs(let name): return .conflict(message: "\(end.message), and holds other bytes, by its \(name)")
+            case .differs(let name):
+                return .conflict(message: "\(end.message), and holds other bytes: its \(name) differs")
             case .untold: break
             }
         }

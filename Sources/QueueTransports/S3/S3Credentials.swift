@@ -47,7 +47,7 @@ package struct S3Credentials {
     /// Checks that the credentials have only printable characters, because they are sent in headers.
     private func examined() throws(SendTrouble) -> S3Credentials {
         guard [key, secret, session ?? "a"].allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } }) else {
-            throw SendTrouble(message: "the AWS credentials have characters that a key cannot have")
+            throw SendTrouble(message: "the AWS credentials contain characters that are not allowed in a key")
         }
         return self
     }

@@ -189,7 +189,7 @@ final class S3Transport: UploadTransport {
             let proof = answer["x-amz-checksum-sha256"] == nil ? "etag" : "checksum"
             return .outcome(completed(job, address, proof, answer["etag"]))
         case .differs(let name):
-            return .outcome(.conflict(message: "\(shown(address)) holds other bytes, by its \(name)"))
+            return .outcome(.conflict(message: "\(shown(address)) holds other bytes: its \(name) differs"))
         case .untold: return try readBack(job, address, control)
         }
     }
@@ -207,7 +207,8 @@ final class S3Transport: UploadTransport {
         switch copy.verdict(end) {
         case .same: return .outcome(completed(job, address, "bytes", end.answer?["etag"]))
         case .different: return .outcome(.conflict(message: "\(shown(address)) holds other bytes"))
-        case .unread(let text): return .outcome(.unclear(code: end.code, message: "reading back: \(text)"))
+        case .unread(let text):
+            return .outcome(.unclear(code: end.code, message: "the upload cannot be read back: \(text)"))
         }
     }
 
@@ -264,7 +265,7 @@ final class S3Transport: UploadTransport {
             let end = try perform(.head, address, [], control)
             switch end.answer?.status {
             case 404? where try bucketIsMissing(address, control):
-                found.block = Block(.endpoint, "\(settings.connection.shown(template)): there is no such bucket")
+                found.block = Block(.endpoint, "\(settings.connection.shown(template)): the bucket does not exist")
             case 200?, 404?:
                 found.findings.append("the store accepts the credentials, region \(S3Credentials.region(settings))")
             default: found.judge(end, allowing: [])

@@ -27,7 +27,9 @@ package struct CaptureAPISettings: Hashable, Sendable {
         guard let url = try reader.url("url") else {
             throw SettingsFault(
                 "http needs --url",
-                hints: ["for example --url https://captures.example.org; without a path it means /api/v1/captures"])
+                hints: [
+                    "for example --url https://captures.example.org; without a path, capqueue uses /api/v1/captures"
+                ])
         }
         endpoint = Self.endpoint(url)
         verify = try Self.verify(&reader, WebAddress(endpoint.example))

@@ -17,7 +17,7 @@ package struct ConnectionSettings: Hashable, Sendable {
         options.certificate = try reader.text("cert")
         options.certificateKey = try reader.text("cert-key")
         options.proxy = try reader.value(
-            "proxy", "proxy is a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"
+            "proxy", "proxy must be a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"
         ) { Self.isProxy($0) ? $0 : nil }
         options.times.connect = try reader.time("connect-timeout") ?? options.times.connect
         options.times.stall = try reader.time("stall-timeout") ?? options.times.stall
@@ -62,7 +62,7 @@ package enum TokenSettings: Hashable, Sendable {
         case (let file?, nil): return .file(file)
         case (nil, let command?): return .command(command)
         case (nil, nil): return nil
-        default: throw SettingsFault("a token comes from a file or a command, not from both")
+        default: throw SettingsFault("give either a token-file or a token-command, not both")
         }
     }
 

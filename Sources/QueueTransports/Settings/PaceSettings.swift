@@ -13,17 +13,19 @@ package struct PaceSettings: Hashable, Sendable {
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
         concurrency =
-            try reader.value("concurrency", "concurrency is 1 to 64") { text in
+            try reader.value("concurrency", "concurrency must be 1 to 64") { text in
                 WholeNumber.parse(text).flatMap { (1...64).contains($0) ? $0 : nil }
             } ?? 1
-        bytesPerSecond = try reader.value("bwlimit", "bwlimit is a size, such as 2MB") { text in
+        bytesPerSecond = try reader.value("bwlimit", "bwlimit must be a size, such as 2MB") { text in
             ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 }
         }
         let delays = try reader.value(
-            "retry", "retry is a list of seconds, such as 0,1,2,4,8,300x5: 1 to 100, each at most 604800"
+            "retry", "retry must be a list of 1 to 100 numbers of seconds, each at most 604800, such as 0,1,2,4,8,300x5"
         ) { RetryPolicy(text: $0)?.delays }
-        let jitter = try reader.value("jitter", "jitter is 0% to 100%", Self.percentage)
-        let lifetime = try reader.value("lifetime", "lifetime is an age, such as 30d") { QueueAge($0)?.milliseconds }
+        let jitter = try reader.value("jitter", "jitter must be 0% to 100%", Self.percentage)
+        let lifetime = try reader.value("lifetime", "lifetime must be an age, such as 30d") {
+            QueueAge($0)?.milliseconds
+        }
         retry = RetryPolicy(delays: delays ?? retry.delays, jitter: jitter ?? 0, lifetime: lifetime)
     }
 

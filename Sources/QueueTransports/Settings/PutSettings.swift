@@ -35,8 +35,9 @@ package struct PutSettings: Hashable, Sendable {
         self.source = source
         sessionEnd = try reader.url("session-end-url")
         connection = try ConnectionSettings(&reader)
-        trustsStatus = try reader.value("proof", "proof is status, or not set") { $0 == "status" ? true : nil } ?? false
-        part = try reader.value("part", "part is bundle, photo or body", PutPart.init(rawValue:)) ?? .bundle
+        trustsStatus =
+            try reader.value("proof", "proof must be status or not set") { $0 == "status" ? true : nil } ?? false
+        part = try reader.value("part", "part must be bundle, photo or body", PutPart.init(rawValue:)) ?? .bundle
         token = try TokenSettings.read(&reader)
     }
 

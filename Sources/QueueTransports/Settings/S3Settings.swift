@@ -32,7 +32,7 @@ package struct S3Settings: Hashable, Sendable {
         region = try reader.text("region")
         profile = try reader.text("profile")
         checksum =
-            try reader.value("checksum", "checksum is sha256, md5 or none", S3Checksum.init(rawValue:)) ?? .sha256
+            try reader.value("checksum", "checksum must be sha256, md5 or none", S3Checksum.init(rawValue:)) ?? .sha256
         isConditional = try reader.isOn("condition") ?? true
         connection = try ConnectionSettings(&reader)
     }

@@ -50,12 +50,12 @@ struct SettingsReader {
     mutating func file(_ name: String) throws(SettingsFault) -> FilePath? { try text(name).map { FilePath($0) } }
 
     mutating func isOn(_ name: String) throws(SettingsFault) -> Bool? {
-        try value(name, "\(name) is yes or no") { ["yes": true, "no": false][$0] }
+        try value(name, "\(name) must be yes or no") { ["yes": true, "no": false][$0] }
     }
 
     /// Reads a duration in seconds.
     mutating func time(_ name: String) throws(SettingsFault) -> Double? {
-        try value(name, "\(name) is an age of 1s or more") { text in
+        try value(name, "\(name) must be an age of 1s or more") { text in
             QueueAge(text).flatMap { $0.milliseconds < 1000 ? nil : Double($0.milliseconds) / 1000 }
         }
     }
@@ -69,10 +69,10 @@ struct SettingsReader {
     private static func fault(of template: URLTemplate) -> String? {
         guard let address = WebAddress(template.example) else {
             return CurlLibraryState.isThere
-                ? "expected a URL that begins with https:// or http://" : "libcurl.so.4 is not on this machine"
+                ? "expected a URL that begins with https:// or http://" : "libcurl.so.4 is not installed"
         }
         if template.text.contains("#") { return "a fragment (#) is never sent; leave it out" }
-        if address.hasUser { return "user and password do not belong in a URL, which is shown; use a token file" }
+        if address.hasUser { return "leave user and password out of the URL, because it is shown; use a token file" }
         return template.unknown.map { "{\($0)} is unknown; use {sha256}, {id} or {session}" }
     }
 }

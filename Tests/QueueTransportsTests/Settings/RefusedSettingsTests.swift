@@ -38,28 +38,30 @@ struct RefusedSettingsTests {
         Case(.folder, ["path": ""], "path is empty"),
         Case(.folder, ["path": "/mnt", "url": bucket], "folder has no setting url"),
         Case(.http, [:], "http needs --url"),
-        Case(.http, ["url": bucket, "device-id": "7"], "device-id is not a UUID; the server gave the device one"),
+        Case(
+            .http, ["url": bucket, "device-id": "7"],
+            "device-id is not a UUID; expected the one that the server gave the device"),
         Case(.http, ["url": bucket, "key": "/k"], "a key needs --device-id, the UUID that the server gave the device"),
         Case(
             .http, ["url": bucket, "passphrase-file": "/k"],
             "a key needs --device-id, the UUID that the server gave the device"),
         Case(
             .http, ["url": bucket, "token-file": "/t", "token-command": "pass"],
-            "a token comes from a file or a command, not from both"),
+            "give either a token-file or a token-command, not both"),
         Case(.http, ["url": bucket, "part": "photo"], "http has no setting part"),
         Case(.put, [:], "put needs one of --url, --url-command and --url-endpoint"),
         Case(
             .put, ["url": "https://a.example/{sha256}", "url-command": "sign"],
             "put needs one of --url, --url-command and --url-endpoint"),
-        Case(.put, ["url-command": "sign", "proof": "trust"], "proof is status, or not set"),
-        Case(.put, ["url-command": "sign", "part": "depth"], "part is bundle, photo or body"),
+        Case(.put, ["url-command": "sign", "proof": "trust"], "proof must be status or not set"),
+        Case(.put, ["url-command": "sign", "part": "depth"], "part must be bundle, photo or body"),
         Case(
             .put, ["url-command": "sign", "token-file": "/t", "token-command": "pass"],
-            "a token comes from a file or a command, not from both"),
+            "give either a token-file or a token-command, not both"),
         Case(.put, ["url-command": "sign", "key": "/k"], "put has no setting key"),
         Case(.s3, [:], "s3 needs --url, with the bucket: https://host/bucket"),
-        Case(.s3, ["url": bucket, "checksum": "crc32"], "checksum is sha256, md5 or none"),
-        Case(.s3, ["url": bucket, "condition": "maybe"], "condition is yes or no"),
+        Case(.s3, ["url": bucket, "checksum": "crc32"], "checksum must be sha256, md5 or none"),
+        Case(.s3, ["url": bucket, "condition": "maybe"], "condition must be yes or no"),
         Case(.s3, ["url": bucket + "?acl"], "url has a query, which an S3 bucket cannot have"),
         Case(
             .s3, ["url": "https://s3.example/"],
@@ -76,7 +78,7 @@ struct RefusedSettingsTests {
             ("https://a.example/b#c", "a fragment (#) is never sent; leave it out"),
             (
                 "https://me:word@a.example/b",
-                "user and password do not belong in a URL, which is shown; use a token file"
+                "leave user and password out of the URL, because it is shown; use a token file"
             ),
             ("https://a.example/{name}", "{name} is unknown; use {sha256}, {id} or {session}"),
         ].map { value, fault in
@@ -88,29 +90,30 @@ struct RefusedSettingsTests {
 
     private static let ofPace = Destination.Kind.allCases.flatMap { kind in
         [
-            ("concurrency", "0", "concurrency is 1 to 64"), ("concurrency", "65", "concurrency is 1 to 64"),
-            ("concurrency", "two", "concurrency is 1 to 64"), ("bwlimit", "0", "bwlimit is a size, such as 2MB"),
-            ("bwlimit", "fast", "bwlimit is a size, such as 2MB"),
+            ("concurrency", "0", "concurrency must be 1 to 64"), ("concurrency", "65", "concurrency must be 1 to 64"),
+            ("concurrency", "two", "concurrency must be 1 to 64"),
+            ("bwlimit", "0", "bwlimit must be a size, such as 2MB"),
+            ("bwlimit", "fast", "bwlimit must be a size, such as 2MB"),
             (
                 "retry", "soon",
-                "retry is a list of seconds, such as 0,1,2,4,8,300x5: 1 to 100, each at most 604800"
+                "retry must be a list of 1 to 100 numbers of seconds, each at most 604800, such as 0,1,2,4,8,300x5"
             ),
-            ("jitter", "101%", "jitter is 0% to 100%"), ("jitter", "20", "jitter is 0% to 100%"),
-            ("lifetime", "long", "lifetime is an age, such as 30d"), ("retry", "", "retry is empty"),
+            ("jitter", "101%", "jitter must be 0% to 100%"), ("jitter", "20", "jitter must be 0% to 100%"),
+            ("lifetime", "long", "lifetime must be an age, such as 30d"), ("retry", "", "retry is empty"),
         ].map { name, value, message in Case(kind, [name: value], message) }
     }
 
     private static let ofConnections = [
-        ("connect-timeout", "0s", "connect-timeout is an age of 1s or more"),
-        ("stall-timeout", "soon", "stall-timeout is an age of 1s or more"),
-        ("answer-timeout", "5", "answer-timeout is an age of 1s or more"),
-        ("secret-path", "maybe", "secret-path is yes or no"), ("ca", "", "ca is empty"),
+        ("connect-timeout", "0s", "connect-timeout must be an age of 1s or more"),
+        ("stall-timeout", "soon", "stall-timeout must be an age of 1s or more"),
+        ("answer-timeout", "5", "answer-timeout must be an age of 1s or more"),
+        ("secret-path", "maybe", "secret-path must be yes or no"), ("ca", "", "ca is empty"),
         ("header", "nothing", "header: expected Name: value, of printable ASCII"),
         ("header", "A: b\nC", "header: expected Name: value, of printable ASCII"),
         ("header", "A: b\nHOST: c", "header: capqueue sets host itself"),
         (
             "proxy", "ftp://a.example",
-            "proxy is a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"
+            "proxy must be a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"
         ),
     ].map { name, value, message in Case(.s3, ["url": bucket, name: value], message) }
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Tells somebody that captures need a person. Captures that failed for good are told at once; what `capqueue status --check`
-# finds otherwise (a held capture, a blocked destination, a full spool) only when it has lasted for a day, since most of
-# that is over before. Each is told again once a day.
+# Tells somebody that captures need a person. It reports captures that failed for good at once. It reports other
+# problems that `capqueue status --check` finds (a held capture, a blocked destination, a full spool) when they have
+# lasted for a day, because most of them are over before. It repeats each report once a day.
 #   tell.sh FILE [COMMAND...]     in a crontab: 0 * * * *  tell.sh ~/.capqueue-since
 #
-# FILE remembers since when there is something to tell. COMMAND gets the message on its standard input, such as
+# FILE records since when there has been a problem. COMMAND gets the message on its standard input, such as
 # `mail -s "capqueue needs you" ops@example.org`; without it the message goes to standard error, which cron mails.
-# Exit 0: nothing to tell, or COMMAND took it. 1: told on standard error, or COMMAND failed.
+# Exit 0: nothing to report, or COMMAND succeeded. 1: reported on standard error, or COMMAND failed.
 set -u
 
 [ $# -ge 1 ] || {
@@ -29,7 +29,7 @@ case $status in
     [ -n "$(find "$since" -mmin "+$day")" ] || exit 0
     ;;
 esac
-# Told less than a day ago, and nothing worse has happened since.
+# It was reported less than a day ago, and the exit code has not changed since.
 if [ "$(cat "$since.told" 2>/dev/null)" = "$status" ] && [ -z "$(find "$since.told" -mmin "+$day")" ]; then
     exit 0
 fi
@@ -46,6 +46,6 @@ tell() {
     echo "$found"
 } | tell "$@"
 told=$?
-# What no command took is told again by the next call.
+# If COMMAND failed, the next call reports it again.
 if [ $# = 0 ] || [ "$told" = 0 ]; then echo "$status" >"$since.told"; fi
 exit "$told"

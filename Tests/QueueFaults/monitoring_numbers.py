@@ -134,8 +134,8 @@ tests:
         exp_alerts:
           - exp_labels: {severity: ticket, code: captures.held}
             exp_annotations:
-              summary: "captures.held for a day: 2 are not sent until somebody decides"
-              description: "capqueue status --check says what, and the next command."
+              summary: "captures.held for a day (2): a person has to decide"
+              description: "capqueue status --check says what was found, and the next command."
       - eval_time: 40m
         alertname: CapqueueBlocked
         exp_alerts:

@@ -7,20 +7,20 @@ import SystemPackage
 struct AdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Take in all bundles below a folder that the queue does not hold.",
+        abstract: "Add all bundles below a folder that are not yet in the queue.",
         discussion: """
-            For a cold start, and for what was left behind. Each capture is taken once, however often this runs; symbolic \
-            links are not followed. With --pack, folders with photo.jpg and metadata.json are packed on the way.
+            Finds bundles that nobody has pushed. Each capture is added once, however often this runs; symbolic links \
+            are not followed. With --pack, folders with photo.jpg and metadata.json are packed on the way.
 
             Example:
               capqueue adopt captures/
               capqueue adopt /media/card --pack
             """)
 
-    @Argument(help: ArgumentHelp("The folder to look through.", valueName: "dir"), completion: .directory)
+    @Argument(help: ArgumentHelp("The folder to search for bundles.", valueName: "dir"), completion: .directory)
     var path: String
 
-    @Flag(help: "Pack raw captures, too.")
+    @Flag(help: "Also pack raw captures and add their bundles.")
     var pack = false
 
     @Flag(help: "With --pack: pack without a depth map.")
@@ -52,7 +52,7 @@ struct AdoptCommand: ParsableCommand {
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if count > 0 {
-            diagnostic.note("took in \(Quantity.count(count, "bundle", on: .messages)) from \(path)")
+            diagnostic.note("added \(Quantity.count(count, "bundle", on: .messages)) from \(path)")
         } else if telling.worst == .success {
             diagnostic.note("nothing new in \(path)")
         }
@@ -60,9 +60,9 @@ struct AdoptCommand: ParsableCommand {
             let isOne = rawCaptures == 1
             diagnostic.note(
                 "\(Quantity.count(rawCaptures, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
-                    + "with photo.jpg and metadata.json; adopt takes bundles",
+                    + "with photo.jpg and metadata.json; adopt expects bundles",
                 hints: [
-                    "pack and take them in with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"
+                    "pack and add them with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"
                 ])
         }
         if telling.worst != .success { throw telling.worst }

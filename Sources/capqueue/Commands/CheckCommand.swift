@@ -155,9 +155,10 @@ struct SalvageCommand: ParsableCommand {
         for path in result.damaged { diagnostic.warning("\(path): is damaged and was set aside") }
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }
         for id in result.missing { diagnostic.warning("\(id): its bytes are gone; push the bundle again") }
-        diagnostic.note("took in \(Quantity.count(result.captures, "capture", on: .messages)) from the spool")
+        diagnostic.note("added \(Quantity.count(result.captures, "capture", on: .messages)) from the spool")
         if !release && result.captures > 0 {
-            diagnostic.note("they are held; look at them with \"capqueue list\", then: capqueue release --all")
+            diagnostic.note(
+                "they are held; check them with \"capqueue list\", then send them with: capqueue release --all")
         }
         if !result.unreadable.isEmpty || !result.missing.isEmpty { throw ExitStatus.inputOutput }
         if !result.damaged.isEmpty { throw ExitStatus.altered }

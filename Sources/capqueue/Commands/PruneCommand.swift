@@ -47,7 +47,7 @@ struct PruneCommand: ParsableCommand {
     @Flag(help: "Trust the current clock despite earlier readings.")
     var acceptClock = false
 
-    @Flag(name: [.short, .long], help: "Print no ids, and nothing on standard error but warnings and errors.")
+    @Flag(name: [.short, .long], help: "Print no ids, and only warnings and errors on standard error.")
     var quiet = false
 
     @OptionGroup var format: JSONOption

@@ -8,18 +8,18 @@ import SystemPackage
 struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Take bundles in, and answer for them from then on.",
+        abstract: "Add bundles to the queue, which stores them until they are sent.",
         usage: """
             capqueue push FILE... [options]
             capqueue push - [options] < BUNDLE
             capqueue push --from0 [options] < NAMES
             """,
         discussion: """
-            Each bundle is verified, copied, and synced with all that names it; then its id is printed, one a line. A bad \
-            bundle answers as "capbundle verify" does, and the others are taken all the same. For a capture that the queue \
-            knows already its id is printed; if its bytes were released, they are stored again.
+            Each bundle is verified, copied and synced to the disk; then its id is printed, one a line. A bad bundle \
+            gives the exit code of "capbundle verify", and the others are still added. If a capture is already in the \
+            queue, its id is printed; if its bytes were deleted, they are stored again.
 
-            Nothing is sent until there is a destination and "capqueue run" goes. From a bundle to a server:
+            Nothing is sent until you add a destination and start "capqueue run". From a bundle to a server:
               capqueue push cap.bundle
               capqueue dest add api --kind http --url https://api.example --device-id $(cat id)
               capqueue run
@@ -29,7 +29,8 @@ struct PushCommand: ParsableCommand {
               find captures -name '*.bundle' -print0 | capqueue push --from0 --move
             """)
 
-    @Argument(help: ArgumentHelp("Bundles; - is one bundle from a pipe.", valueName: "file"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("Bundles; - reads one bundle from standard input.", valueName: "file"), completion: .file())
     var files: [String] = []
 
     @Flag(name: .customLong("from0"), help: "Read the names from standard input, each ended by NUL (find -print0).")
@@ -40,13 +41,13 @@ struct PushCommand: ParsableCommand {
     @Flag(help: "Send delivered captures again: to --dest, or to all their destinations that are not retired.")
     var resend = false
 
-    @Flag(help: "Remove each file once the queue holds its very bytes.")
+    @Flag(help: "Delete each file once the queue has stored its bytes.")
     var move = false
 
-    @Flag(help: "Keep only hash and path: the queue does not hold the bytes then.")
+    @Flag(help: "Store only the path and the hash of the file, not its bytes.")
     var reference = false
 
-    @Flag(name: [.short, .long], help: "Say nothing on standard error but warnings and errors.")
+    @Flag(name: [.short, .long], help: "Print only warnings and errors on standard error.")
     var quiet = false
 
     @OptionGroup var format: JSONOption
@@ -56,10 +57,10 @@ struct PushCommand: ParsableCommand {
         if from0 && !files.isEmpty { throw ValidationError("give either names or --from0, not both") }
         if !from0 && files.isEmpty { throw ValidationError("give at least one bundle, or --from0") }
         if files.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- stands for one pipe, so it can be given once")
+            throw ValidationError("- reads standard input, so it can be given only once")
         }
-        if move && reference { throw ValidationError("--move gives the file up, --reference needs it") }
-        if reference && files.contains("-") { throw ValidationError("--reference needs a file, - is a pipe") }
+        if move && reference { throw ValidationError("--move deletes the file, but --reference needs it") }
+        if reference && files.contains("-") { throw ValidationError("--reference needs a file; - is standard input") }
     }
 
     func run() throws {
@@ -72,7 +73,9 @@ struct PushCommand: ParsableCommand {
             try queue.push(next: places(), options: options) { try telling.say($0, $1) }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
-        if telling.isEmpty { throw BundleError(.noNames, "no name came; names end with NUL", file: "standard input") }
+        if telling.isEmpty {
+            throw BundleError(.noNames, "no names were read; each name must end with NUL", file: "standard input")
+        }
         if telling.worst != .success { throw telling.worst }
     }
 
@@ -105,27 +108,28 @@ struct PushOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("dest"),
         help: ArgumentHelp(
-            "Send it to this destination; again for several.", discussion: "Default: the default destination.",
+            "Send the bundles to this destination; can be repeated.", discussion: "Default: the default destination.",
             valueName: "name"), completion: QueueCompletions.destinations)
     var destinations: [String] = []
 
     @Option(
-        help: ArgumentHelp("The session that it belongs to.", valueName: "name"), completion: QueueCompletions.sessions)
+        help: ArgumentHelp("Add the captures to this session.", valueName: "name"),
+        completion: QueueCompletions.sessions)
     var session: String?
 
     @Flag(help: "Open the session again if it has ended.")
     var reopen = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority is sent first.", valueName: "n"))
     var priority = 0
 
-    @Option(help: ArgumentHelp("Do not send it before: RFC 3339, or +2h.", valueName: "time"))
+    @Option(help: ArgumentHelp("Do not send before this time: RFC 3339, or +2h.", valueName: "time"))
     var notBefore: MomentArgument?
 
     @Flag(
         help: ArgumentHelp(
-            "Refuse a bundle that \"capbundle verify\" answers with 3 or 4.",
-            discussion: "Always: capqueue config require-trusted yes."))
+            "Refuse a bundle for which \"capbundle verify\" exits with 3 or 4.",
+            discussion: "To refuse them always: capqueue config require-trusted yes."))
     var requireTrusted = false
 
     @Option(
@@ -138,7 +142,7 @@ struct PushOptionGroup: ParsableArguments {
 
     func validate() throws {
         if !Priority.range.contains(priority) { throw ValidationError("--priority is \(priority), expected -10 to 10") }
-        if reopen && session == nil { throw ValidationError("--reopen goes with --session NAME") }
+        if reopen && session == nil { throw ValidationError("--reopen needs --session NAME") }
     }
 
     func options() throws -> PushOptions {
@@ -181,7 +185,7 @@ final class PushTelling {
             if !isQuiet { for note in pushed.notes { diagnostic.note("\(file): \(note)") } }
             if let warning = pushed.quotaWarning {
                 diagnostic.warning(
-                    "the spool holds \(Quantity.bytes(warning.usedBytes, on: .messages)), over the mark of \(ByteSize.text(warning.warnAt))"
+                    "the spool holds \(Quantity.bytes(warning.usedBytes, on: .messages)), more than warn-at (\(ByteSize.text(warning.warnAt)))"
                 )
             }
         case .failure(let error):
@@ -202,7 +206,7 @@ extension PushTelling {
             return
         }
         diagnostic.warning(
-            "\(file): taken, but it is not acceptable: \(fault.message) [\(fault.code.rawValue)]",
+            "\(file): stored, but it is not acceptable: \(fault.message) [\(fault.code.rawValue)]",
             hints: hasWarnedOfTrust ? [] : ["refuse such bundles with: capqueue config require-trusted yes"])
         hasWarnedOfTrust = true
     }
@@ -215,7 +219,7 @@ extension PushTelling {
         if let unknown {
             let others =
                 unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other", on: .messages)) are" : " is"
-            diagnostic.note("\(unknown.first)\(others) signed by a device that the trust file does not name")
+            diagnostic.note("\(unknown.first)\(others) signed by a device that is not in the trust file")
         }
         // All that was printed is safe already, so a queue that cannot be read now is not an error of this command.
         guard hasTaken, !isJSON, !namesDestination, let destinations = try? queue.destinations(),

@@ -91,9 +91,9 @@ final class RunScreen: Sendable {
             diagnostic.warning("\(place)\(message)\(next)", hints: hints)
         case .ready:
             state.blocks[destination] = nil
-            diagnostic.note("\(place)goes on")
+            diagnostic.note("\(place)sending is resumed")
         case .paused, .resumed: diagnostic.note("\(place)\(event.name.rawValue)")
-        case .session: diagnostic.note("\(place)told of the end of session \(event.session ?? "")")
+        case .session: diagnostic.note("\(place)accepted the end of session \(event.session ?? "")")
         case .quota, .warning: diagnostic.warning("\(place)\(message)")
         case .started, .ended, .attempt, .completed, .processing: break
         }

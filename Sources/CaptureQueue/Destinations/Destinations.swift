@@ -95,10 +95,11 @@ extension UploadQueue {
                     used > 0
                 {
                     throw QueueError(
-                        .destinationUsed, used == 1 ? "1 delivery names it" : "\(used) deliveries name it", of: name,
+                        .destinationUsed, used == 1 ? "1 delivery refers to it" : "\(used) deliveries refer to it",
+                        of: name,
                         hints: [
-                            "without it their receipts would no longer say where they were sent",
-                            "to send it nothing more: capqueue dest retire \(name)",
+                            "without it, receipts would no longer say where captures were sent",
+                            "to add no more captures to it: capqueue dest retire \(name)",
                         ])
                 }
                 try db.run("DELETE FROM destinations WHERE id = ?", [number])

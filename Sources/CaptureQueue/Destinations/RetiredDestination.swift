@@ -71,7 +71,8 @@ extension UploadQueue {
             [delivery.capture, target])
         if let known {
             let there = try DeliveryRecord(row: known)
-            _ = try db.apply(.cancel, to: delivery, at: now, .init(cause: "\(cause), which it already goes to"))
+            _ = try db.apply(
+                .cancel, to: delivery, at: now, .init(cause: "\(cause), but the capture already has a delivery there"))
             guard there.state == .cancelled, try db.apply(.push, to: there, at: now, .init(cause: cause)) else {
                 return false
             }

@@ -80,7 +80,7 @@ extension PushWriter {
                 .init(
                     cause: "pushed again with --resend", due: due, attempts: 0, isInDoubt: false,
                     idempotencyKey: .forgotten))
-            if isSent { notes.append("it is sent to \(delivery.destination ?? "the first destination") again") }
+            if isSent { notes.append("it will be sent again to \(delivery.destination ?? "the first destination")") }
         }
     }
 

@@ -134,7 +134,7 @@ public struct QueueFolder: Hashable, Sendable {
         guard !status.isWritableByOthers else {
             throw QueueError(
                 .openToOthers, "can be changed by other users", of: path,
-                hints: ["check what is in it after: chmod go-w \(ShellWord.quote(path))"])
+                hints: ["remove the write access, then check what is in it: chmod go-w \(ShellWord.quote(path))"])
         }
     }
 }

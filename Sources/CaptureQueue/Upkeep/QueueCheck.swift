@@ -157,7 +157,9 @@ struct QueueCheck {
         }
         if let kind = Self.openDamage(record) {
             let path = queue.folder.bundlePath(record.sha256)
-            try tell(kind, record.id, path, "found earlier; push the bundle again", isRepaired: false, deliver)
+            try tell(
+                kind, record.id, path, "the damage was found earlier; push the bundle again", isRepaired: false, deliver
+            )
         }
         if record.holding == .removing {
             let path = queue.folder.bundlePath(record.sha256)

@@ -124,6 +124,7 @@ extension UploadQueue {
                 hints: ["push the bundle again"])
         }
         return QueueError(
-            .stateRefused, "is \(record.state.rawValue), which \(change.rawValue) does not change", of: record.id)
+            .stateRefused, "is \(record.state.rawValue), a state that \(change.rawValue) does not change", of: record.id
+        )
     }
 }

@@ -11,9 +11,9 @@ struct StatusCommand: ParsableCommand {
         usage: "capqueue status [options]",
         discussion: """
             --check is for monitoring. It prints a line, with the next command, for each problem that a person has to \
-            solve. Exit codes: 0 nothing, 14 captures failed for good, 13 the spool is over its mark, 15 captures have \
-            no destination, are held, or wait where nothing is sent (paused, blocked), a capture has waited for longer \
-            than --max-age, or the clock is wrong, which delays deletion.
+            solve. Exit codes: 0 no problem, 14 captures failed for good, 13 the spool is larger than warn-at, 15 \
+            captures have no destination, are held, or wait where nothing is sent (paused, blocked), a capture has \
+            waited for longer than --max-age, or the clock is wrong, which delays deletion.
             --prometheus is for the textfile collector of a node exporter.
 
             Example:

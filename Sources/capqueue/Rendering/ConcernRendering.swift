@@ -45,7 +45,8 @@ extension QueueConcern {
             return "\(oldest?.id ?? "")\(place) has waited for \(Moment.age(oldest?.ageMilliseconds ?? 0))"
         case .clock:
             return
-                "the clock is off by \(Moment.age(status.clockDoubt ?? 0)) from what was expected, so deletion is delayed"
+                "the clock differs by \(Moment.age(status.clockDoubt ?? 0)) from the expected time, "
+                + "so deletion is delayed"
         }
     }
 

@@ -34,7 +34,7 @@ extension QueueStatus {
         text.add("spool_bytes", .gauge, "Bytes that the spool holds.", [([], usedBytes)])
         text.add("warn_at_bytes", .gauge, "Bytes in the spool above which push warns.", [([], settings.warnAt)])
         text.add(
-            "limit_bytes", .gauge, "Bytes that push lets the spool hold at most.",
+            "limit_bytes", .gauge, "The most bytes that push lets the spool hold.",
             settings.limit.map { [([], $0)] } ?? [])
         text.add("disk_free_bytes", .gauge, "Bytes free on the disk.", freeBytes.map { [([], $0)] } ?? [])
         text.add(

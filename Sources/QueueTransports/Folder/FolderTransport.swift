@@ -157,7 +157,7 @@ package final class FolderTransport: UploadTransport {
             let isOurs = try copy(file, to: nil, .sha256(job.capture.sha256)) == true
             return isOurs ? .there : .lost("\(target) has other content")
         } catch  where error.isMissing {
-            return .lost("\(target) is gone")
+            return .lost("\(target) is missing")
         } catch {
             return .unknown("\(target): \(error.text)")
         }

@@ -168,7 +168,7 @@ final class PutAddresses {
             member.value.text.map { "\(member.name): \($0)" }
         }
         guard let headers = lines.isEmpty ? [] : HeaderLines.parse(lines.joined(separator: "\n")) else {
-            return .failure(RefusedSend(local: "url-endpoint: headers that cannot be sent", control))
+            return .failure(RefusedSend(local: "url-endpoint: the answer has headers that cannot be sent", control))
         }
         return place(text, headers.filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
     }

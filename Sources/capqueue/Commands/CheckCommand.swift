@@ -154,7 +154,7 @@ struct SalvageCommand: ParsableCommand {
         if let old = result.oldDatabase { diagnostic.note("the old database is \(old)") }
         for path in result.damaged { diagnostic.warning("\(path): is damaged and was set aside") }
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }
-        for id in result.missing { diagnostic.warning("\(id): its bytes are gone; push the bundle again") }
+        for id in result.missing { diagnostic.warning("\(id): its bytes are missing; push the bundle again") }
         diagnostic.note("added \(Quantity.count(result.captures, "capture", on: .messages)) from the spool")
         if !release && result.captures > 0 {
             diagnostic.note(

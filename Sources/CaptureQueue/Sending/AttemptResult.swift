@@ -184,7 +184,7 @@ extension UploadQueue {
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
             if retry.isOver(since: start, endedAt: now) {
-                let cause = "the lifetime setting of the destination has passed"
+                let cause = "the lifetime of the capture has passed"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
             return (.fail, .init(cause: message, due: now + delay, failure: (code, message)))

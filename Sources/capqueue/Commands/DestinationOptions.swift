@@ -97,7 +97,7 @@ struct DestinationOptions: ParsableArguments {
             "The seconds to wait before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
     var retry: String?
 
-    @Option(help: ArgumentHelp("Add a random delay of up to this share, such as 20%.", valueName: "share"))
+    @Option(help: ArgumentHelp("Lengthen delays at random by up to this share, such as 20%.", valueName: "share"))
     var jitter: String?
 
     @Option(help: ArgumentHelp("Give up when this much time has passed since the push.", valueName: "age"))

@@ -45,7 +45,8 @@ final class PushLimits: Sendable {
             return QueueError(
                 .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
                 hints: [
-                    "delete what was uploaded with: capqueue prune; change the limit with: capqueue config limit SIZE"
+                    "delete what was uploaded with: capqueue prune",
+                    "or change the limit with: capqueue config limit SIZE",
                 ])
         }
         if let floor = settings.freeFloor {

@@ -300,7 +300,16 @@ def main():
     parser.add_argument("--device", nargs=2, action="append", default=[], metavar=("UUID", "PEM"),
                         help="the id of a device, and the file with its public key")
     parser.add_argument("--port", type=int, default=0, help="the port on loopback (default: any free port)")
-    server = Server(parser.parse_args())
+    options = parser.parse_args()
+    for device, _ in options.device:
+        if not re.fullmatch(UUID, device.lower()):
+            parser.error(f"--device: {device} is not a UUID (8-4-4-4-12 hex digits)")
+    if not os.path.isfile(options.trust):
+        parser.error(f"--trust: {options.trust} is not a file; make one with: capbundle trust add")
+    try:
+        server = Server(options)
+    except OSError as error:
+        sys.exit(f"receive.py: cannot listen on port {options.port} or use {options.folder}: {error.strerror}")
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()

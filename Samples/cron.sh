@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs on a capture rig every few minutes: adopts new bundles, sends those that are due, and prunes old uploads.
-#   cron.sh FOLDER      in a crontab: */5 * * * *  /usr/local/share/capqueue/cron.sh /captures/outgoing | logger -t capqueue
+#   cron.sh FOLDER      in a crontab: */5 * * * *  .../cron.sh /captures/outgoing | logger -t capqueue
 #
 # The log goes to standard output. Problems that need a person now go to standard error, which cron mails. Captures that are
 # left to send (15) may go with the next call; tell.sh reports them when they are left for a day. The script needs no lock:

@@ -26,7 +26,7 @@ struct Intake: Sendable {
         self.fallback = fallback
         trustHints =
             requiresTrust && !options.requiresTrust
-            ? ["accept such bundles with: capqueue config require-trusted no"] : []
+            ? ["the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"] : []
         var options = options
         if requiresTrust { options.requiresTrust = true }
         self.options = options

@@ -86,7 +86,8 @@ extension UploadQueue {
                 settings: try QueueSettings(db),
                 freeBytes: try? DiskSpace.free(at: folder.path),
                 partsOnly: try Self.partsOnly(db), sessions: try Self.sessionCounts(db),
-                work: try DestinationWork.all(db, at: reading.stamp),
+                // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
+                work: try DestinationWork.all(db, at: reading.wall),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
                 clockDoubt: try Self.doubt(reading, db))
         }

@@ -16,6 +16,9 @@ public enum UserChange: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether captures are sent because of it.
+    var sends: Bool { self == .retry || self == .release }
+
     /// The states that a filter without states covers. A capture with several deliveries shows only the state of most
     /// concern, which can hide others. `retry` leaves out cancelled captures, because somebody did not want them sent;
     /// they need their id or `--state cancelled`.
@@ -60,43 +63,55 @@ extension UploadQueue {
     /// Changes all captures that the filter selects and that allow it, at most 500 in a transaction.
     ///
     /// - Parameter deliver: gets the id of each changed capture, once the change is on the disk.
+    /// - Returns: How many captures were left as they are because there are no bytes to send.
+    @discardableResult
     public func change(
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions = ChangeOptions(),
         deliver: (String) throws -> Void
-    ) throws {
+    ) throws -> Int {
+        var withoutBytes = 0
         var filter = filter
         if filter.states.isEmpty { filter.states = change.candidates }
         var before = Int.max
         while true {
-            let (ids, last, count) =
+            let (ids, last, count, absent) =
                 try options.isDryRun
                 ? store.read { try step(change, filter, options, before: before, $0) }
                 : store.write { try step(change, filter, options, before: before, $0) }
             for id in ids { try deliver(id) }
-            guard let last, count == Self.page else { return }
+            withoutBytes += absent
+            guard let last, count == Self.page else { return withoutBytes }
             before = last
         }
     }
 
     private func step(
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
-    ) throws -> (ids: [String], last: Int?, count: Int) {
+    ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
         let records = try db.captures(filter, before: before, limit: Self.page)
         let changed = try records.filter { record in
             options.isDryRun
                 ? !Self.allowing(change, record, options).isEmpty : try apply(change, record, options, db)
         }
-        return (changed.map(\.id), records.last?.sequence, records.count)
+        let absent = records.count { record in
+            change.sends && !record.holding.hasBytes && !Self.inState(for: change, record, options).isEmpty
+        }
+        return (changed.map(\.id), records.last?.sequence, records.count, absent)
     }
 
-    /// Returns the deliveries that allow the change.
+    /// Returns the deliveries that allow the change. Bytes that are not here cannot be sent.
     private static func allowing(
         _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions
     ) -> [DeliveryRecord] {
+        change.sends && !record.holding.hasBytes ? [] : inState(for: change, record, options)
+    }
+
+    /// Returns the deliveries whose state allows the change.
+    private static func inState(
+        for change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions
+    ) -> [DeliveryRecord] {
         record.deliveries.filter { delivery in
             guard options.destination == nil || delivery.destination == options.destination else { return false }
-            // Released bytes cannot be sent.
-            if change == .retry || change == .release, !record.holding.hasBytes { return false }
             return DeliveryStateMachine.next(delivery.state, change.event) != nil
         }
     }
@@ -109,7 +124,7 @@ extension UploadQueue {
         let now = try clock.stamp(db)
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
-            if change == .retry || change == .release { details.due = max(now, record.notBefore ?? now) }
+            if change.sends { details.due = max(now, record.notBefore ?? now) }
             // The retry table starts again. The delivery stays behind those that were not tried.
             if change == .retry { details.attempts = 0 }
             _ = try db.apply(change.event, to: delivery, at: now, details)
@@ -118,7 +133,7 @@ extension UploadQueue {
     }
 
     private static func refusal(_ change: UserChange, _ record: CaptureRecord) -> QueueError {
-        if change == .retry || change == .release, !record.holding.hasBytes, record.state != .completed {
+        if change.sends, !record.holding.hasBytes, record.state != .completed {
             return QueueError(
                 .bytesAbsent, "its bytes are \(record.holding.words)", of: record.id,
                 hints: ["push the bundle again"])

@@ -53,11 +53,18 @@ struct ChangeOptionGroup: ParsableArguments {
                 if !states.isEmpty { chosen.states = states }
                 chosen.destination = dest
                 var count = 0
-                try queue.change(change, chosen, options) { id in
+                let absent = try queue.change(change, chosen, options) { id in
                     count += 1
                     try say(id)
                 }
-                if count == 0 { diagnostic.note("nothing to \(change.rawValue)") }
+                if absent > 0 {
+                    let captures = Quantity.count(absent, "capture", on: .messages)
+                    diagnostic.warning(
+                        "\(captures) cannot be sent, because the bytes are missing or damaged; push the bundle again",
+                        hints: ["find them with: capqueue check"])
+                } else if count == 0 {
+                    diagnostic.note("nothing to \(change.rawValue)")
+                }
             } else {
                 try changeEach(change, queue, options)
             }

@@ -193,7 +193,7 @@ def _send(world, model, capture, delivery, name):
         capture.lose_bytes()
     else:
         delivery.apply("complete" if same else "conflict")
-    return [(name, delivery, f"{capture.id} {delivery.state}")]
+    return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
 
 
 def _sending(record, old, new):

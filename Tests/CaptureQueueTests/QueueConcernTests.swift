@@ -25,13 +25,14 @@ struct QueueConcernTests {
     }
 
     private func status(
-        _ work: [DestinationWork], isPaused: Bool = false, usedBytes: Int = 0, clockDoubt: Int? = nil
+        _ work: [DestinationWork], isPaused: Bool = false, usedBytes: Int = 0, clockDoubt: Int? = nil,
+        settings: QueueSettings = QueueSettings(), freeBytes: Int? = nil
     ) -> QueueStatus {
         QueueStatus(
-            totals: [:], usedBytes: usedBytes, settings: QueueSettings(), freeBytes: nil,
+            totals: [:], usedBytes: usedBytes, settings: settings, freeBytes: freeBytes,
             partsOnly: .init(captures: 0, bytes: 0), sessions: .init(open: 0, ended: 0, due: 0), work: work,
             traffic: [],
-            isPaused: isPaused, clockDoubt: clockDoubt)
+            isPaused: isPaused, clockDoubt: clockDoubt, hasUploaded: false)
     }
 
     @Test func anEmptyQueueIsWellWithoutADestinationAndWhilePaused() {
@@ -68,6 +69,17 @@ struct QueueConcernTests {
                 .init(.held, 3, "b"), .init(.salvaged, 2, "b"), .init(.destinationPaused, 4, "b"),
                 .init(.queuePaused, 4), .init(.untold, 1, "b"),
             ])
+    }
+
+    @Test(arguments: [(999, 11, false, false), (1000, 11, true, false), (999, 10, false, true), (1001, 9, true, true)])
+    func whatMakesPushRefuseIsAConcern(_ used: Int, _ free: Int, _ isAtLimit: Bool, _ isDiskLow: Bool) {
+        var settings = QueueSettings()
+        (settings.limit, settings.freeFloor) = (1000, 10)
+        let queue = status([work("a", [.pending: 1])], usedBytes: used, settings: settings, freeBytes: free)
+        let expected = (isAtLimit ? [QueueConcern(.atLimit, 1)] : []) + (isDiskLow ? [QueueConcern(.lowDisk, 1)] : [])
+        #expect(queue.concerns() == expected)
+        #expect(queue.concerns(of: "a").isEmpty)
+        #expect(status([], usedBytes: used, freeBytes: free).concerns().isEmpty)
     }
 
     @Test func aCaptureIsTooOldWhenItHasWaitedForLongerThanTheUserAllows() {

@@ -186,6 +186,27 @@ def failed(bench):
     rig.run("run").must(0, about="run of a spool over its mark")
 
 
+def full(bench):
+    """A spool at its limit, or a disk at its floor: push refuses, and 13 says so. `run` does not."""
+    rig = rig_to(bench, "a")
+    rig.push(bench.stock[0])
+    used = json.loads(rig.run("status", "--json").must(0).out)["quota"]["used_bytes"]
+    for limit, wanted in (used + 1, []), (used, [("quota.limit", 1, None)]), (used - 1, [("quota.limit", 1, None)]):
+        rig.run("config", "limit", limit).must(0)
+        shown = finds(rig, 13 if wanted else 0, *wanted, about=f"{used} bytes, a limit of {limit}")
+        expect(not shown or shown[0]["next"] == "capqueue run", f"nothing is uploaded: {shown}")
+        rig.run("push", bench.stock[1].path).must(12, about=f"push with a limit of {limit}")
+    rig.run("run").must(0, about="run of a full spool")
+    shown = finds(rig, 13, ("quota.limit", 1, None))
+    expect(shown[0]["next"] == "capqueue prune", f"all is uploaded: {shown}")
+    expect("deleted 0 bundles, 0 bytes; the next one is due in 7 d 0 h" in rig.run("prune").must(0).text, "prune does not say when one is due")
+    rig.run("prune", "--older-than", "0s").must(0)
+    finds(rig, 0, about="after prune")
+    rig.run("config", "free-floor", "900TB").must(0)
+    finds(rig, 13, ("quota.disk", 1, None))
+    rig.run("push", bench.stock[1].path).must(12, about="push on a full disk")
+
+
 def wrong_clock(bench):
     """A clock in doubt, so that prune waits; until the user says that it is right."""
     rig = rig_to(bench, "a")
@@ -250,6 +271,7 @@ TESTS = [
     ("a blocked destination, by reason", blocked),
     ("a paused destination, a paused queue", paused),
     ("14 wins over 13, and 13 over 15", failed),
+    ("a spool at its limit, a disk at its floor", full),
     ("a clock in doubt", wrong_clock),
     ("--max-age, by destination", too_old),
     ("the end of a session that is not taken", untold),

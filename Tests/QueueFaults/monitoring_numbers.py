@@ -119,6 +119,8 @@ tests:
         values: 0+60x2000
       - series: capqueue_concerns{code="captures.held"}
         values: 0x9 2+0x2000
+      - series: capqueue_concerns{code="quota.limit"}
+        values: 0x9 1+0x2000
       - series: capqueue_concerns{code="captures.failed"}
         values: 0x9 1+0x2000
       - series: capqueue_destination_blocked{destination="a",reason="credentials"}
@@ -135,6 +137,13 @@ tests:
           - exp_labels: {severity: ticket, code: captures.held}
             exp_annotations:
               summary: "captures.held for a day (2): a person has to decide"
+              description: "capqueue status --check says what was found, and the next command."
+      - eval_time: 40m
+        alertname: CapqueueFull
+        exp_alerts:
+          - exp_labels: {severity: page, code: quota.limit}
+            exp_annotations:
+              summary: "push refuses new captures: quota.limit"
               description: "capqueue status --check says what was found, and the next command."
       - eval_time: 40m
         alertname: CapqueueBlocked

@@ -6,6 +6,10 @@ public struct QueueConcern: Hashable, Sendable {
     public enum Code: String, Sendable, CaseIterable {
         /// Captures ended without a receipt.
         case failed = "captures.failed"
+        /// The spool has reached `limit`, so push refuses everything that is new.
+        case atLimit = "quota.limit"
+        /// No more than `free-floor` is free on the disk, so push refuses everything that needs space.
+        case lowDisk = "quota.disk"
         /// The spool is larger than `warn-at`.
         case overMark = "quota.mark"
         /// Captures wait, and have no destination.
@@ -60,6 +64,8 @@ extension QueueStatus {
     private func count(_ code: QueueConcern.Code, _ chosen: [DestinationWork], isWhole: Bool) -> Int {
         switch code {
         case .queuePaused: isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0
+        case .atLimit: isWhole && isAtLimit ? 1 : 0
+        case .lowDisk: isWhole && isDiskLow ? 1 : 0
         case .overMark: isWhole && isOverMark ? 1 : 0
         case .clock: isWhole && clockDoubt != nil ? 1 : 0
         default: 0
@@ -78,7 +84,7 @@ extension DestinationWork {
         case .destinationPaused: destination?.isPaused == true ? backlog.captures : 0
         case .untold: untoldSessions
         case .old: maxAge.map { (oldestWaiting?.ageMilliseconds ?? 0) > $0 ? 1 : 0 } ?? 0
-        case .overMark, .queuePaused, .clock: 0
+        case .atLimit, .lowDisk, .overMark, .queuePaused, .clock: 0
         }
     }
 }

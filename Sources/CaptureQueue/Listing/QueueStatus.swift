@@ -45,8 +45,17 @@ public struct QueueStatus: Hashable, Sendable {
     public let isPaused: Bool
     /// The distance of the wall clock from the expected time in milliseconds, if it delays deletion; nil otherwise.
     public let clockDoubt: Int?
+    /// Whether a capture with bytes here was uploaded to all its destinations, so that prune deletes it sooner or later.
+    public let hasUploaded: Bool
 
     public var isOverMark: Bool { usedBytes > settings.warnAt }
+
+    public var isAtLimit: Bool { settings.limit.map { usedBytes >= $0 } ?? false }
+
+    public var isDiskLow: Bool {
+        guard let freeBytes, let floor = settings.freeFloor else { return false }
+        return freeBytes <= floor
+    }
 
     /// The number of captures that ended without a receipt, so that only the user can continue.
     public var failedForGood: Int { DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
@@ -89,7 +98,7 @@ extension UploadQueue {
                 // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
                 work: try DestinationWork.all(db, at: reading.wall),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
-                clockDoubt: try Self.doubt(reading, db))
+                clockDoubt: try Self.doubt(reading, db), hasUploaded: try Self.firstUploaded(db) != nil)
         }
     }
 

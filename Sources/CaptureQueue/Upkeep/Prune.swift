@@ -30,6 +30,8 @@ public struct PruneResult: Hashable, Sendable {
     public internal(set) var refused: [QueueError] = []
     /// The difference in milliseconds between the clock and the expected time, if it delays deletions; nil otherwise.
     public internal(set) var clockDoubt: Int?
+    /// The milliseconds until the next uploaded capture may be deleted; nil if there is none.
+    public internal(set) var nextDue: Int?
 }
 
 extension UploadQueue {
@@ -65,7 +67,22 @@ extension UploadQueue {
             try condenseHistory()
         }
         result.refused = sweep.refused
+        result.nextDue = try store.read { db in
+            let retention = try options.olderThan ?? QueueAge(QueueSettings(db).retention)
+            let now = try clock.read(db).believed
+            return try Self.firstUploaded(db).map { $0 + retention.milliseconds - now }.flatMap { $0 > 0 ? $0 : nil }
+        }
         return result
+    }
+
+    /// When the retention of the capture began that is deleted next; nil if no capture is uploaded.
+    static func firstUploaded(_ db: Database) throws -> Int? {
+        try db.integer(
+            """
+            SELECT max(finished_at, stored_at) FROM captures INDEXED BY captures_releasable
+            WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
+            ORDER BY max(finished_at, stored_at) LIMIT 1
+            """)
     }
 
     /// How far the clock is off. If a capture was finished in the future, the clock was ahead then or is behind now.

@@ -90,7 +90,9 @@ struct PruneCommand: ParsableCommand {
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
         for failure in result.failures { _ = try tell(failure) }
-        if !quiet { diagnostic.note(dryRun ? "would delete \(what)" : "deleted \(what)") }
+        let isEarly = result.captures == 0 && ids.isEmpty && result.clockDoubt == nil
+        let next = isEarly ? result.nextDue.map { "; the next one is due in \(Moment.age($0 + 59_999))" } : nil
+        if !quiet { diagnostic.note((dryRun ? "would delete " : "deleted ") + what + (next ?? "")) }
         let worst = ExitStatus.worst(try result.refused.map { try tell($0) })
         if !result.failures.isEmpty { throw ExitStatus.inputOutput }
         if worst != .success { throw worst }

@@ -118,7 +118,7 @@ struct RunCommand: ParsableCommand {
         let status = try queue.status()
         let chosen = status.work.filter { dest == nil || $0.destination?.name == dest }
         let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.hasUntoldSessions(destination: dest)
-        let found = status.concerns(of: dest).filter { $0.code != .overMark }
+        let found = status.concerns(of: dest).filter { $0.status != .overMark }
         if !quiet {
             for concern in found where !Self.toldAtTheStart.contains(concern.code) && !screen.hasShown(concern) {
                 diagnostic.note(concern.line(status))

@@ -7,13 +7,13 @@ extension QueueConcern {
     var status: ExitStatus {
         switch code {
         case .failed: .failedForGood
-        case .overMark: .overMark
+        case .atLimit, .lowDisk, .overMark: .overMark
         case .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold, .old, .clock: .workLeft
         }
     }
 
     /// For people: what was found, and the next command.
-    func line(_ status: QueueStatus) -> String { "\(words(status)); \(advice): \(next(status))" }
+    func line(_ status: QueueStatus) -> String { "\(words(status)); \(advice(status)): \(next(status))" }
 
     private var captures: String { Quantity.count(count, "capture") }
 
@@ -25,6 +25,14 @@ extension QueueConcern {
         let name = destination ?? ""
         switch code {
         case .failed: return "\(captures)\(place) failed for good"
+        case .atLimit:
+            let limit = status.settings.text(.limit)
+            return
+                "the spool holds \(Quantity.bytes(status.usedBytes)), the limit is \(limit), so push refuses new captures"
+        case .lowDisk:
+            return
+                "\(Quantity.bytes(status.freeBytes ?? 0)) are free on the disk, but \(status.settings.text(.freeFloor)) "
+                + "must stay free (free-floor), so push refuses new captures"
         case .overMark:
             return
                 "the spool holds \(Quantity.bytes(status.usedBytes)), more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
@@ -50,11 +58,11 @@ extension QueueConcern {
         }
     }
 
-    private var advice: String {
+    private func advice(_ status: QueueStatus) -> String {
         switch code {
         case .failed: "list them"
         case .old: "see why"
-        case .overMark: "delete what was uploaded"
+        case .atLimit, .lowDisk, .overMark: room(status).advice
         case .unassigned: "add a destination"
         case .held, .salvaged: "send \(isOne ? "it" : "them")"
         case .blocked, .untold: "find out why"
@@ -68,7 +76,7 @@ extension QueueConcern {
         switch code {
         case .failed:
             return "capqueue list --state \(DeliveryState.failedForGood.map(\.rawValue).joined(separator: ","))"
-        case .overMark: return "capqueue prune"
+        case .atLimit, .lowDisk, .overMark: return room(status).next
         case .unassigned: return "capqueue dest add NAME --kind KIND ..."
         case .held, .salvaged: return "capqueue release \(destination.map { "--dest \($0)" } ?? "--all")"
         case .destinationPaused: return "capqueue resume --dest \(name)"
@@ -77,6 +85,14 @@ extension QueueConcern {
         case .old: return "capqueue history \(work(status)?.oldestWaiting?.id ?? "")"
         case .clock: return "capqueue prune --accept-clock"
         }
+    }
+
+    /// How to make room. Nothing is deleted before it is uploaded, so `prune` is named only where it has something to do.
+    private func room(_ status: QueueStatus) -> (advice: String, next: String) {
+        if status.hasUploaded { return ("delete what was uploaded", "capqueue prune") }
+        if status.waiting > 0 { return ("nothing is fully uploaded yet, so send it", "capqueue run") }
+        let setting: QueueSettings.Name = code == .atLimit ? .limit : code == .lowDisk ? .freeFloor : .warnAt
+        return ("nothing can be pruned, so change \(setting.rawValue)", "capqueue config \(setting.rawValue) SIZE")
     }
 
     private func work(_ status: QueueStatus) -> DestinationWork? {

@@ -99,8 +99,9 @@ package enum CommandRunner {
         let message = root.message(for: error)
         let line = oneLine(message)
         let words = line.cut(to: 1).lowercased() + line.without(first: line.cut(to: 1).utf8.count)
+        let plain = words.rest(before: ".") ?? words
         diagnostic.usage(
-            words.rest(before: ".") ?? words,
+            plain + ArgumentExamples.words(for: plain),
             hint: "see \(commandLine) --help")
         Output.exit(ExitStatus.usage.rawValue)
     }

@@ -33,21 +33,37 @@ struct CapbundleCommand: ParsableCommand {
 
 extension CapbundleCommand {
     /// Words of other tools; HelpTests shows that each names a command that there is.
-    static let words = OtherWords(commands: [
-        "create": "pack", "make": "pack", "seal": "pack", "sign": "pack", "build": "pack",
-        "check": "verify", "validate": "verify", "test": "verify", "audit": "verify",
-        "ls": "show", "list": "show", "info": "show", "dump": "show", "print": "show",
-        "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
-        "body": "multipart", "receive": "from-body", "unwrap": "from-body",
-        "keygen": "key new", "keys": "key show", "init": "key new",
-        "push": "capqueue push", "queue": "capqueue push", "send": "capqueue push", "upload": "capqueue push",
-        "key create": "key new", "key generate": "key new", "key add": "key new", "key list": "key show",
-        "key ls": "key show", "key id": "key show", "key info": "key show", "key export": "key public",
-        "key repair": "key recover",
-        "trust remove": "trust revoke", "trust rm": "trust revoke", "trust delete": "trust revoke",
-        "trust distrust": "trust revoke", "trust show": "trust list", "trust import": "trust add",
-        "trust new": "trust add",
-    ])
+    static let words = OtherWords(
+        hints: hints,
+        commands: [
+            "create": "pack", "make": "pack", "seal": "pack", "sign": "pack", "build": "pack",
+            "check": "verify", "validate": "verify", "test": "verify", "audit": "verify",
+            "info": "show", "dump": "show", "print": "show",
+            "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
+            "body": "multipart", "receive": "from-body", "unwrap": "from-body",
+            "keygen": "key new", "keys": "key show", "keys new": "key new", "keys create": "key new",
+            "init": "key new",
+            "push": "capqueue push", "queue": "capqueue push", "send": "capqueue push", "upload": "capqueue push",
+            "add": "capqueue push", "adopt": "capqueue adopt", "run": "capqueue run", "wait": "capqueue wait",
+            "status": "capqueue status", "list": "capqueue list", "ls": "capqueue list", "history": "capqueue history",
+            "retry": "capqueue retry", "cancel": "capqueue cancel", "hold": "capqueue hold",
+            "release": "capqueue release", "prune": "capqueue prune", "dest": "capqueue dest",
+            "session": "capqueue session", "pause": "capqueue pause", "resume": "capqueue resume",
+            "config": "capqueue config", "salvage": "capqueue salvage",
+            "key create": "key new", "key generate": "key new", "key add": "key new", "key list": "key show",
+            "key ls": "key show", "key id": "key show", "key info": "key show", "key export": "key public",
+            "key repair": "key recover",
+            "trust distrust": "trust revoke", "trust show": "trust list", "trust import": "trust add",
+            "trust new": "trust add",
+        ])
+
+    private static let hints = [
+        "trust remove": forgetting, "trust rm": forgetting, "trust delete": forgetting, "trust del": forgetting,
+    ]
+
+    private static let forgetting =
+        "to forget a device, delete its line in the trust file; "
+        + "to refuse all that it ever signed: capbundle trust revoke NAME"
 }
 
 let diagnostic = Diagnostic(tool: CapbundleCommand.toolName)

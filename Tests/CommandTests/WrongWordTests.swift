@@ -109,7 +109,7 @@ struct WrongWordTests {
     @Test(arguments: [("capbundle", "CapbundleCommand"), ("capqueue", "CapqueueCommand")])
     func wordsOfOtherToolsNameRealCommands(_ tool: String, _ file: String) throws {
         let source = try Self.source("\(tool)/\(file).swift")
-        let table = try #require(source.split(separator: "OtherWords(commands: [").last)
+        let table = try #require(source.split(separator: " commands: [").last)
         let pairs = table.prefix { $0 != "]" }.matches(of: /"([a-z -]+)": "([a-z -]+)"/)
         #expect(pairs.count > 20)
         let known = try Dictionary(

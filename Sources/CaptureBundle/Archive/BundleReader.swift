@@ -213,7 +213,10 @@ extension BundleReader {
         if bytes == magic { return }
         if magic.starts(with: bytes) {
             throw bytes.isEmpty
-                ? BundleError(.containerTruncated, "is empty") : truncated("inside the first 1024 bytes")
+                ? BundleError(
+                    .containerTruncated,
+                    source.name == "-" ? "is empty; the command before it in the pipe wrote nothing" : "is empty")
+                : truncated("inside the first 1024 bytes")
         }
         if bytes.prefix(100) == magic.prefix(100) {
             let type = bytes.dropFirst(UstarHeader.blockLength)

@@ -57,7 +57,11 @@ public enum PublicKeyFile {
             let handle = path == "-" ? FileHandle.standardInput : try FileHandle.reading(path)
             bytes = try handle.readAll(limit: sizeLimit)
         } catch {
-            throw .reading(path, error)
+            // A capture bundle, for example.
+            guard error.isTooLarge, let kind = FileKind(file: path) else { throw .reading(path, error) }
+            throw BundleError(
+                .keyDamaged, "is \(kind.words), expected a PEM file with a public key on P-256", file: path,
+                hints: kind.family == .bundle ? [KeyFileKind.taking(from: path)] : [])
         }
         return try point(pem: bytes, name: path.string)
     }

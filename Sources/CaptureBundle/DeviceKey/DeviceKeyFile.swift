@@ -85,11 +85,8 @@ public struct DeviceKeyFile: Sendable {
                     "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
                     file: path)
             case .damaged:
-                let other = KeyFileKind(insteadOfADeviceKey: pem, path: path)
-                throw BundleError(
-                    .keyDamaged,
-                    other.map { "is \($0.words), expected a private key (PKCS#8 PEM, P-256)" }
-                        ?? "is not a PKCS#8 PEM file with a P-256 key", file: path, hints: other?.hints ?? [])
+                throw Self.anotherKind(pem, path)
+                    ?? BundleError(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key", file: path)
             case .native(let native):
                 throw .unexpected(native)
             }
@@ -216,6 +213,15 @@ extension DeviceKeyFile {
         }
     }
 
+    /// The error for a public key or another file that is no device key; nil if the kind is unknown.
+    private static func anotherKind(_ bytes: [UInt8], _ path: FilePath) -> BundleError? {
+        KeyFileKind(insteadOfADeviceKey: bytes, path: path).map { other in
+            BundleError(
+                .keyDamaged, "is \(other.words), expected a private key (PKCS#8 PEM, P-256)", file: path,
+                hints: other.hints)
+        }
+    }
+
     private func missing() -> BundleError {
         BundleError(.keyMissing, "no device key here", file: path, hints: ["make one with: capbundle key new\(option)"])
     }
@@ -243,7 +249,11 @@ extension DeviceKeyFile {
                 throw BundleError(
                     .keyOpenToOthers, "belongs to another user (id \(status.owner)), expected you or root", file: file)
             }
-            if let fault = FileAccess.exposure(ofSecret: file, status) { throw fault }
+            if let fault = FileAccess.exposure(ofSecret: file, status) {
+                // A public key may be open to others; the mode is not what is wrong with it.
+                guard file == path, let bytes = try? handle.readAll(limit: Self.sizeLimit) else { throw fault }
+                throw Self.anotherKind(bytes, path) ?? fault
+            }
             return try handle.readAll(limit: Self.sizeLimit)
         }
     }

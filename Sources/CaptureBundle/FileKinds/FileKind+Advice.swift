@@ -9,8 +9,8 @@ extension FileKind {
         let path = FilePath(name)
         let word = ShellWord.quote(path)
         switch kind.family {
-        case .zip: return ["unpack it first: unzip \(word)"]
-        case .tar: return ["if bundles are in it, unpack it first: tar -xf \(word)"]
+        case .zip: return ["unpack it first: \(unzip(path))"]
+        case .tar: return ["if bundles are in it, unpack it first: \(untar(path))"]
         case .compressed: return unpacking(path, kind).map { [$0] } ?? []
         case .uploadBody:
             return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
@@ -32,8 +32,8 @@ extension FileKind {
     static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [String] {
         let word = ShellWord.quote(path)
         switch kind?.family {
-        case .zip: return ["unpack it first: unzip \(word)"]
-        case .tar: return ["unpack it first: tar -xf \(word)"]
+        case .zip: return ["unpack it first: \(unzip(path))"]
+        case .tar: return ["unpack it first: \(untar(path))"]
         case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
         case .bundle: return ["it is packed already; to check it: capbundle verify \(word)"]
         case .uploadBody:
@@ -46,12 +46,29 @@ extension FileKind {
         }
     }
 
+    private static func unzip(_ path: FilePath) -> String {
+        "unzip -d \(ShellWord.quote(newFolder(for: path))) \(ShellWord.quote(path))"
+    }
+
+    private static func untar(_ path: FilePath) -> String {
+        let folder = ShellWord.quote(newFolder(for: path))
+        return "mkdir \(folder) && tar -xf \(ShellWord.quote(path)) -C \(folder)"
+    }
+
+    /// Not every archive holds one folder, so it is unpacked into a new one.
+    private static func newFolder(for archive: FilePath) -> FilePath {
+        let endings = [".zip", ".tar", ".tgz", ".tar.gz", ".tar.zst", ".tar.bz2", ".tar.xz"]
+        let folder = endings.lazy.compactMap { archive.string.rest(before: $0) }.first.map { FilePath($0) }
+        guard let folder, folder.name != nil, !FileStatus.exists(folder) else { return archive.adding(".unpacked") }
+        return folder
+    }
+
     private static func unpacking(_ path: FilePath, _ kind: FileKind) -> String? {
         guard let program = ["gzip", "zstd", "bzip2", "xz"].first(where: { kind.words.contains(" \($0)-") }) else {
             return nil
         }
         let (text, word) = (path.string, ShellWord.quote(path))
-        if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: tar -xf \(word)" }
+        if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: \(untar(path))" }
         let endings = [".gz", ".zst", ".bz2", ".xz"]
         let unpacked = FilePath(endings.compactMap { text.rest(before: $0) }.first ?? text + ".unpacked")
         return "unpack it first: \(program) -dc \(word) > \(ShellWord.quote(unpacked))"

@@ -36,7 +36,7 @@ struct KeyFileKind {
                 "an SSH public key that is not on P-256", ["to print the right key on the device: capbundle key public"]
             )
         } else if let kind = FileKind(bytes), kind.family == .bundle, isFile {
-            self.init(kind.words, ["to take the key out of a bundle: capbundle trust add NAME --from \(word)"])
+            self.init(kind.words, [Self.taking(from: FilePath(name))])
         } else if let kind = FileKind(bytes), ![.text, .uploadBody].contains(kind.family) {
             self.init(kind.words, ["to print the right key on the device: capbundle key public"])
         } else {
@@ -58,6 +58,27 @@ struct KeyFileKind {
         } else {
             return nil
         }
+    }
+
+    /// For a file where a trust file was expected.
+    init?(insteadOfATrustFile bytes: [UInt8], name: String) {
+        let word = ShellWord.quote(FilePath(name))
+        let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
+        if start.hasPrefix("-----BEGIN PUBLIC KEY-----") {
+            self.init("a public key", ["to trust it: capbundle trust add NAME \(word)"])
+        } else if start.hasPrefix("-----BEGIN "), let other = KeyFileKind(insteadOfAPublicKey: bytes, name: name) {
+            self = other
+        } else if let kind = FileKind(bytes), kind.family == .bundle {
+            self.init(kind.words, [Self.taking(from: FilePath(name))])
+        } else if let kind = FileKind(bytes), ![.text, .json].contains(kind.family) {
+            self.init(kind.words, [])
+        } else {
+            return nil
+        }
+    }
+
+    static func taking(from bundle: FilePath) -> String {
+        "to take the key out of a bundle: capbundle trust add NAME --from \(ShellWord.quote(bundle))"
     }
 
     private init(_ words: String, _ hints: [String]) {

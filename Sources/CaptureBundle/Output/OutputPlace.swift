@@ -95,6 +95,11 @@ public enum OutputPlace: Hashable, Sendable {
         do {
             try ProcessEnvironment.canWrite(folder: folder)
         } catch {
+            if error.isMissing && !error.isNoFolder {
+                throw BundleError(
+                    .outputUnusable, "the folder \(folder) does not exist", file: path,
+                    hints: ["to make it: mkdir -p \(ShellWord.quote(folder))"])
+            }
             throw BundleError(.outputUnusable, "the folder \(folder) cannot be written to: \(error.text)", file: path)
         }
     }

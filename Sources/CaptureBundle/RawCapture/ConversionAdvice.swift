@@ -23,9 +23,12 @@ enum PhotoAdvice {
 /// How a depth map of another form becomes `depth.f32`.
 enum DepthAdvice {
     /// What this version takes.
-    static func expected(_ size: DepthSize?) -> String {
+    static func expected(_ size: DepthSize?, insteadOf kind: FileKind? = nil) -> String {
         let length = size.map { ", \($0.byteCount) bytes (4 x \($0.width) x \($0.height))" } ?? ""
-        return "raw Float32 little-endian samples in metres\(length)"
+        let words = kind?.words ?? ""
+        let sides = size.map { "\($0.width)x\($0.height)" } ?? ""
+        let isOther = !sides.isEmpty && words.contains("PNG, ") && !words.hasSuffix(", \(sides)")
+        return "raw Float32 little-endian samples in metres\(length)" + (isOther ? "; the PNG is not \(sides)" : "")
     }
 
     /// Sides of the depth maps that iPhones and iPads give, and of common sensors.
@@ -60,6 +63,7 @@ enum DepthAdvice {
         func python(_ imports: String, _ samples: String) -> String {
             "\(moving)python3 -c '\(imports); \(samples).astype(\"<f4\").tofile(sys.argv[2])' \(from) \(to)"
         }
+        let packages = " (Debian: python3-numpy python3-pil)"
         let pillow = "import sys, numpy; from PIL import Image"
         let read = "(numpy.asarray(Image.open(sys.argv[1]))"
         switch kind.family {
@@ -67,11 +71,14 @@ enum DepthAdvice {
             let isInteger = ["<u", ">u", "|u", "<i", ">i", "|i"].contains { kind.words.contains("type \($0)") }
             let scale = isInteger ? " / 1000" : ""
             let unit = isInteger ? " from millimetres" : ""
-            return ["to convert it\(unit): " + python("import sys, numpy", "(numpy.load(sys.argv[1])\(scale))")]
+            return [
+                "to convert it\(unit) (Debian: python3-numpy): "
+                    + python("import sys, numpy", "(numpy.load(sys.argv[1])\(scale))")
+            ]
         case .depthPicture where kind.words.contains("PNG"):
-            return ["to convert it from millimetres: " + python(pillow, read + " / 1000)")]
+            return ["to convert it from millimetres\(packages): " + python(pillow, read + " / 1000)")]
         case .depthPicture where kind.words.contains("TIFF"):
-            return ["to convert it, if it is in metres: " + python(pillow, read + ")")]
+            return ["to convert it, if it is in metres\(packages): " + python(pillow, read + ")")]
         case .compressed where file != target && kind.words.contains("gzip"):
             return ["to unpack it: gzip -dc \(from) > \(to)"]
         case .picture, .jpeg, .heif:

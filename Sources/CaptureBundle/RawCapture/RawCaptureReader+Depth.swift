@@ -69,7 +69,7 @@ extension RawCaptureReader {
         }
     }
 
-    private func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {
+    func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {
         let name = Self.metadataName
         if let said, let given = options.depthSize, (said.width, said.height) != (given.width, given.height) {
             throw wrong(name, "depth_map_dimensions is \(said), but --depth-size says \(given)")
@@ -96,7 +96,7 @@ extension RawCaptureReader {
     private func notFloats(_ kind: FileKind, _ size: DepthSize?) -> BundleError {
         let file = path(Self.depthName)
         return wrong(
-            Self.depthName, "looks like \(kind.words); expected \(DepthAdvice.expected(size))",
+            Self.depthName, "looks like \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
             hints: DepthAdvice.hints(at: file, kind, to: file))
     }
 

@@ -93,6 +93,11 @@ package struct RawCaptureReader {
         do {
             root = try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting)
         } catch {
+            if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+                throw wrong(
+                    name, "begins with a UTF-8 byte order mark, expected {",
+                    hints: ["to remove it: sed -i '1s/^\\xef\\xbb\\xbf//' \(ShellWord.quote(path(name)))"])
+            }
             let place = JSONParser.place(of: error.offset, in: bytes)
             if let kind = FileKind(bytes), ![.json, .text].contains(kind.family) {
                 throw wrong(name, "is \(kind.words), expected a JSON object")
@@ -110,6 +115,9 @@ package struct RawCaptureReader {
             var faults = FaultList()
             for fault in error.each {
                 _ = faults.attempt { () throws(BundleError) in throw wrong(name, fault.message) }
+            }
+            if root.members != nil, root["depth_map_dimensions"] == nil, !options.withoutDepth {
+                _ = faults.attempt { () throws(BundleError) in try depthSize(said: nil) }
             }
             throw faults.joined
         }

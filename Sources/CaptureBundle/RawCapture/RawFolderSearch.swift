@@ -66,7 +66,7 @@ struct RawFolderSearch {
     }
 
     func missingMetadata(_ name: String) -> BundleError {
-        let texts = candidates([".json"])
+        let texts = candidates([".json", ".json.txt"])
         if let text = texts.first, texts.count == 1 {
             return missing(name, "found \(text)", ["if that describes the capture, " + renaming(text, to: name)])
         }
@@ -88,7 +88,7 @@ struct RawFolderSearch {
             let path = folder.appending(other)
             if let kind = FileKind(file: path) {
                 return missing(
-                    name, "\(other) is \(kind.words); expected \(DepthAdvice.expected(size))",
+                    name, "\(other) is \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
                     DepthAdvice.hints(at: path, kind, to: folder.appending(name)) + [without])
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
@@ -101,9 +101,17 @@ struct RawFolderSearch {
 
     /// For a folder that is not a capture, but holds some.
     private var capturesBelow: [String] {
-        let isAnyBelow = names.prefix(Self.most).contains { FileStatus.exists(folder.appending("\($0)/photo.jpg")) }
+        let all = names.filter { !$0.hasPrefix(".") }
+        let count = all.count(where: { FileStatus.exists(folder.appending("\($0)/photo.jpg")) })
+        guard count > 0 else { return [] }
         let word = ShellWord.quote(folder)
-        return isAnyBelow
-            ? ["it contains raw folders; to pack them all: capbundle pack \(word)/* --out-dir BUNDLES"] : []
+        if count == all.count {
+            return ["it contains raw folders; to pack them all: capbundle pack \(word)/* --out-dir BUNDLES"]
+        }
+        return [
+            "of the \(all.count) files and folders in it, \(count) \(count == 1 ? "is a raw folder" : "are raw folders"); "
+                + "to pack only \(count == 1 ? "it" : "them"): find \(word) -mindepth 2 -maxdepth 2 -name photo.jpg "
+                + "-printf '%h\\0' | capbundle pack --from0 --out-dir BUNDLES"
+        ]
     }
 }

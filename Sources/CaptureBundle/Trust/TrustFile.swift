@@ -39,7 +39,7 @@ public struct TrustFile: Sendable {
     /// Parses the text of a trust file. `name` is its name in messages.
     public init(bytes: [UInt8], name: String) throws(BundleError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw BundleError(.trustFile, "is not UTF-8 text", file: name)
+            throw Self.anotherKind(bytes, name) ?? BundleError(.trustFile, "is not UTF-8 text", file: name)
         }
         var rest = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
             String($0) ?? ""
@@ -53,8 +53,16 @@ public struct TrustFile: Sendable {
             do {
                 lines.append(.device(try TrustedDeviceLine(parsing: line)))
             } catch {
-                throw BundleError(error.code, "line \(index + 1): \(error.message)", file: name)
+                throw Self.anotherKind(bytes, name)
+                    ?? BundleError(error.code, "line \(index + 1): \(error.message)", file: name)
             }
+        }
+    }
+
+    /// The error for a key, a bundle or another file that is no trust file; nil if the kind is unknown.
+    private static func anotherKind(_ bytes: [UInt8], _ name: String) -> BundleError? {
+        KeyFileKind(insteadOfATrustFile: bytes, name: name).map { other in
+            BundleError(.trustFile, "is \(other.words), not a trust file", file: name, hints: other.hints)
         }
     }
 
@@ -69,7 +77,10 @@ public struct TrustFile: Sendable {
         for known in devices {
             if known.point == device.point {
                 let state = known.isRevoked ? "is revoked" : "is already trusted"
-                throw BundleError(.trustExists, "this key \(state) under the name \(known.name)")
+                let hint = "to trust it again, first delete the line of \(known.name) in the trust file"
+                throw BundleError(
+                    .trustExists, "this key \(state) under the name \(known.name)", hints: known.isRevoked ? [hint] : []
+                )
             }
             if known.name == device.name {
                 throw BundleError(

@@ -2,6 +2,20 @@
 public import ArgumentParser
 public import CaptureBundle
 
+/// Examples of values, for the message about a value that cannot be read.
+enum ArgumentExamples {
+    private static let byPlaceholder = [
+        "<age>'": "7d, 12h or 90s", "<size>'": "500MB", "<bytes>'": "2MB", "<WxH>'": "256x192",
+        "<time>'": "+2h or 2026-03-14T15:09:26Z",
+    ]
+
+    /// The end of a message that ends with the name of the value; empty for other messages.
+    static func words(for message: String) -> String {
+        guard message.contains(" is invalid for '") else { return "" }
+        return byPlaceholder.first { message.hasSuffix($0.key) }.map { ", expected for example \($0.value)" } ?? ""
+    }
+}
+
 extension LocationPolicy: ExpressibleByArgument {}
 
 extension TrustLevel: ExpressibleByArgument {}

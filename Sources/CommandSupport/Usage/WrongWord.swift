@@ -25,7 +25,9 @@ private struct Search {
                 if isHelp || command.option(word) != nil { return nil }
                 return unknownOption(word, of: command, path, before: rest)
             }
-            guard let next = command.subcommand(word) else { return unknownCommand(word, in: command, path) }
+            guard let next = command.subcommand(word) else {
+                return unknownCommand(word, in: command, path, before: rest)
+            }
             path.append(next.name)
             command = next
         }
@@ -45,15 +47,23 @@ private struct Search {
 
     // MARK: - Commands
 
-    private func unknownCommand(_ word: String, in command: CommandTree, _ path: [String]) -> WrongWord {
+    private func unknownCommand(
+        _ word: String, in command: CommandTree, _ path: [String], before rest: ArraySlice<String>
+    ) -> WrongWord {
+        let place = path.joined(separator: " ")
         let typed = (path + [word]).joined(separator: " ")
+        if word == "help" && !path.isEmpty || typed == "version" {
+            let meant = word == "help" ? "\(root.name) help \(place)" : "\(root.name) --version"
+            return WrongWord(message: "no command \"\(typed)\"; did you mean \(meant)?", hint: help(place))
+        }
+        if let hint = habits.hints[typed] { return WrongWord(message: "no command \"\(typed)\"", hint: hint) }
         let meant =
-            habits.commands[typed] ?? elsewhere(word)
+            rest.first.flatMap { habits.commands["\(typed) \($0)"] } ?? habits.commands[typed] ?? elsewhere(word)
             ?? Nearness.nearest(to: word, among: command.subcommands.filter(\.isShown).map(\.name))
             .map { (path + [$0]).joined(separator: " ") }
         return WrongWord(
             message: "no command \"\(typed)\"" + (meant.map { "; did you mean \($0)?" } ?? ""),
-            hint: help(meant ?? path.joined(separator: " ")))
+            hint: help(meant ?? place))
     }
 
     /// The command with this name at another level, if there is exactly one.

@@ -80,7 +80,7 @@ struct ExtractCommand: ParsableCommand {
             goesToStandardOutput ? .standardOutput : force.force ? .replacing(folder) : .folder(folder)
         let names = try extractor.extract(BundleSource(path: FilePath(file: file)), to: destination)
         if !goesToStandardOutput {
-            diagnostic.note("wrote \(names.joined(separator: ", ")) to \(name)")
+            diagnostic.note("wrote \(names.joined(separator: ", ")) to the folder \(name)")
         }
     }
 }

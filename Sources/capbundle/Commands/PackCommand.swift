@@ -74,10 +74,16 @@ struct PackCommand: ParsableCommand {
 
     private func validateOne() throws {
         guard raws.count == 1 else {
-            throw ValidationError(
-                many.from0 ? "--from0 needs --out-dir DIR" : "several captures need --out-dir DIR")
+            if many.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
+            let several = "several captures need --out-dir DIR"
+            guard output == nil, raws.count == 2, FolderContents(FilePath(raws[1])) == nil else {
+                throw ValidationError(several)
+            }
+            throw ValidationError("\(several); to write the bundle \(raws[1]): -o \(raws[1])")
         }
-        guard dryRun || output != nil else { throw ValidationError("missing expected argument '--output <file>'") }
+        guard dryRun || output != nil else {
+            throw ValidationError("say where to write the bundle: -o FILE, or -o - for a pipe")
+        }
         if headers.path != nil && multipart == nil { throw ValidationError("--headers needs --multipart BODY") }
         let places = [output, multipart, headers.path].compactMap(\.self)
         if places.count(where: { $0 == "-" }) > 1 { throw ValidationError("only one of the outputs can be -") }

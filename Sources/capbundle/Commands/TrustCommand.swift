@@ -60,9 +60,8 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var format: JSONOption
 
         func validate() throws {
-            guard (keyfile == nil) != (bundle == nil) else {
-                throw ValidationError("give either a key file or --from BUNDLE")
-            }
+            if keyfile == nil && bundle == nil { throw ValidationError(missing) }
+            if keyfile != nil && bundle != nil { throw ValidationError("give either a key file or --from BUNDLE") }
             guard (level == .appleAppAttest) == (rpid != nil) else {
                 throw ValidationError("give both --level apple-appattest and --rpid, or neither")
             }
@@ -87,6 +86,15 @@ struct TrustCommand: ParsableCommand {
             try format.json ? Output.json(device.json) : Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
             diagnostic.note("check that this prints the same key id on the device: capbundle key show")
+        }
+
+        /// One name was given: of the device or, by mistake, of the file.
+        private var missing: String {
+            guard let kind = FileKind(file: FilePath(name)) else {
+                return "a KEYFILE is missing: capbundle trust add \(name) KEYFILE"
+            }
+            let from = kind.family == .bundle ? "--from " : ""
+            return "a NAME for the device is missing: capbundle trust add NAME \(from)\(name)"
         }
 
         private func point() throws -> DevicePoint {

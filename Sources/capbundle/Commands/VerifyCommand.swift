@@ -32,7 +32,7 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try many.validate(names: files, of: "bundle")
+        try many.validate(names: files, of: "bundle (- for a pipe)")
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- means standard input and can be given only once")
         }

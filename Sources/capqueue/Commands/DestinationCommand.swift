@@ -38,18 +38,24 @@ struct DestinationCommand: ParsableCommand {
         var name: String
 
         @Option(help: "folder, http, put or s3.")
-        var kind: KindArgument
+        var kind: KindArgument?
 
         @OptionGroup var options: DestinationOptions
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
+            guard let kind = kind?.kind else {
+                throw ValidationError(
+                    "give --kind folder, http, put or s3, for example: "
+                        + "capqueue dest add \(name) --kind http --url https://HOST --device-id UUID")
+            }
             try queue.with(createIfMissing: true) { queue in
-                try queue.addDestination(name, kind: kind.kind, options.given)
+                try queue.addDestination(name, kind: kind, options.given)
                 let destination = try queue.destination(name)
                 diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
             }
+            options.keyFault.map(diagnostic.warning)
         }
     }
 
@@ -77,6 +83,7 @@ struct DestinationCommand: ParsableCommand {
                 try queue.setDestination(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
                 for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
             }
+            options.keyFault.map(diagnostic.warning)
         }
     }
 

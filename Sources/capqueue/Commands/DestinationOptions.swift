@@ -1,5 +1,8 @@
 import ArgumentParser
+import CaptureBundle
 import CaptureQueue
+import CommandSupport
+import SystemPackage
 
 /// The options for the settings of destinations (Spec/queue.md section 12).
 struct DestinationOptions: ParsableArguments {
@@ -115,6 +118,17 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Send this header with each request: 'Name: value'; can be repeated.", valueName: "line"))
     var header: [String] = []
+
+    /// The error for a device key that is a public key or another file, which no run could use; nil for other keys.
+    var keyFault: BundleError? {
+        guard let key, !key.isEmpty else { return nil }
+        do {
+            _ = try DeviceKeyFile(path: FilePath(file: key)).load(passphrase: nil)
+        } catch {
+            return error.code == .keyDamaged ? error : nil
+        }
+        return nil
+    }
 
     /// The given settings, by their names in the queue.
     var given: [String: String] {

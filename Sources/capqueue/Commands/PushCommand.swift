@@ -55,7 +55,7 @@ struct PushCommand: ParsableCommand {
 
     func validate() throws {
         if from0 && !files.isEmpty { throw ValidationError("give either names or --from0, not both") }
-        if !from0 && files.isEmpty { throw ValidationError("give at least one bundle, or --from0") }
+        if !from0 && files.isEmpty { throw ValidationError("give at least one bundle (- for a pipe), or --from0") }
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- reads standard input, so it can be given only once")
         }

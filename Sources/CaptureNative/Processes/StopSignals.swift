@@ -3,6 +3,9 @@ import Synchronization
 
 /// The signals that ask a process to end.
 package enum StopSignals {
+    /// The signal of ^C.
+    package static let interrupt = SIGINT
+
     private static let isWatching = Mutex(false)
 
     /// Blocks these signals and passes the number of each one to `body`, on a separate thread. Signals that the process

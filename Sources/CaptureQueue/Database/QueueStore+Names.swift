@@ -71,8 +71,13 @@ extension Database {
     /// - Parameter number: the destination that gets the name; nil for a new one.
     /// - Throws: `destination.exists`.
     func requireFree(destination name: String, for number: Int? = nil) throws {
-        guard try integer("SELECT 1 FROM destinations WHERE name = ?", [name]) == nil else {
-            throw QueueError(.destinationExists, "a destination already has this name", of: name)
+        if let other = try row("SELECT kind FROM destinations WHERE name = ?", [name]) {
+            let isFolder = try other.needText("kind") == Destination.Kind.folder.rawValue
+            throw QueueError(
+                .destinationExists, "a destination already has this name", of: name,
+                hints: isFolder || number != nil
+                    ? ["print it with: capqueue dest show \(name)"]
+                    : ["to change it: capqueue dest set \(name), for example with --url URL"])
         }
         let owner = try row(
             """

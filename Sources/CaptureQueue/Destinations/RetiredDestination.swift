@@ -7,6 +7,8 @@ public struct RetiredDestination: Hashable, Sendable {
     public internal(set) var moved = 0
     /// The number of deliveries that stay with the retired destination: no other was named, or it may have their bytes.
     public internal(set) var kept = 0
+    /// The number of deliveries that failed for good or met a conflict. They are not moved.
+    public internal(set) var failed = 0
 }
 
 extension UploadQueue {
@@ -38,6 +40,11 @@ extension UploadQueue {
     ) throws -> RetiredDestination {
         var result = RetiredDestination()
         let now = try clock.stamp(db)
+        result.failed =
+            try db.integer(
+                """
+                SELECT count(*) FROM deliveries WHERE destination = ? AND state IN ('permanently_failed', 'conflict')
+                """, [number]) ?? 0
         var after = 0
         while true {
             let rows = try db.rows(

@@ -22,12 +22,12 @@ extension UploadQueue {
         packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws -> Int {
-        do throws(NativeError) {
-            guard try FileStatus.of(path).kind == .folder else {
-                throw NativeError(origin: .system, call: "opendir", code: 0, text: "not a folder")
-            }
-        } catch {
-            throw BundleError.reading(path, error)
+        let status: FileStatus
+        do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
+        guard status.kind == .folder else {
+            throw BundleError(
+                .inputUnreadable, "is not a folder", file: path,
+                hints: ["add a single bundle with: capqueue push \(ShellWord.quote(path))"])
         }
         let walk = FolderWalk(path, leavesOut: folder.path)
         let unreadable = Mutex<[BundleError]>([])

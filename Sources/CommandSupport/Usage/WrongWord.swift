@@ -117,7 +117,7 @@ private struct Search {
             let place = ([root.name] + path + [typed ?? "COMMAND"]).joined(separator: " ")
             return "options go after the command: \(place) \(name)\(option.takesValue ? " ..." : "")"
         }
-        let owners = root.paths { $0.subcommands.isEmpty && $0.option(name) != nil }
+        let owners = root.paths { $0.subcommands.isEmpty && $0.option(name)?.isShown ?? false }
         guard (1...2).contains(owners.count) else { return nil }
         let names = owners.map { "\(root.name) \($0.joined(separator: " "))" }.joined(separator: " and ")
         return "\(name) is an option of \(names)"

@@ -209,13 +209,17 @@ final class HTTPExchange {
         }
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
-            place: "", words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message))",
+            place: "", words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message, address))",
             retryAfter: nil,
             wasSentWhole: failure.wasSentWhole, word: nil)
     }
 
-    /// libcurl's message; for a server without TLS it is only an error code of OpenSSL, so we say it ourselves.
-    private static func words(_ message: String) -> String {
+    /// libcurl's message. We say ourselves what is wrong if the server has no TLS or another name, because libcurl only
+    /// gives OpenSSL's words for it.
+    private static func words(_ message: String, _ address: WebAddress) -> String {
+        if message.contains("certificate subject name") {
+            return "the server's certificate is for another name than \(address.origin.host)"
+        }
         if message.contains("wrong version number") { return "does not speak TLS, so its URL begins with http://" }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
         return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message

@@ -16,8 +16,10 @@ package struct PaceSettings: Hashable, Sendable {
             try reader.value("concurrency", "concurrency must be 1 to 64") { text in
                 WholeNumber.parse(text).flatMap { (1...64).contains($0) ? $0 : nil }
             } ?? 1
-        bytesPerSecond = try reader.value("bwlimit", "bwlimit must be a size, such as 2MB") { text in
-            ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 }
+        if !reader.isNone("bwlimit") {
+            bytesPerSecond = try reader.value("bwlimit", "bwlimit must be a size, such as 2MB, or none") { text in
+                ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 }
+            }
         }
         let delays = try reader.value(
             "retry", "retry must be a list of 1 to 100 numbers of seconds, each at most 604800, such as 0,1,2,4,8,300x5"

@@ -69,10 +69,23 @@ struct SettingsReader {
     private static func fault(of template: URLTemplate) -> String? {
         guard let address = WebAddress(template.example) else {
             return CurlLibraryState.isThere
-                ? "expected a URL that begins with https:// or http://" : "libcurl.so.4 is not installed"
+                ? form(of: template.text) : "libcurl.so.4 is not installed"
         }
         if template.text.contains("#") { return "a fragment (#) is never sent; leave it out" }
         if address.hasUser { return "leave user and password out of the URL, because it is shown; use a token file" }
         return template.unknown.map { "{\($0)} is unknown; use {sha256}, {id} or {session}" }
+    }
+
+    /// What is wrong with a text that cannot be parsed as a URL.
+    private static func form(of text: String) -> String {
+        if text.utf8.contains(UInt8(ascii: " ")) { return "the URL has a space in it; leave it out, or write %20" }
+        if text.hasPrefix("s3://") { return "expected https://HOST/BUCKET instead of s3://" }
+        guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
+            return "expected a URL that begins with https:// or http://"
+        }
+        let host = text.pieces(by: "/").dropFirst().first ?? ""
+        let port = host.pieces(by: ":", keepsEmpty: true).dropFirst().last.flatMap(WholeNumber.parse)
+        return port.map { $0 > 65535 } ?? false
+            ? "the port is over 65535" : "the URL cannot be read, expected https://HOST/PATH"
     }
 }

@@ -38,7 +38,10 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         if let name, unset || value != nil {
-            return try queue.with(createIfMissing: true) { try $0.set(name.name, value) }
+            return try queue.with(createIfMissing: true) { queue in
+                try queue.set(name.name, value)
+                diagnostic.note("\(name.name.rawValue) is \(try queue.settings().text(name.name))")
+            }
         }
         let settings = try queue.with { try $0.settings() }
         if format.json {

@@ -54,6 +54,14 @@ extension DestinationCommand {
                 if let to {
                     diagnostic.note("\(Quantity.count(result.moved, "waiting capture", on: .messages)) moved to \(to)")
                 }
+                if let to, result.failed > 0 {
+                    diagnostic.note(
+                        "\(Quantity.count(result.failed, "failed capture", on: .messages)) not moved",
+                        hints: [
+                            "move what failed with: capqueue retry --failed --dest \(name); "
+                                + "capqueue dest retire \(name) --to \(to)"
+                        ])
+                }
                 if result.kept > 0 {
                     diagnostic.note(
                         "\(Quantity.count(result.kept, "capture", on: .messages)) still to be sent to \(name)"

@@ -43,12 +43,24 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var options: DestinationOptions
         @OptionGroup var queue: QueueOptions
 
-        func run() throws {
-            guard let kind = kind?.kind else {
+        private func chosenKind() throws -> Destination.Kind {
+            let kinds = "expected folder, http, put or s3"
+            guard let kind else {
                 throw ValidationError(
-                    "give --kind folder, http, put or s3, for example: "
-                        + "capqueue dest add \(name) --kind http --url https://HOST --device-id UUID")
+                    "--kind is missing, \(kinds), for example: capqueue dest add \(name) --kind folder --path DIR")
             }
+            guard let known = Destination.Kind(rawValue: kind.text) else {
+                throw ValidationError(
+                    "--kind \(kind.text): \(kinds)" + (kind.text == "https" ? "; http also sends to https:// URLs" : "")
+                )
+            }
+            return known
+        }
+
+        func validate() throws { _ = try chosenKind() }
+
+        func run() throws {
+            let kind = try chosenKind()
             try queue.with(createIfMissing: true) { queue in
                 try queue.addDestination(name, kind: kind, options.given)
                 let destination = try queue.destination(name)
@@ -74,14 +86,28 @@ struct DestinationCommand: ParsableCommand {
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
 
+        /// Is refused: the message says how to get a destination of another kind.
+        @Option(help: .hidden)
+        var kind: String?
+
         @OptionGroup var options: DestinationOptions
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
+            if let kind {
+                throw QueueError(
+                    .valueInvalid, "the kind of a destination cannot be changed", of: name,
+                    hints: [
+                        "add another destination with: capqueue dest add NEW --kind \(kind) ...",
+                        "then move the captures to it with: capqueue retry --failed --dest \(name); "
+                            + "capqueue dest retire \(name) --to NEW",
+                    ])
+            }
             guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
             try queue.with(changes: true) { queue in
                 try queue.setDestination(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
                 for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
+                diagnostic.note("changed \(name)")
             }
             options.keyFault.map(diagnostic.warning)
         }
@@ -105,10 +131,10 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let (found, isFolder) = try queue.with { queue in
+            let (found, kind) = try queue.with { queue in
                 let destination = try queue.destination(name)
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
-                return (try queue.testDestination(name), destination.kind == Destination.Kind.folder.rawValue)
+                return (try queue.testDestination(name), destination.kind)
             }
             let status = found.block.map { $0.needsUser ? ExitStatus.configuration : .workLeft } ?? .success
             if format.json {
@@ -121,7 +147,10 @@ struct DestinationCommand: ParsableCommand {
                 for text in found.findings { try Output.line(Visible.text(text)) }
             }
             guard let block = found.block else { return }
-            diagnostic.warning("\(name): \(block.message)", hints: isFolder ? [] : NextSteps.ofTest(block, name))
+            let hints =
+                kind == Destination.Kind.folder.rawValue
+                ? [] : NextSteps.ofTest(block, name, kind: kind, isReached: !found.findings.isEmpty)
+            diagnostic.warning("\(name): \(block.message)", hints: hints)
             throw status
         }
     }
@@ -144,6 +173,9 @@ struct DestinationCommand: ParsableCommand {
             if format.json {
                 for destination in destinations { try Output.json(destination.json) }
                 return
+            }
+            if destinations.isEmpty, let lack = NextSteps.beforeSending([]) {
+                diagnostic.note(lack.why, command: lack.command)
             }
             var table = TextTable()
             for destination in destinations {
@@ -242,12 +274,9 @@ struct DestinationCommand: ParsableCommand {
 
 /// The value of `--kind`.
 struct KindArgument: ExpressibleByArgument {
-    let kind: Destination.Kind
+    let text: String
 
-    init?(argument: String) {
-        guard let kind = Destination.Kind(rawValue: argument) else { return nil }
-        self.kind = kind
-    }
+    init(argument: String) { text = argument }
 
     static var allValueStrings: [String] { Destination.Kind.allCases.map(\.rawValue) }
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }

@@ -92,7 +92,7 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The number of transfers at a time (default: 1).", valueName: "n"))
     var concurrency: String?
 
-    @Option(help: ArgumentHelp("Send at most this many bytes a second, such as 2MB.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Send at most this many bytes a second, such as 2MB, or none.", valueName: "bytes"))
     var bwlimit: String?
 
     @Option(

@@ -79,9 +79,12 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         let exit = try queue.with(changes: true) { queue in
-            try noteDestinations(queue)
+            let pausesTold = try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
-            let screen = RunScreen(style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode)
+            let kinds = try queue.destinations().reduce(into: [String: String]()) { $0[$1.name] = $1.kind }
+            let screen = RunScreen(
+                style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode,
+                kinds: kinds, pausesTold: pausesTold)
             let hook = onEvent.map { command in EventHook(command) { warning in screen.show(warning) } }
             let runner = QueueRunner(queue, options) { event in
                 screen.show(event)
@@ -93,7 +96,7 @@ struct RunCommand: ParsableCommand {
                     return first != nil
                 }
                 screen.showStop(
-                    runner.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
+                    number, runner.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
                 runner.stop()
             }
             let (name, isOnce) = (dest, options.mode == .once)
@@ -130,14 +133,21 @@ struct RunCommand: ParsableCommand {
     /// What `noteDestinations` says before anything is sent.
     private static let toldAtTheStart: Set<QueueConcern.Code> = [.unassigned, .destinationPaused, .queuePaused]
 
-    private func noteDestinations(_ queue: UploadQueue) throws {
+    /// - Returns: the destinations whose pause is said; an empty name for the whole queue.
+    private func noteDestinations(_ queue: UploadQueue) throws -> [String: Bool] {
+        var paused: [String: Bool] = [:]
         if let dest { _ = try queue.destination(dest) }
         let known = try queue.destinations()
         if let lack = NextSteps.beforeSending(known) { diagnostic.note(lack.why, command: lack.command) }
-        if try queue.isPaused() { diagnostic.note("the queue is paused; resume it with: capqueue resume") }
+        if try queue.isPaused() {
+            paused[""] = true
+            diagnostic.note("the queue is paused; resume it with: capqueue resume")
+        }
         for destination in known where destination.isPaused {
+            paused[destination.name] = true
             diagnostic.note("\(destination.name) is paused; resume it with: capqueue resume --dest \(destination.name)")
         }
+        return paused
     }
 }
 
@@ -161,7 +171,11 @@ struct PauseCommand: ParsableCommand {
 
     @OptionGroup var queue: QueueOptions
 
-    func run() throws { try queue.with(changes: true) { try $0.pause(destination: dest, isAtOnce: now) } }
+    func run() throws {
+        try queue.with(changes: true) { try $0.pause(destination: dest, isAtOnce: now) }
+        diagnostic.note(
+            "\(dest ?? "the queue") is paused; resume it with: capqueue resume" + (dest.map { " --dest \($0)" } ?? ""))
+    }
 }
 
 struct ResumeCommand: ParsableCommand {
@@ -179,5 +193,8 @@ struct ResumeCommand: ParsableCommand {
 
     @OptionGroup var queue: QueueOptions
 
-    func run() throws { try queue.with(changes: true) { try $0.resume(destination: dest) } }
+    func run() throws {
+        try queue.with(changes: true) { try $0.resume(destination: dest) }
+        diagnostic.note("\(dest ?? "the queue") is resumed")
+    }
 }

@@ -65,6 +65,9 @@ struct SessionCommand: ParsableCommand {
                 for session in sessions { try Output.json(session.json) }
                 return
             }
+            if sessions.isEmpty {
+                diagnostic.note("there is no session; open one with: capqueue push --session NAME FILE")
+            }
             var table = TextTable()
             for session in sessions {
                 let landed = "\(session.landed) of \(session.count) landed"

@@ -73,7 +73,10 @@ struct WaitCommand: ParsableCommand {
                 return false
             }
             if left.isEmpty { return worst }
-            if let end, MonotonicClock.seconds >= end { return ExitStatus.worst([worst, .workLeft]) }
+            if let end, MonotonicClock.seconds >= end {
+                noteLeft(left.count)
+                return ExitStatus.worst([worst, .workLeft])
+            }
             pause(until: end)
         }
     }
@@ -90,9 +93,9 @@ struct WaitCommand: ParsableCommand {
             chosen.states = []
         }
         var isLate = false
-        while !isLate, try isWaiting(queue) {
+        while !isLate, case let left = try waitingCount(queue), left > 0 {
             isLate = end.map { MonotonicClock.seconds >= $0 } ?? false
-            if !isLate { pause(until: end) }
+            isLate ? noteLeft(left) : pause(until: end)
         }
         var worst = isLate ? ExitStatus.workLeft : .success
         try queue.list(chosen) { capture in
@@ -112,9 +115,16 @@ struct WaitCommand: ParsableCommand {
             : Output.line("\(id) \(state.rawValue)")
     }
 
-    private func isWaiting(_ queue: UploadQueue) throws -> Bool {
+    private func waitingCount(_ queue: UploadQueue) throws -> Int {
         let totals = try queue.totals(session: session)
-        return (DeliveryState.waiting + [.held]).contains { totals[$0] ?? 0 > 0 }
+        return (DeliveryState.waiting + [.held]).reduce(0) { $0 + (totals[$1] ?? 0) }
+    }
+
+    private func noteLeft(_ count: Int) {
+        let isOne = count == 1
+        diagnostic.note(
+            "\(Quantity.count(count, "capture", on: .messages)) \(isOne ? "is" : "are") not uploaded yet; "
+                + "see: capqueue status")
     }
 
     private static func isDecided(_ state: DeliveryState) -> Bool {

@@ -5,24 +5,54 @@ enum NextSteps {
     private static let add = "capqueue dest add NAME --kind KIND ..."
 
     /// Hints for a blocked destination; none if the user can only wait.
-    static func of(_ block: Block, _ name: String) -> [String] {
+    ///
+    /// - Parameter kind: the kind of the destination; nil if it is not known.
+    static func of(_ block: Block, _ name: String, kind: String?) -> [String] {
         let set = "capqueue dest set \(name)"
         let run = "then send the waiting captures with: capqueue run"
         switch block.reason {
         case .tls where block.message.contains("begins with http://"), .endpoint:
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
-        case .credentials:
-            return ["change the refused credentials with: \(set) --token-file FILE (or --key, --device-id)", run]
+        case .credentials: return [ofRefusal(block.message, set, kind), run]
+        case .tls where block.message.contains("certificate is for another name"):
+            return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
         case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []
         }
     }
 
+    /// The hint for refused credentials: which of them to change, by the code that the server gave.
+    private static func ofRefusal(_ message: String, _ set: String, _ kind: String?) -> String {
+        if message.contains("the proxy answered 407") {
+            return "give user and password of the proxy with: \(set) --proxy URL"
+        }
+        if kind == "put" { return "change the token with: \(set) --token-file FILE" }
+        if kind == "s3" { return "change the access keys in the AWS files, or use others with: \(set) --profile NAME" }
+        let byCode = [
+            "DEVICE_AUTH_REQUIRED": "sign the requests with: \(set) --device-id UUID --key FILE",
+            "DEVICE_NOT_FOUND":
+                "the server does not know the device id; give the one that it registered with: \(set) --device-id UUID",
+            "SIGNATURE_INVALID":
+                "the server has another key for the device id; give the registered key with: \(set) --key FILE",
+            "DEVICE_UNVERIFIED": "the server must accept the device first; print its key id with: capbundle key show",
+            "TIMESTAMP_EXPIRED": "set the clock of this computer",
+        ]
+        return byCode.first { message.contains("(\($0.key)") }?.value
+            ?? "change the refused credentials with: \(set) --device-id UUID --key FILE (or --token-file FILE)"
+    }
+
     /// Hints after `dest test`. Unlike a run, a test of an unreachable server suggests to check the URL.
-    static func ofTest(_ block: Block, _ name: String) -> [String] {
-        guard block.reason == .offline else { return of(block, name) }
+    ///
+    /// - Parameter isReached: whether a connection was made.
+    static func ofTest(_ block: Block, _ name: String, kind: String, isReached: Bool) -> [String] {
+        guard block.reason == .offline else { return of(block, name, kind: kind) }
+        if isReached && block.message.hasPrefix("http://") && !block.message.contains(" answered ") {
+            return [
+                "if the server speaks TLS, its URL begins with https://; change it with: capqueue dest set \(name) --url URL"
+            ]
+        }
         return ["if the server is up, correct its host, port or http:// with: capqueue dest set \(name) --url URL"]
     }
 

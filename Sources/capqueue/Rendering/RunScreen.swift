@@ -16,6 +16,8 @@ final class RunScreen: Sendable {
         var rate = RecentRate()
         var isOver = false
         var fault: BundleError?
+        /// The destinations whose pause was said before the run began; an empty name for the whole queue.
+        var pausesTold: [String: Bool] = [:]
         /// The reason for which each destination is blocked. It is printed once, and not again for each capture.
         var blocks: [String: String] = [:]
     }
@@ -23,12 +25,18 @@ final class RunScreen: Sendable {
     private let style: Style
     private let mode: RunOptions.Mode
     private let isLive: Bool
+    private let kinds: [String: String]
     private let started = MonotonicClock.seconds
     private let state = Mutex(State())
 
-    init(style: Style, mode: RunOptions.Mode) {
+    /// - Parameters:
+    ///   - kinds: the kinds of the destinations, by name.
+    ///   - pausesTold: the destinations whose pause was already said; an empty name for the whole queue.
+    init(style: Style, mode: RunOptions.Mode, kinds: [String: String], pausesTold: [String: Bool]) {
         self.style = style
         self.mode = mode
+        self.kinds = kinds
+        state.withLock { $0.pausesTold = pausesTold }
         isLive = style != .quiet && FileHandle.standardError.isTerminal && ProcessEnvironment.value("TERM") != "dumb"
     }
 
@@ -85,13 +93,14 @@ final class RunScreen: Sendable {
         case .permanentlyFailed, .conflict, .quarantined, .pending: diagnostic.warning("\(name)\(message)")
         case .blocked, .offline:
             state.blocks[destination] = event.code
-            let hints = reason.map { NextSteps.of(Block($0, message), destination) } ?? []
+            let hints = reason.map { NextSteps.of(Block($0, message), destination, kind: kinds[destination]) } ?? []
             let isLeft = mode == .untilEmpty && !hints.isEmpty
             let next = isLeft ? "" : nextTry(event.until, isKept: reason?.outlivesRun ?? false)
             diagnostic.warning("\(place)\(message)\(next)", hints: hints)
         case .ready:
             state.blocks[destination] = nil
             diagnostic.note("\(place)sending is resumed")
+        case .paused where state.pausesTold.removeValue(forKey: destination) != nil: break
         case .paused, .resumed: diagnostic.note("\(place)\(event.name.rawValue)")
         case .session: diagnostic.note("\(place)accepted the end of session \(event.session ?? "")")
         case .quota, .warning: diagnostic.warning("\(place)\(message)")
@@ -109,15 +118,16 @@ final class RunScreen: Sendable {
     /// Answers a signal that asks the run to end.
     ///
     /// - Parameter isAgain: whether this is the second signal, which stops transfers at once.
-    func showStop(_ transfers: Int, graceMilliseconds: Int, isAgain: Bool) {
+    func showStop(_ signal: Int32, _ transfers: Int, graceMilliseconds: Int, isAgain: Bool) {
         guard style != .quiet, transfers > 0 else { return }
         state.withLock { state in
             Self.clear(&state)
             let what = Quantity.count(transfers, "transfer", on: .messages)
+            let again = signal == StopSignals.interrupt ? "^C again" : "a second signal"
             diagnostic.note(
                 isAgain
                     ? "stopping \(what); the next run sends what was not sent"
-                    : "letting \(what) end (\(Moment.age(graceMilliseconds))); ^C again stops them")
+                    : "letting \(what) end (\(Moment.age(graceMilliseconds))); \(again) stops them")
         }
     }
 

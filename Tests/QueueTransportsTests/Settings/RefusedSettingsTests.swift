@@ -40,7 +40,7 @@ struct RefusedSettingsTests {
         Case(.http, [:], "http needs --url"),
         Case(
             .http, ["url": bucket, "device-id": "7"],
-            "device-id is not a UUID; expected the one that the server gave the device"),
+            "device-id is not a UUID; the server gave the device one"),
         Case(.http, ["url": bucket, "key": "/k"], "a key needs --device-id, the UUID that the server gave the device"),
         Case(
             .http, ["url": bucket, "passphrase-file": "/k"],
@@ -75,6 +75,11 @@ struct RefusedSettingsTests {
     ].flatMap { name, kind in
         [
             ("ftp://a.example/b", "expected a URL that begins with https:// or http://"),
+            ("s3://bucket/x", "expected https://HOST/BUCKET instead of s3://"),
+            ("http://a.example:99999", "the port is over 65535"),
+            ("https://a.example:65536/b", "the port is over 65535"),
+            ("http://a.example/b ", "the URL has a space in it; leave it out, or write %20"),
+            ("https://", "the URL cannot be read, expected https://HOST/PATH"),
             ("https://a.example/b#c", "a fragment (#) is never sent; leave it out"),
             (
                 "https://me:word@a.example/b",
@@ -92,8 +97,8 @@ struct RefusedSettingsTests {
         [
             ("concurrency", "0", "concurrency must be 1 to 64"), ("concurrency", "65", "concurrency must be 1 to 64"),
             ("concurrency", "two", "concurrency must be 1 to 64"),
-            ("bwlimit", "0", "bwlimit must be a size, such as 2MB"),
-            ("bwlimit", "fast", "bwlimit must be a size, such as 2MB"),
+            ("bwlimit", "0", "bwlimit must be a size, such as 2MB, or none"),
+            ("bwlimit", "fast", "bwlimit must be a size, such as 2MB, or none"),
             (
                 "retry", "soon",
                 "retry must be a list of 1 to 100 numbers of seconds, each at most 604800, such as 0,1,2,4,8,300x5"

@@ -2,8 +2,8 @@
 from capture_api import CaptureAPI
 from checks import every, expect
 from nginx import fresh
-from rigs import AT_ONCE
-from scripted import Reply, Scripted
+from rigs import AT_ONCE, DEVICE
+from scripted import Reply, Scripted, in_json
 
 
 def words(bench):
@@ -59,7 +59,56 @@ def tested_by_status(bench):
            for status, code in told.items()}, judge)
 
 
+def refused_credentials(bench):
+    """For refused credentials `run` and `dest test` name the option that the server's code is about."""
+    cases = {"DEVICE_AUTH_REQUIRED": (401, "dest set it --device-id UUID --key FILE"),
+             "DEVICE_NOT_FOUND": (404, "dest set it --device-id UUID"),
+             "SIGNATURE_INVALID": (401, "dest set it --key FILE"),
+             "DEVICE_UNVERIFIED": (403, "capbundle key show"),
+             "TIMESTAMP_EXPIRED": (401, "the clock of this computer"),
+             "FORBIDDEN": (403, "dest set it --device-id UUID --key FILE (or --token-file FILE)"),
+             "put": (401, "dest set it --token-file FILE"), "s3": (403, "dest set it --profile NAME")}
+
+    def judge(name, case):
+        status, hint = case
+        with Scripted(lambda request: in_json({"error": {"code": name}}, status)) as server:
+            rig = bench.rig()
+            if name == "s3":
+                rig.env |= {"AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "secret"}
+            place = {"put": "/{sha256}", "s3": "/bucket"}.get(name, "")
+            device = () if place else ("--device-id", DEVICE, "--key", rig.key)
+            rig.dest("it", name if place else "http", "--url", server.url + place, *device)
+            rig.push(bench.stock[0])
+            for words in (("dest", "test", "it"), ("run",)):
+                result = rig.run(*words).must(15, 78, about=words[0])
+                hints = [line for line in result.text.splitlines() if "hint: " in line]
+                expect(hints and hints[0].endswith(hint), f"{words[0]} says {result.text!r}")
+
+    every({name: (name, case) for name, case in cases.items()}, lambda _, case: judge(*case))
+
+
+def another_kind(bench):
+    """The kind of a destination cannot be changed; the commands that the message names send what failed elsewhere."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    with Scripted(lambda request: Reply(400)) as wrong, fresh(bench) as right:
+        rig.dest("it", "http", "--url", wrong.url, "--device-id", DEVICE, "--key", rig.key, "--retry", AT_ONCE)
+        rig.push(bundle)
+        rig.send(code=(14, 15))
+        said = rig.run("dest", "set", "it", "--kind", "put").must(64, about="dest set --kind").text
+        retry = "capqueue retry --failed --dest it; capqueue dest retire it --to "
+        expect("capqueue dest add NEW --kind put" in said and retry + "NEW" in said, f"it says {said!r}")
+        rig.dest("new", "put", "--url", right.template())
+        said = rig.run("dest", "retire", "it", "--to", "new").must(0, about="dest retire").text
+        expect("1 failed capture not moved" in said and retry + "new" in said, f"it says {said!r}")
+        rig.run("retry", "--failed", "--dest", "it").must(0, about="retry")
+        rig.run("dest", "retire", "it", "--to", "new").must(0, about="dest retire again")
+        rig.send(code=0, about="the run after it")
+        right.keeps(bundle)
+
+
 FAMILY = [
+    ("the hint for refused credentials depends on the server's code", refused_credentials),
+    ("captures of a destination with the wrong kind", another_kind),
     ("dest show, set and test", words),
     ("dest test", tested_http),
     ("the exit code of dest test depends on the server's answer", tested_by_status),

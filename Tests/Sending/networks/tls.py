@@ -61,7 +61,10 @@ def untrusted(bench):
             result = rig.send("--until-empty", code=15)
             held_for_tls(rig, name)
             expect("certificate" in (rig.destination("it").blocked_message + result.text).lower(), f"{name}: no reason")
-            rig.run("dest", "test", "it").must(78, about="dest test")
+            tested = rig.run("dest", "test", "it").must(78, about="dest test")
+            for text in (result.text, tested.text):
+                asks = "dest set it --url https://NAME" if wrong == "host" else "dest set it --ca FILE"
+                expect(asks in text, f"{name}: says {text!r}")
             up = sum(one.up for one in proxy.connections)
         expect(up < len(bench.stock[0].data), f"{up} bytes were sent")
 
@@ -90,6 +93,21 @@ def plain_server(bench):
                 expect(word not in heard, f"{kind}: {word[:20]!r} was sent in the clear")
 
     every(answers, judge)
+
+
+def http_to_tls(bench):
+    """http:// to a port that speaks TLS: `dest test` says that the URL begins with https://."""
+    def hang_up(client, _):
+        client.recv(65536)
+
+    def judge(name, kind):
+        rig = bench.rig()
+        with Bare(hang_up) as server:
+            rig.dest("it", kind, *kinds(rig, server.url, ())[kind])
+            text = rig.run("dest", "test", "it").must(15, about="dest test").text
+            expect("if the server speaks TLS, its URL begins with https://" in text, f"{name}: says {text!r}")
+
+    every({kind: kind for kind in ("http", "put", "s3")}, judge)
 
 
 def cut_in_the_handshake(bench):
@@ -232,6 +250,7 @@ def old_versions(bench):
 FAMILY = [
     ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),
+    ("http:// for https://", http_to_tls),
     ("a handshake that breaks off", cut_in_the_handshake),
     ("--ca", own_authority),
     ("unusable files for TLS", wrong_files),

@@ -62,7 +62,8 @@ def asked_to_end(bench):
         with Scene(bench, words=("run", "--until-empty", "--grace", "1h")) as scene:
             scene.running.tell(number)
             said = lambda: scene.running.err.read_text()  # noqa: E731
-            wait_until(lambda: "letting 1 transfer end (1 h 0 min); ^C again stops them" in said(), "the first answer")
+            again = "^C again" if number == signal.SIGINT else "a second signal"
+            wait_until(lambda: f"letting 1 transfer end (1 h 0 min); {again} stops them" in said(), "the first answer")
             expect(scene.running.is_alive, "one signal ends it at once")
             started = time.monotonic()
             text = scene.running.stop(number).must(*ENDED[number], about="the second signal").text

@@ -23,6 +23,9 @@ public struct DestinationWork: Hashable, Sendable {
 
     public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
 
+    /// Whether the user held some captures and a salvage held others.
+    public var isHeldTwice: Bool { heldBySalvage > 0 && heldBySalvage < count([.held]) }
+
     /// Whether nothing is sent there now: it is paused or blocked, or there is no destination.
     public var isStopped: Bool { destination.map { $0.isPaused || $0.block != nil } ?? true }
 

@@ -64,7 +64,8 @@ extension QueueConcern {
         case .old: "see why"
         case .atLimit, .lowDisk, .overMark: room(status).advice
         case .unassigned: "add a destination"
-        case .held, .salvaged: "send \(isOne ? "it" : "them")"
+        case .held, .salvaged:
+            isAmbiguous(status) ? "release by id what may be sent" : "send \(isOne ? "it" : "them")"
         case .blocked, .untold: "find out why"
         case .destinationPaused, .queuePaused: "resume sending"
         case .clock: "if it is correct now"
@@ -78,7 +79,8 @@ extension QueueConcern {
             return "capqueue list --state \(DeliveryState.failedForGood.map(\.rawValue).joined(separator: ","))"
         case .atLimit, .lowDisk, .overMark: return room(status).next
         case .unassigned: return "capqueue dest add NAME --kind KIND ..."
-        case .held, .salvaged: return "capqueue release \(destination.map { "--dest \($0)" } ?? "--all")"
+        case .held, .salvaged:
+            return isAmbiguous(status) ? "capqueue list --state held" : "capqueue release --dest \(name)"
         case .destinationPaused: return "capqueue resume --dest \(name)"
         case .queuePaused: return "capqueue resume"
         case .blocked, .untold: return "capqueue dest test \(name)"
@@ -93,6 +95,11 @@ extension QueueConcern {
         if status.waiting > 0 { return ("nothing is fully uploaded yet, so send it", "capqueue run") }
         let setting: QueueSettings.Name = code == .atLimit ? .limit : code == .lowDisk ? .freeFloor : .warnAt
         return ("nothing can be pruned, so change \(setting.rawValue)", "capqueue config \(setting.rawValue) SIZE")
+    }
+
+    /// No filter tells captures that the user held from those that a salvage held, or finds those without a destination.
+    private func isAmbiguous(_ status: QueueStatus) -> Bool {
+        destination == nil || work(status)?.isHeldTwice ?? false
     }
 
     private func work(_ status: QueueStatus) -> DestinationWork? {

@@ -42,7 +42,7 @@ def deliveries(bench):
     states = {dict(key[1:])["state"] for key in names if key[0] == "capqueue_deliveries"}
     expect(len(states) == 10, f"states are {sorted(states)}")
     codes = {dict(key[1:])["code"] for key in names if key[0] == "capqueue_concerns"}
-    expect(len(codes) == 11, f"codes are {sorted(codes)}")
+    expect(len(codes) == 13, f"codes are {sorted(codes)}")
     rig.push(*bench.stock[:3], options=("--dest", "a", "--dest", "b"))
     rig.run("run", "--dest", "a").must(0)
     rig.run("hold", bench.stock[0].id).must(0)

@@ -81,7 +81,11 @@ extension BundleError {
 
     /// The error for a file that could not be opened or read.
     package static func reading(_ path: String, _ error: NativeError) -> BundleError {
-        if error.isMissing { return BundleError(.inputUnreadable, "no such file or folder", file: path) }
+        if error.isMissing {
+            let isLink = FileStatus.isLink(FilePath(path))
+            let message = isLink ? "is a link to a file that does not exist" : "no such file or folder"
+            return BundleError(.inputUnreadable, message, file: path)
+        }
         let code: Code = error.isInputOutput && error.call == "read" ? .inputOutput : .inputUnreadable
         return BundleError(code, "cannot be read: \(error.text)", file: path)
     }

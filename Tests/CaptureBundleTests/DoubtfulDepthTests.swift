@@ -17,8 +17,13 @@ struct DoubtfulDepthTests {
 
     @Test(
         arguments: [
-            ([1669.922], "about 1670 m, expected 0.05 to 100 m; it looks like millimetres"),
-            ([0.0334], "about 0.0333 m, expected 0.05 to 100 m"), ([3.0e38], "expected 0.05 to 100 m"),
+            ([1669.922], "are above 100 m (median about 1670 m); it looks like millimetres"),
+            ([0.0334], "are below 0.05 m (median about 0.0333 m)"), ([3.0e38], "(median more than 1000000 m)"),
+            ([0.04, 0.06], "half or more of its measured samples are below 0.05 m (median about 0.0399 m)"),
+            ([99, 120], "half or more of its measured samples are above 100 m (median about 120 m)"),
+            ([0.01, 3000], "are below 0.05 m (median about 0.00998 m)"), ([0.04999], "(median about 0.0499 m)"),
+            ([100.4], "are above 100 m (median just above 100 m)"),
+            ([.leastNonzeroMagnitude], "(median less than 0.001 m)"),
             ([.nan, 0, -1, .infinity], "it has no measured sample"),
         ] as [([Float], String)])
     func warnsWithTheMedian(_ samples: [Float], _ words: String) throws {
@@ -29,7 +34,7 @@ struct DoubtfulDepthTests {
     }
 
     @Test func looksLikeMillimetresOnlyWhereAThousandthIsPlausible() throws {
-        for sample in [Float(0.01), 2_000_000] {
+        for sample in [Float(0.01), 100.4, 110, 99_000, 2_000_000] {
             #expect(
                 try remarks([Float](repeating: sample, count: 12)).allSatisfy { !$0.message.contains("millimetres") })
         }

@@ -42,6 +42,8 @@ struct FileKindTests {
     @Test func saysNothingOfWhatItDoesNotKnow() {
         #expect(FileKind([]) == nil)
         #expect(FileKind(RawFolder.depth) == nil)
+        for length in 1...3 { #expect(FileKind(Array(Self.png(depth: 16, colour: 0)[..<length])) == nil) }
+        #expect(FileKind([0x61, 0x62, 0x89, 0x90]) == nil)
         #expect(FileKind([UInt8](repeating: 0, count: 2000)) == nil)
     }
 

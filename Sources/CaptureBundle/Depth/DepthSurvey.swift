@@ -10,7 +10,6 @@ struct DepthSurvey {
     private var bins = [UInt32](repeating: 0, count: 0x7f80)
     private var pieces = SamplePieces()
 
-    static let range = "0.05 to 100 m"
     // The bits of floats above 0 are in the order of the floats.
     private static let least = Float(0.05).bitPattern
     private static let most = Float(100).bitPattern
@@ -34,33 +33,49 @@ struct DepthSurvey {
     }
 
     /// Fewer than half of the measured samples are below 0.05 m, and fewer than half above 100 m.
-    var isPlausible: Bool { 2 * below < measured && 2 * above < measured }
+    var isPlausible: Bool { !isMostlyBelow && 2 * above < measured }
+
+    /// Half or more of the measured samples are below 0.05 m.
+    private var isMostlyBelow: Bool { 2 * below >= measured }
 
     /// What is found where the depth map is not plausible, with its number.
     var finding: String {
         guard let median else { return "it has no measured sample" }
-        return "its median is about \(Self.rounded(median)) m, expected \(Self.range)"
+        let side = isMostlyBelow ? "below 0.05 m" : "above 100 m"
+        return "half or more of its measured samples are \(side) (median \(Self.words(median, side)))"
     }
 
-    /// Whether a thousandth of it would be plausible.
-    var looksLikeMillimetres: Bool { median.map { (50...100_000).contains($0) } ?? false }
+    /// Whether a thousandth of it would clearly be plausible.
+    var looksLikeMillimetres: Bool { median.map { (200...50_000).contains($0) } ?? false }
 
+    /// Of two samples in the middle, the one that is not plausible.
     private var median: Float? {
+        guard measured > 0 else { return nil }
         var passed = 0
         for (bin, count) in bins.enumerated() {
             passed += Int(count)
-            if 2 * passed > measured { return Float(bitPattern: UInt32(bin) << 16 | 0x8000) }
+            guard 2 * passed > measured || isMostlyBelow && 2 * passed == measured else { continue }
+            return Float(bitPattern: UInt32(bin) << 16 | 0x8000)
         }
         return nil
     }
 
+    /// A median that is not plausible. Rounded, it could be the limit itself or on its other side.
+    private static func words(_ median: Float, _ side: String) -> String {
+        if median < 0.001 { return "less than 0.001 m" }
+        if median > 1_000_000 { return "more than 1000000 m" }
+        let number = rounded(median)
+        if (0.05...100).contains(number) { return "just \(side)" }
+        let text = String(number)
+        return "about \(text.rest(before: ".0") ?? text) m"
+    }
+
     /// With three digits.
-    private static func rounded(_ value: Float) -> String {
+    private static func rounded(_ value: Float) -> Double {
         let value = Double(value)
         var (factor, divisor) = (1.0, 1.0)
         while value * factor < 100 { factor *= 10 }
         while value / divisor >= 1000 { divisor *= 10 }
-        let text = String((value * factor / divisor).rounded() * divisor / factor)
-        return text.rest(before: ".0") ?? text
+        return (value * factor / divisor).rounded() * divisor / factor
     }
 }

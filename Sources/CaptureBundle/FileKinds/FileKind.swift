@@ -118,8 +118,9 @@ package struct FileKind: Equatable, Sendable {
     private static func text(_ start: [UInt8]) -> FileKind? {
         let spaces: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
         let isPlain = start.allSatisfy { $0 > 0x20 && $0 != 0x7f || spaces.contains($0) }
-        // The last character can be cut off.
-        let scalars = String(decoding: start, as: UTF8.self).unicodeScalars.dropLast(3)
+        // The last character of a longer file can be cut off.
+        let cut = start.count < Self.length ? 0 : 3
+        let scalars = String(decoding: start, as: UTF8.self).unicodeScalars.dropLast(cut)
         guard !start.isEmpty, isPlain, scalars.allSatisfy({ $0 != "\u{fffd}" }) else { return nil }
         let first = start.first { !spaces.contains($0) }
         let isJSON = first.map { "{[".utf8.contains($0) } ?? false

@@ -1,6 +1,32 @@
 import CaptureNative
 import SystemPackage
 
+/// The file that is converted. If it has the name of the result, it is moved away first.
+private struct Original {
+    /// Where it is when it is converted, for a shell.
+    let word: String
+    /// The first part of the command.
+    let moving: String
+
+    /// - Parameter name: what it is called after it was moved, if nothing has that name yet.
+    init(_ file: FilePath, to target: FilePath, _ name: (stem: String, ending: String)) {
+        guard file == target else {
+            (word, moving) = (ShellWord.quote(file), "")
+            return
+        }
+        var kept = target.folder.appending("\(name.stem).\(name.ending)")
+        var count = 0
+        while FileStatus.exists(kept) {
+            count += 1
+            let number = count == 1 ? "" : "-\(count)"
+            kept = target.folder.appending("\(name.stem).original\(number).\(name.ending)")
+        }
+        word = ShellWord.quote(kept)
+        // It stops if the name was taken since. `mv -n` would move nothing and succeed.
+        moving = "[ ! -e \(word) ] && mv \(ShellWord.quote(target)) \(word) && "
+    }
+}
+
 /// How a photo of another kind becomes a JPEG.
 enum PhotoAdvice {
     /// - Parameters:
@@ -13,10 +39,9 @@ enum PhotoAdvice {
             return ["convert a copy to JPEG and save it as \(jpeg)"]
         }
         let camera = "an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"
-        let original = file == target ? target.folder.appending("photo.heic") : file
-        let heic = ShellWord.quote(original)
-        let moving = file == target ? "mv -n \(jpeg) \(heic) && " : ""
-        return [camera, "to convert this one (Debian: libheif-examples): \(moving)heif-convert \(heic) \(jpeg)"]
+        let original = Original(file, to: target, ("photo", "heic"))
+        let converting = "\(original.moving)heif-convert \(original.word) \(jpeg)"
+        return [camera, "to convert this one (Debian: libheif-examples): \(converting)"]
     }
 }
 
@@ -58,8 +83,8 @@ enum DepthAdvice {
         let to = ShellWord.quote(target)
         // The original is kept under its right name.
         let ending = kind.family == .numpy ? "npy" : kind.words.contains("PNG") ? "png" : "tiff"
-        let from = file == target ? ShellWord.quote(target.folder.appending("depth.\(ending)")) : ShellWord.quote(file)
-        let moving = file == target ? "mv -n \(to) \(from) && " : ""
+        let original = Original(file, to: target, ("depth", ending))
+        let (from, moving) = (original.word, original.moving)
         func python(_ imports: String, _ samples: String) -> String {
             "\(moving)python3 -c '\(imports); \(samples).astype(\"<f4\").tofile(sys.argv[2])' \(from) \(to)"
         }

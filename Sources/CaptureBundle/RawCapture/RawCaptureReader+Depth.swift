@@ -22,8 +22,10 @@ extension RawCaptureReader {
         }
         guard let size else {
             // Without a size, it can still be seen that it is something else.
-            let kind = FileKind(file: path(name))
-            _ = faults.attempt { () throws(BundleError) in if let kind { throw notFloats(kind, nil) } }
+            _ = faults.attempt { () throws(BundleError) in
+                _ = try native({ .reading(path(name), $0) }) { try open(name) }
+                if let kind = FileKind(file: path(name)) { throw notFloats(kind, nil) }
+            }
             if faults.faults.isEmpty { return nil }
             throw faults.joined
         }

@@ -68,7 +68,7 @@ def spoilt(rig, held, about):
         if result.code:
             refusals += 1
             # With another tool's database the folder may not be a queue at all.
-            hinted = "salvage" in result.text or "not one of capqueue" in result.text
+            hinted = "salvage" in result.text or "capqueue did not create" in result.text
             expect(hinted, f"{about}: {words[0]} does not name salvage: {result.text!r}")
         elif words == ["list"]:
             expect(len(rig.rows()) == len(held), f"{about}: list leaves captures out, and answers 0")

@@ -119,7 +119,7 @@ def busy_lock(bench):
         _, err = tool.communicate(timeout=PATIENCE)
     expect(alive, f"the run ended while the lock was held: exit {tool.returncode}: {err[-300:]!r}")
     # A summary, and nothing is left but the clock, which is as wrong as faketime makes it.
-    expect(tool.returncode == 15 and err.count(b"\n") == 2 and b"sent 2" in err and b"the clock is off" in err,
+    expect(tool.returncode == 15 and err.count(b"\n") == 2 and b"sent 2" in err and b"the clock differs" in err,
            f"exit {tool.returncode}: {err[-300:]!r}")
     expect(len(list((rig.out / "disk").glob("*.bundle"))) == 2, "it sends nothing after the wait")
 

@@ -120,8 +120,8 @@ public final class BundleReader {
         let isCertain = manifest.entries[next...].allSatisfy { !$0.isWithholdable }
         return BundleError(
             .containerTruncated,
-            "cut short: holds \(source.position) of \(whole) bytes"
-                + "\(isCertain ? "" : " (fewer if entries were withheld)"), ends \(place)")
+            "cut short: has \(source.position) bytes, expected \(whole)"
+                + "\(isCertain ? "" : " (or fewer, if entries were withheld)"); it ends \(place)")
     }
 
     private func begin(_ header: UstarHeader) {
@@ -213,9 +213,7 @@ extension BundleReader {
         if bytes == magic { return }
         if magic.starts(with: bytes) {
             throw bytes.isEmpty
-                ? BundleError(
-                    .containerTruncated,
-                    source.name == "-" ? "is empty; the command before it in the pipe wrote nothing" : "is empty")
+                ? BundleError(.containerTruncated, "is empty")
                 : truncated("inside the first 1024 bytes")
         }
         if bytes.prefix(100) == magic.prefix(100) {

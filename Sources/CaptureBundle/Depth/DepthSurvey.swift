@@ -45,10 +45,10 @@ struct DepthSurvey {
         return "half or more of its measured samples are \(side) (median \(Self.words(median, side)))"
     }
 
-    /// Whether a thousandth of it would clearly be plausible.
+    /// Whether the median would clearly be plausible if the values were millimetres.
     var looksLikeMillimetres: Bool { median.map { (200...50_000).contains($0) } ?? false }
 
-    /// Of two samples in the middle, the one that is not plausible.
+    /// The median. If there are two middle samples, this is the one that is not plausible.
     private var median: Float? {
         guard measured > 0 else { return nil }
         var passed = 0
@@ -60,7 +60,7 @@ struct DepthSurvey {
         return nil
     }
 
-    /// A median that is not plausible. Rounded, it could be the limit itself or on its other side.
+    /// The median in words. Plain rounding could show the limit itself or a value beyond it.
     private static func words(_ median: Float, _ side: String) -> String {
         if median < 0.001 { return "less than 0.001 m" }
         if median > 1_000_000 { return "more than 1000000 m" }

@@ -102,7 +102,8 @@ extension RawCaptureReader {
             hints: DepthAdvice.hints(at: file, kind, to: file))
     }
 
-    /// A depth map that lies across the photo; a photo that EXIF turns by a quarter may lie so.
+    /// Warns if the depth map is higher than wide and the photo wider than high, or the reverse. A photo that EXIF
+    /// turns by a quarter causes no warning.
     mutating func remarkTurn(_ depth: DepthSize, _ photo: JPEGStructure) {
         guard let size = photo.size, !photo.isTurned else { return }
         let isAcross =

@@ -196,7 +196,7 @@ extension UploadQueue {
             return (.park, .init(cause: cause, due: now, attempts: max(0, delivery.attempts - 1)))
         case .blocked: return parking(outcome, delivery, at: now)
         case .damaged(let message):
-            // The second check found the bytes right, so this is a failed try.
+            // `setAside` hashed the stored bytes again and found them intact, so the delivery waits. The try counts.
             return (.park, .init(cause: message, due: now))
         }
     }

@@ -22,7 +22,9 @@ private struct Search {
         while !command.subcommands.isEmpty {
             guard let word = rest.popFirst() else { return nil }
             if word.hasPrefix("-") && word != "-" {
-                if isHelp || command.option(word) != nil { return nil }
+                // ArgumentParser's own option, which its description of the tool leaves out.
+                let isOwn = word == "--generate-completion-script"
+                if isHelp || isOwn || command.option(word) != nil { return nil }
                 return unknownOption(word, of: command, path, before: rest)
             }
             guard let next = command.subcommand(word) else {

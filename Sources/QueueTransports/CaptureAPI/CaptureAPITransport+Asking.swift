@@ -9,7 +9,7 @@ extension CaptureAPITransport {
         case outcome(SendOutcome)
         /// The server says that it does not have this photo.
         case absent
-        /// The server has the photo, but for another capture, or possibly for another one.
+        /// The server has the photo, but it belongs, or may belong, to another capture.
         case anothers
         /// The server does not say.
         case unknown(String)

@@ -33,7 +33,7 @@ final class ReadBack {
     func verdict(_ end: HTTPEnd) -> Verdict {
         if count > byteCount { return .different }
         guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }
-        guard let digest = try? hasher.finish() else { return .unread("it cannot be hashed") }
+        guard let digest = try? hasher.finish() else { return .unread("SHA-256 failed on this computer") }
         return Digest(bytes: digest) == sha256 ? .same : .different
     }
 }

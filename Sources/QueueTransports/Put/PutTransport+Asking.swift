@@ -19,7 +19,7 @@ extension PutTransport {
             }
             return .lost("\(place.address.origin) answers \(answer.status)")
         case 200:
-            guard let sent = sent(job) else { return .unknown("the bytes cannot be read") }
+            guard let sent = sent(job) else { return .unknown("the sent bytes are no longer here to compare with") }
             if let length = answer["content-length"].flatMap({ Int($0) }), let byteCount = sent.byteCount,
                 length != byteCount
             {

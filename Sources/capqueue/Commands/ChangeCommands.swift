@@ -34,7 +34,7 @@ struct ChangeOptionGroup: ParsableArguments {
         }
         if !ids.isEmpty && hasFilter { throw ValidationError("give either ids or a filter, not both") }
         if ids.contains("-") && ids.count > 1 {
-            throw ValidationError("- reads all ids from standard input; give it alone")
+            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
         }
     }
 

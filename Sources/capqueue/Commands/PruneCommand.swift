@@ -59,7 +59,7 @@ struct PruneCommand: ParsableCommand {
             throw ValidationError("with ids, give neither --older-than nor --accept-parts")
         }
         if ids.contains("-") && ids.count > 1 {
-            throw ValidationError("- reads all ids from standard input; give it alone")
+            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
         }
         if acceptClock && dryRun { throw ValidationError("give either --accept-clock or --dry-run") }
     }

@@ -45,7 +45,7 @@ struct WaitCommand: ParsableCommand {
             throw ValidationError("give ids, --session or --all")
         }
         if ids.contains("-") && ids.count > 1 {
-            throw ValidationError("- reads all ids from standard input; give it alone")
+            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
         }
     }
 

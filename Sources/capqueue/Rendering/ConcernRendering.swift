@@ -68,7 +68,7 @@ extension QueueConcern {
             isAmbiguous(status) ? "release by id what may be sent" : "send \(isOne ? "it" : "them")"
         case .blocked, .untold: "find out why"
         case .destinationPaused, .queuePaused: "resume sending"
-        case .clock: "if it is correct now"
+        case .clock: "if the clock is correct now"
         }
     }
 

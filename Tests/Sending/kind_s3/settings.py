@@ -142,7 +142,7 @@ def skewed(bench):
         rig.push(*bench.stock[:2])
         rig.before = ["faketime", "--exclude-monotonic", "-f", offset]
         said = rig.send("--until-empty", code=15, about="run, which is done but for its own clock").text
-        expect("the clock is off by 1 h 59 min" in said or "the clock is off by 2 h" in said, f"run says {said!r}")
+        expect("the clock differs by 1 h 59 min" in said or "the clock differs by 2 h" in said, f"run says {said!r}")
         for bundle in bench.stock[:2]:
             row = rig.delivery(bundle)
             expect((row.state, row.attempts) == ("completed", 1), f"{row.state} after {row.attempts} attempts")

@@ -96,7 +96,7 @@ def wrong_url(bench):
         expect(place.blocked_reason == "refusing" and "400" in place.blocked_message, f"{place.blocked_message!r}")
         expect("refuses" in result.text, f"there is no message about it: {result.text[-300:]!r}")
         result = rig.run("status", "--check").must(15, about="status --check")
-        expect(result.out.startswith(b"20 captures cannot be sent, since web is blocked (refusing): "), f"{result.out!r}")
+        expect(result.out.startswith(b"20 captures cannot be sent, because web is blocked (refusing): "), f"{result.out!r}")
         rig.run("dest", "set", "web", "--url", server.url + "/{sha256}").must(0, about="dest set")
         rig.send("--until-empty", code=0)
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("completed", 1)}, f"{rig.states()}")

@@ -73,7 +73,7 @@ def ten_mistakes(bench):
         set_url = "capqueue dest set api --url URL"
         person.types("dest", "test", "api", code=15).sees("http://127.0.0.1:1: couldn't connect to server")
         person.types("dest", "set", "api", "--url", f"http://127.0.0.1:{tls}", named=set_url)
-        person.types("dest", "test", "api", code=(15, 78)).sees("correct its host, port or http://")
+        person.types("dest", "test", "api", code=(15, 78)).sees("its URL begins with https://")
         person.types("dest", "set", "api", "--url", api.url.replace("http:", "https:"), named=set_url)
         person.types("dest", "test", "api", code=78).sees("does not speak TLS, so its URL begins with http://")
         person.types("dest", "set", "api", "--url", api.url + "/captures", named=set_url)

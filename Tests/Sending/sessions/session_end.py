@@ -218,7 +218,7 @@ def ends_refused(bench):
         expect(rig.delivery(lost).state == "permanently_failed", f"it is {rig.delivery(lost).state}")
         rig.send("--until-empty", code=(14, 15))
         said = rig.run("status", "--check").must(14, about="status --check").out
-        expect(b"web did not take the end of 1 session" in said, f"status --check says {said!r}")
+        expect(b"web has not accepted the end of 1 session" in said, f"status --check says {said!r}")
         told = [request.json["session"] for request in server.seen("POST")]
     expect(told.count("torn") == 1, f"the end of the torn session is sent {told.count('torn')} times")
     expect(5 <= told.count("whole") <= 10, f"the other end is sent {told.count('whole')} times")

@@ -195,7 +195,7 @@ class FaultProxy:
 
     def up(self):
         """Accepts connections (again) on the same port."""
-        # Another connection of this machine may use this port for its own end at the moment.
+        # An outgoing connection of this machine may have this port as its source port, so try for up to 10 s.
         for patience in range(100, -1, -1):
             try:
                 listener = socket.create_server(("127.0.0.1", self.port), backlog=128)

@@ -39,6 +39,7 @@ enum NextSteps {
             "DEVICE_UNVERIFIED": "the server must accept the device first; print its key id with: capbundle key show",
             "TIMESTAMP_EXPIRED": "set the clock of this computer",
         ]
+        if message.contains("(TOKEN_") { return "change the token with: \(set) --token-file FILE" }
         return byCode.first { message.contains("(\($0.key)") }?.value
             ?? "change the refused credentials with: \(set) --device-id UUID --key FILE (or --token-file FILE)"
     }

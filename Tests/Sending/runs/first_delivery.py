@@ -83,7 +83,7 @@ def ten_mistakes(bench):
         person.types("dest", "test", "api", code=78).sees("TOKEN_INVALID")
         person.types("dest", "set", "api", "--token-file", right, named="capqueue dest set api --token-file FILE")
         person.types("run", code=(14, 15)).sees("DEVICE_NOT_FOUND", "1 waits")
-        person.types("dest", "set", "api", "--device-id", DEVICE, named="(or --key, --device-id)")
+        person.types("dest", "set", "api", "--device-id", DEVICE, named="capqueue dest set api --device-id UUID")
         person.types("dest", "test", "api").sees(f"{api.url}/api/v1/captures accepts captures")
         api.answer(Answer(400, code="VALIDATION_ERROR"))
         person.types("run", code=14).sees("VALIDATION_ERROR", "1 failed for good", "see why with: capqueue show ID")

@@ -132,7 +132,7 @@ extension BundleError {
     }
 }
 
-/// Gathers the faults of several steps, so that a person is told all of them at once.
+/// Collects the faults of several steps, so that one error reports all of them.
 struct FaultList {
     private(set) var faults: [BundleError] = []
 

@@ -69,7 +69,7 @@ struct LibraryExampleTests {
 
         // Delete bytes that were delivered longer ago than the retention. The row and the receipt stay.
         let pruned = try queue.prune { id, bytes in print("\(id): \(bytes) bytes") }
-        print("\(pruned.captures) let go")
+        print("\(pruned.captures) deleted")
         // end
         #expect(result.completed == 1 && result.failed == 0)
         #expect(try room.folder.bytes("disk/\(copied.id).bundle") == room.folder.bytes("a.bundle"))

@@ -15,7 +15,7 @@ package enum FileAccess {
             file: path, hints: ["chmod 600 \(ShellWord.quote(path))"])
     }
 
-    /// Checks the file at a path; nil also if there is no such file.
+    /// Checks the file at a path. Returns nil if the file is fine, or if it does not exist.
     package static func exposure(ofSecret path: FilePath) -> BundleError? {
         (try? FileStatus.of(path)).flatMap { exposure(ofSecret: path, $0) }
     }

@@ -213,7 +213,8 @@ extension DeviceKeyFile {
         }
     }
 
-    /// The error for a public key or another file that is no device key; nil if the kind is unknown.
+    /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
+    /// kind of the file is unknown.
     private static func anotherKind(_ bytes: [UInt8], _ path: FilePath) -> BundleError? {
         KeyFileKind(insteadOfADeviceKey: bytes, path: path).map { other in
             BundleError(

@@ -4,7 +4,8 @@ public import SystemPackage
 public struct Passphrase: Sendable {
     private let ask: @Sendable (_ keyPath: FilePath) throws(BundleError) -> [UInt8]?
 
-    /// - Parameter ask: Called once if the key at this path is encrypted. It returns nil if there is no passphrase.
+    /// - Parameter ask: Gets the path of an encrypted key and returns its passphrase, or nil if there is none. It is
+    ///   called at most once.
     public init(_ ask: @escaping @Sendable (_ keyPath: FilePath) throws(BundleError) -> [UInt8]?) { self.ask = ask }
 
     public static let none = Passphrase { _ in nil }

@@ -59,7 +59,8 @@ public struct TrustFile: Sendable {
         }
     }
 
-    /// The error for a key, a bundle or another file that is no trust file; nil if the kind is unknown.
+    /// Returns an error that says what the file is instead of a trust file, such as a key or a bundle. Returns nil if
+    /// the kind of the file is unknown.
     private static func anotherKind(_ bytes: [UInt8], _ name: String) -> BundleError? {
         KeyFileKind(insteadOfATrustFile: bytes, name: name).map { other in
             BundleError(.trustFile, "is \(other.words), not a trust file", file: name, hints: other.hints)

@@ -7,8 +7,8 @@ package enum Terminal {
     /// Asks for a line without showing the typed text. A signal that ends or stops the process takes effect only after
     /// the terminal shows typed text again. After the process was stopped and continued, the question is asked again.
     ///
-    /// - Returns: The line without its line end; nil if there is no terminal or the input ended without a line
-    ///   (Ctrl-D).
+    /// - Returns: The line, without the line break. Returns nil if there is no terminal, or if the input ends without a
+    ///   line (Ctrl-D).
     /// - Throws: `EFBIG` if the line is so long that the terminal may have cut it.
     package static func readSecret(prompt: String) throws(NativeError) -> [UInt8]? {
         guard let terminal = try? FileHandle.open("/dev/tty", O_RDWR | O_NOCTTY), terminal.isTerminal else {

@@ -146,7 +146,7 @@ extension String {
             decoding: utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
     }
 
-    /// The name and the value of `name: value`; nil if there is no separator.
+    /// Splits `name: value` at its first separator. Returns nil if there is none.
     func nameAndValue(by separator: Unicode.Scalar = ":") -> (name: String, value: String)? {
         let parts = pieces(by: separator, limit: 2, keepsEmpty: true)
         return parts.count == 2 ? (parts[0].trimmed, parts[1].trimmed) : nil

@@ -89,7 +89,7 @@ private final class Line<Result: Sendable>: Sendable {
         }
     }
 
-    /// Records that work begins; false if its result is no longer wanted.
+    /// Records that work begins. Returns false if nobody needs the result of the work any more.
     func begin() -> Bool {
         state.withLock { state in
             if state.isStopped { return false }

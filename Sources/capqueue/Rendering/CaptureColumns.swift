@@ -81,7 +81,7 @@ struct CaptureColumns {
         switch record.holding {
         case .spool: break
         case .reference: words.append("(by reference)")
-        case .removing, .removed: words.append("(let go)")
+        case .removing, .removed: words.append("(deleted)")
         case .quarantined: words.append("(damaged)")
         case .missing: words.append("(missing)")
         }

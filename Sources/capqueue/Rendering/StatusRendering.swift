@@ -40,7 +40,7 @@ extension QueueStatus {
         }
         facts.add("retention", "\(settings.text(.retention)) after upload")
         if sessions.open + sessions.ended > 0 {
-            facts.add("sessions", "\(sessions.open) open, \(sessions.ended) ended, \(sessions.due) of those due")
+            facts.add("sessions", "\(sessions.open) open, \(sessions.ended) ended, \(sessions.due) due")
         }
         if partsOnly.captures > 0 {
             facts.add(

@@ -1,0 +1,92 @@
+import SystemPackage
+
+/// One capture of an export, described but not read yet (Spec/raw-captures.md section 2).
+struct RawFrame: Sendable {
+    /// The app's number or name of the frame, as its files have it, such as `00003`; nil for the only capture of a RAW.
+    var name: String?
+    /// The app's number of the frame, for `--frames`.
+    var number: Int?
+    /// The path of the photo in the tree; nil for a frame without a photo, which is not packed.
+    var photo: FilePath?
+    var depth: DepthFile?
+    /// The path of a confidence map: an 8-bit grey PNG.
+    var confidence: FilePath?
+    /// The app's own files about the frame and the scan, which `--keep-source` carries besides the depth file.
+    var carried: [FilePath] = []
+    var facts = FrameFacts()
+
+    /// A depth file and what its layout says about it.
+    struct DepthFile: Sendable {
+        var path: FilePath
+        /// The number of metres in one unit, as a decimal text; nil if the layout does not say it.
+        var scale: String?
+        /// Used instead of `scale` if the samples are floats.
+        var floatScale: String?
+        /// The size, for files that do not have it themselves.
+        var size: DepthSize?
+    }
+}
+
+/// What a layout says about a frame. Facts of metadata.json have precedence over it, EXIF comes after it
+/// (Spec/raw-captures.md section 5).
+struct FrameFacts: Sendable {
+    enum Clock: Hashable, Sendable {
+        case none
+        /// RFC 3339 with a zone.
+        case time(String)
+        /// Seconds since the first frame of the export, by a clock that does not know the date.
+        case elapsed(Double)
+    }
+
+    var clock = Clock.none
+    /// The members of `location` in metadata.json: latitude, longitude, altitude, accuracy.
+    var location: JSONValue?
+    var intrinsics: CameraIntrinsics?
+    var pose: CameraPose?
+}
+
+/// A pinhole camera, in pixels of the stored photo.
+struct CameraIntrinsics: Hashable, Sendable {
+    var fx: Double
+    var fy: Double
+    var cx: Double
+    var cy: Double
+    var width: Int
+    var height: Int
+}
+
+/// Camera to world, in metres: 16 numbers, row-major. The camera's axes are x right, y up, z backwards.
+struct CameraPose: Hashable, Sendable {
+    var matrix: [Double]
+
+    /// Creates a pose; nil unless there are 16 finite numbers.
+    init?(_ matrix: [Double]) {
+        guard matrix.count == 16, matrix.allSatisfy(\.isFinite) else { return nil }
+        self.matrix = matrix
+    }
+}
+
+/// What a layout finds in a tree.
+struct RawExport: Sendable {
+    /// All frames in the app's order, those without a photo too.
+    var frames: [RawFrame]
+    /// The app and its version, such as `3D Scanner App 1.9.5`; nil if the export does not say it.
+    var app: String?
+    /// Whether RAW is a single capture, whose bundle is named after RAW alone.
+    var isSingle = false
+}
+
+/// One layout of Spec/raw-captures.md section 2.
+protocol RawLayout: Sendable {
+    /// The name for `--layout`.
+    static var name: String { get }
+    /// What people call it, for messages, such as "a 3D Scanner App export".
+    static var words: String { get }
+    /// What in the tree made it fit, such as "info.json, frame_00000.json"; nil if the layout does not fit. Looks at
+    /// names first, and reads at most metadata.json.
+    static func evidence(in tree: RawTree) -> String?
+    /// Describes the frames.
+    ///
+    /// - Throws: `raw.capture`, `raw.layout` (an export that cannot be packed), `input.unreadable`.
+    static func export(_ tree: RawTree) throws(BundleError) -> RawExport
+}

@@ -1,0 +1,72 @@
+import CaptureNative
+import SystemPackage
+
+/// The files of a raw capture: a folder on disk, or what an archive holds. All paths are relative to its root.
+struct RawTree: Sendable {
+    /// The folder or archive as the user named it.
+    let root: FilePath
+    private let storage: any RawTreeStorage
+
+    init(root: FilePath, storage: any RawTreeStorage) {
+        self.root = root
+        self.storage = storage
+    }
+
+    /// A path of the tree as messages show it.
+    func label(_ path: FilePath) -> FilePath { root.pushing(path) }
+
+    /// The names of files and folders in a folder, in bytewise order; empty if there is no such folder.
+    func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
+
+    /// Whether a file or folder has this path.
+    func holds(_ path: FilePath) -> Bool { storage.holds(path) }
+
+    /// Reads a whole file.
+    ///
+    /// - Throws: `input.unreadable` if the file cannot be read; `raw.capture` if it has more than `limit` bytes or is
+    ///   not a regular file.
+    func read(_ path: FilePath, limit: Int) throws(BundleError) -> [UInt8] {
+        try storage.read(path, limit: limit, label: label(path))
+    }
+
+    /// Reads a JSON file. A number keeps its digits.
+    func json(_ path: FilePath, limit: Int = 16 << 20) throws(BundleError) -> JSONValue {
+        let bytes = try read(path, limit: limit)
+        do { return try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting) } catch {
+            let place = JSONParser.place(of: error.offset, in: bytes)
+            throw BundleError(.rawCapture, "not usable JSON at \(place): \(error.message)", file: label(path))
+        }
+    }
+}
+
+/// Where the files of a `RawTree` are.
+protocol RawTreeStorage: Sendable {
+    func names(in folder: FilePath) -> [FilePath.Component]
+    func holds(_ path: FilePath) -> Bool
+    /// - Parameter label: how messages name the file.
+    func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8]
+}
+
+/// A folder on disk.
+struct FolderStorage: RawTreeStorage {
+    let folder: FilePath
+
+    func names(in path: FilePath) -> [FilePath.Component] {
+        (try? DirectoryHandle.names(in: folder.pushing(path))) ?? []
+    }
+
+    func holds(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }
+
+    func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
+        try native({
+            $0.isTooLarge
+                ? BundleError(.rawCapture, "has more than the \(limit) bytes that are allowed", file: label)
+                : .reading(label, $0)
+        }) {
+            guard let handle = try FileHandle.readingPlainFile(folder.pushing(path)) else {
+                throw BundleError(.rawCapture, "is not a regular file", file: label)
+            }
+            return try handle.readAll(limit: limit)
+        }
+    }
+}

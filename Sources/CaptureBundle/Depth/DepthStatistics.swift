@@ -15,6 +15,10 @@ public struct DepthStatistics: Hashable, Sendable {
     public static let medianLimit = 1 << 22
 
     public var missingShare: Double { samples == 0 ? 0 : Double(missing) / Double(samples) }
+    /// The share of samples that are neither missing nor meaningless.
+    public var measuredShare: Double {
+        samples == 0 ? 0 : Double(samples - missing - meaningless) / Double(samples)
+    }
 
     /// Collects samples from bytes that arrive in pieces. `medianLimit` bounds its memory.
     package struct Collector {

@@ -1,0 +1,45 @@
+/// The samples of a depth map, row-major, top row first. Of a map with a side above `sideLimit` it has every n-th sample
+/// of every n-th row, so its memory is bounded.
+package struct DepthGrid: Sendable {
+    package static let sideLimit = 2048
+
+    /// The size of the grid.
+    package let width: Int
+    package let height: Int
+    package private(set) var floats: [Float] = []
+    /// How many samples of the depth map one column or row of the grid stands for.
+    package let step: Int
+    private let size: DepthSize
+    private var column = 0
+    private var row = 0
+
+    init(of size: DepthSize) {
+        let longer = max(size.width, size.height)
+        step = (longer + Self.sideLimit - 1) / Self.sideLimit
+        width = (size.width + step - 1) / step
+        height = (size.height + step - 1) / step
+        self.size = size
+    }
+
+    mutating func add(_ sample: Float) {
+        if column % step == 0 && row % step == 0 { floats.append(sample) }
+        column += 1
+        if column == size.width { (column, row) = (0, row + 1) }
+    }
+
+    var isComplete: Bool { column == 0 && row == size.height }
+
+    /// Whether a sample is a distance: above 0 and finite.
+    package static func isMeasured(_ sample: Float) -> Bool { sample > 0 && sample.isFinite }
+
+    /// The measured sample at a share of the way from the nearest to the farthest.
+    ///
+    /// - Parameters:
+    ///   - sorted: The measured samples in ascending order.
+    ///   - share: 0 … 1.
+    /// - Returns: The sample at the nearest rank; nil if there is none.
+    package static func percentile(_ share: Double, of sorted: [Float]) -> Float? {
+        guard !sorted.isEmpty else { return nil }
+        return sorted[min(Int((share * Double(sorted.count - 1)).rounded()), sorted.count - 1)]
+    }
+}

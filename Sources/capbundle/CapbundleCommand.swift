@@ -24,8 +24,8 @@ struct CapbundleCommand: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            PackCommand.self, VerifyCommand.self, ShowCommand.self, ExtractCommand.self, MultipartCommand.self,
-            SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self, TrustCommand.self,
+            PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ExtractCommand.self,
+            MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self, TrustCommand.self,
         ])
 
     static func main() { CommandRunner.run(Self.self, tool: toolName, words: words) }

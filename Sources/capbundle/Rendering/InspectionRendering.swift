@@ -112,7 +112,7 @@ enum InspectionRendering {
         return .object(members)
     }
 
-    private static func statistics(_ depth: DepthStatistics) -> JSONValue {
+    static func statistics(_ depth: DepthStatistics) -> JSONValue {
         .members([
             "maximum_m": depth.maximum.map(JSONValue.real), "meaningless": .integer(depth.meaningless),
             "median_m": depth.median.map(JSONValue.real), "minimum_m": depth.minimum.map(JSONValue.real),

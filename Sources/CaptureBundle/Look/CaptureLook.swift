@@ -1,0 +1,99 @@
+import CaptureNative
+package import SystemPackage
+
+/// The photo and the depth map of one capture, to be shown to people.
+package struct CaptureLook: Sendable {
+    /// The name of the bundle or the raw capture in messages.
+    package let name: String
+    /// nil unless the photo was asked for.
+    package let photo: [UInt8]?
+    package let depth: DepthSamples
+
+    /// Pictures are not made of larger photos, because the whole photo has to be in memory.
+    static let photoLimit = 1 << 28
+
+    /// Reads a raw folder, or a bundle from a file or from standard input for `-`. Of a bundle, every byte is verified.
+    /// Trust is not checked.
+    ///
+    /// - Throws: The worst fault of a damaged bundle; `raw.capture` for a raw folder that cannot be packed;
+    ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
+    package static func read(_ path: FilePath, withPhoto: Bool) throws(BundleError) -> CaptureLook {
+        if path != "-", (try? FileStatus.of(path))?.kind == .folder { return try read(rawFolder: path, withPhoto) }
+        return try read(BundleSource(path: path), withPhoto: withPhoto)
+    }
+
+    private static func read(_ source: BundleSource, withPhoto: Bool) throws(BundleError) -> CaptureLook {
+        let collector = LookCollector(withPhoto: withPhoto)
+        let report = try Verifier.soundness.verify(BundleReader(source), observer: collector)
+        try report.requireSound(source.name)
+        return try collector.look(source.name, report)
+    }
+
+    private static func read(rawFolder folder: FilePath, _ withPhoto: Bool) throws(BundleError) -> CaptureLook {
+        let raw = try RawCaptureReader.read(folder, RawCaptureOptions())
+        guard let depth = raw.depth else { throw noDepth(folder.string) }
+        var collector = DepthCollector(size: depth.size)
+        try depth.floats.stream(size: depth.size.byteCount, sha256: depth.sha256) { collector.add($0) }
+        guard let samples = collector.finish() else { throw incomplete(folder.string) }
+        var photo: [UInt8] = []
+        if withPhoto {
+            guard raw.photo.size <= photoLimit else { throw tooLarge(folder.string, raw.photo.size) }
+            try raw.photo.content.stream(size: raw.photo.size, sha256: raw.photo.sha256) { photo.append(copying: $0) }
+        }
+        return CaptureLook(name: folder.string, photo: withPhoto ? photo : nil, depth: samples)
+    }
+
+    fileprivate static func noDepth(_ name: String, isWithheld: Bool = false) -> BundleError {
+        let reason = isWithheld ? "was withheld from this bundle" : "is not in this capture"
+        return BundleError(.entryAbsent, reason, file: name, entry: EntryPath.depth.description)
+    }
+
+    fileprivate static func tooLarge(_ name: String, _ size: Int) -> BundleError {
+        BundleError(
+            .entryAbsent, "has \(size) bytes, and pictures are made of photos with at most \(photoLimit) bytes",
+            file: name, entry: EntryPath.photo.description)
+    }
+
+    fileprivate static func incomplete(_ name: String) -> BundleError {
+        BundleError(.internalFailure, "samples of the depth map are missing", file: name)
+    }
+}
+
+/// Collects the photo and the depth map of a bundle while it is verified.
+final class LookCollector: BundleObserver {
+    private let withPhoto: Bool
+    private var photo: [UInt8] = []
+    private var photoSize: Int?
+    private var size: DepthSize?
+    private var reader: DepthMapReader?
+    private var collector: DepthCollector?
+    private var current: EntryPath?
+
+    init(withPhoto: Bool) { self.withPhoto = withPhoto }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        current = entry.path
+        if current == .photo { photoSize = entry.size }
+        if current == .depth, let size {
+            reader = try DepthMapReader(size: size)
+            collector = DepthCollector(size: size)
+        }
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        if current == .depth { try reader?.consume(piece) { collector?.add($0) } }
+        if current == .photo, withPhoto, let photoSize, photoSize <= CaptureLook.photoLimit {
+            photo.append(copying: piece)
+        }
+    }
+
+    /// What was collected. It is called once the bundle is known to be sound.
+    func look(_ name: String, _ report: VerificationReport) throws(BundleError) -> CaptureLook {
+        guard let collector else { throw CaptureLook.noDepth(name, isWithheld: report.withheld.contains(.depth)) }
+        guard let depth = collector.finish() else { throw CaptureLook.incomplete(name) }
+        if withPhoto, let photoSize, photoSize > CaptureLook.photoLimit { throw CaptureLook.tooLarge(name, photoSize) }
+        return CaptureLook(name: name, photo: withPhoto && photoSize != nil ? photo : nil, depth: depth)
+    }
+}

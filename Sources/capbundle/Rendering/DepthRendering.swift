@@ -1,0 +1,135 @@
+import CaptureBundle
+import CommandSupport
+
+/// Prints what is known of a depth map, as a page or as JSON (Spec/command-line.md section 3).
+enum DepthRendering {
+    static let report = "capture-bundle/depth/1"
+
+    private static let percentiles: [(percent: Int, name: String)] = [
+        (2, "p02_m"), (25, "p25_m"), (75, "p75_m"), (98, "p98_m"),
+    ]
+
+    static func page(_ file: String, _ depth: DepthSamples) -> [String] {
+        ["\(Visible.text(file)): \(headline(depth.analysis))"] + statistics(depth).lines + analysis(depth)
+    }
+
+    private static func headline(_ analysis: DepthAnalysis?) -> String {
+        guard let analysis else { return "a RealityCam server refuses this size" }
+        switch analysis.verdict {
+        case .pass: return "a RealityCam server would say: \(Style.good.output("real scene"))"
+        case .fail:
+            let failures = analysis.failures.map(word).joined(separator: ", ")
+            return "a RealityCam server would say: \(Style.bad.output("not a real scene")): \(failures)"
+        case .unavailable:
+            return "a RealityCam server would say: depth analysis \(Style.doubtful.output("unavailable"))"
+        }
+    }
+
+    /// What a condition that is not met is about.
+    private static func word(_ condition: DepthAnalysis.Condition) -> String {
+        switch condition {
+        case .standardDeviation: "standard deviation too small"
+        case .layers: "too few layers"
+        case .edgeCoherence: "edge coherence too small"
+        case .screen: "looks like a screen"
+        }
+    }
+
+    private static func statistics(_ depth: DepthSamples) -> TextTable {
+        var table = TextTable()
+        let statistics = depth.statistics
+        table.add("samples", "\(depth.size)")
+        table.add("measured", percent(statistics.measuredShare))
+        if statistics.meaningless > 0 {
+            table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
+        }
+        table.add("nearest", metres(statistics.minimum))
+        let sorted = depth.isComplete ? depth.measured : []
+        func add(_ places: [(percent: Int, name: String)]) {
+            for place in places {
+                guard let value = DepthGrid.percentile(Double(place.percent) / 100, of: sorted) else { continue }
+                table.add("nearest \(place.percent) %", "below \(metres(value))")
+            }
+        }
+        add(percentiles.filter { $0.percent < 50 })
+        table.add("median", depth.isComplete ? metres(statistics.median) : "not computed (too many samples)")
+        add(percentiles.filter { $0.percent > 50 })
+        table.add("farthest", metres(statistics.maximum))
+        table.add("plausible", depth.implausibility.map { "NO: \($0)" } ?? "yes, this can be metres")
+        return table
+    }
+
+    private static func analysis(_ depth: DepthSamples) -> [String] {
+        guard let analysis = depth.analysis else {
+            return ["RealityCam analysis: none, because a side has more than \(UploadAdvice.depthSide) samples"]
+        }
+        guard let measures = analysis.measures else {
+            return ["RealityCam analysis: none, because no sample is between 0.1 and 20 m"]
+        }
+        typealias Threshold = DepthAnalysis.Threshold
+        var table = TextTable()
+        func add(_ condition: DepthAnalysis.Condition, _ name: String, _ value: String, _ needed: String) {
+            table.add(name, value, needed, analysis.failures.contains(condition) ? "NOT met" : "met")
+        }
+        add(
+            .standardDeviation, "standard deviation", metres(measures.standardDeviation),
+            "more than \(Threshold.standardDeviation) m")
+        add(.layers, "layers", String(measures.layers), "at least \(Threshold.layers)")
+        add(
+            .edgeCoherence, "edge coherence", Quantity.decimal(measures.edgeCoherence, places: 3),
+            "more than \(Threshold.edgeCoherence)")
+        add(.screen, "like a screen", analysis.looksLikeAScreen ? "yes" : "no", "must not be")
+        table.add("  range", metres(measures.range), "  a screen: less than \(Threshold.screenRange) m")
+        table.add(
+            "  near the median", percent(measures.nearMedianShare),
+            "  a screen: more than \(percent(Threshold.screenShare))")
+        let mean = Threshold.screenMean
+        table.add("  mean", metres(measures.mean), "  a screen: \(mean.lowerBound) to \(mean.upperBound) m")
+        return ["RealityCam analysis of the \(Quantity.count(analysis.used, "sample")) between 0.1 and 20 m:"]
+            + table.lines
+    }
+
+    private static func metres(_ value: Float?) -> String { value.map { metres(Double($0)) } ?? "no measured sample" }
+
+    private static func metres(_ value: Double) -> String { Quantity.decimal(value, places: 3) + " m" }
+
+    private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, places: 1) + " %" }
+
+    static func json(_ file: String, _ depth: DepthSamples, image: String? = nil) -> JSONValue {
+        .members([
+            "depth": .members(["height": .integer(depth.size.height), "width": .integer(depth.size.width)]),
+            "depth_statistics": statisticsJSON(depth),
+            "exit_code": .integer(0),
+            "file": .string(file),
+            "image": image.map { .string($0) },
+            "plausible": .bool(depth.isPlausible),
+            "realitycam": depth.analysis.map(analysisJSON),
+            "report": .string(report),
+        ])
+    }
+
+    private static func statisticsJSON(_ depth: DepthSamples) -> JSONValue {
+        let sorted = depth.isComplete ? depth.measured : []
+        let more = percentiles.compactMap { place in
+            DepthGrid.percentile(Double(place.percent) / 100, of: sorted).map {
+                JSONValue.Member(place.name, .real($0))
+            }
+        }
+        return .object((InspectionRendering.statistics(depth.statistics).members ?? []) + more)
+    }
+
+    private static func analysisJSON(_ analysis: DepthAnalysis) -> JSONValue {
+        .members([
+            "edge_coherence": analysis.measures.map { .real($0.edgeCoherence) },
+            "failed": .array(analysis.failures.map { .string($0.rawValue) }),
+            "layers": analysis.measures.map { .integer($0.layers) },
+            "mean_m": analysis.measures.map { .real($0.mean) },
+            "near_median_share": analysis.measures.map { .real($0.nearMedianShare) },
+            "range_m": analysis.measures.map { .real($0.range) },
+            "samples": .integer(analysis.used),
+            "screen": .bool(analysis.looksLikeAScreen),
+            "standard_deviation_m": analysis.measures.map { .real($0.standardDeviation) },
+            "verdict": .string(analysis.verdict.rawValue),
+        ])
+    }
+}

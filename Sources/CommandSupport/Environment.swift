@@ -11,6 +11,13 @@ package enum Environment {
                 ?? DeviceKeyFile.usualPath)
     }
 
+    /// The key file for RealityCam: `--realitycam-key`, else `CAPBUNDLE_REALITYCAM_KEY`, else the default path.
+    package static func realityCamKeyFile(_ option: String?) -> DeviceKeyFile {
+        DeviceKeyFile(
+            path: option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_REALITYCAM_KEY")
+                ?? DeviceKeyFile.usualRealityCamPath)
+    }
+
     /// The path of the trust file: `--trust`, else `CAPBUNDLE_TRUST`, else
     /// `$XDG_CONFIG_HOME/capbundle/trusted_devices`.
     ///

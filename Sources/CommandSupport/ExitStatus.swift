@@ -55,7 +55,7 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         case .inputOutput: self = .inputOutput
         case .keyOpenToOthers, .keyPassphrase, .trustOpenToOthers: self = .noPermission
         case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile: self = .configuration
-        case .trustName, .rawClash, .noNames, .requestHeader: self = .usage
+        case .trustName, .rawClash, .noNames, .requestHeader, .requestSignature: self = .usage
         default: self = .internalFailure
         }
     }

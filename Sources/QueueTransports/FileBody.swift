@@ -20,7 +20,7 @@ final class FileBody: RequestBody {
     private let known: [(offset: Int, bytes: [UInt8])]
     private let control: SendControl
     private var comparison: ExpectedBytesCheck?
-    private var scanner = BoundaryScanner()
+    private var scanner: BoundaryScanner
     private var buffer: [UInt8] = []
     /// The number of body bytes that were handed out.
     private var position = 0
@@ -41,6 +41,7 @@ final class FileBody: RequestBody {
         fileBytes = byteCount
         self.expected = expected
         boundary = nil
+        scanner = BoundaryScanner()
         known = []
         self.control = control
     }
@@ -60,13 +61,14 @@ final class FileBody: RequestBody {
         fileBytes = bundle.byteCount
         expected = bundle.expected
         boundary = layout.boundary
+        scanner = BoundaryScanner(like: layout.boundary)
         known = layout.known
         self.control = control
     }
 
     func rewind() -> Bool {
         (position, place, tail) = (0, (0, 0, 0), nil)
-        (isSent, isSpoilt, scanner) = (false, false, BoundaryScanner())
+        (isSent, isSpoilt, scanner) = (false, false, newScanner)
         control.began(bytes: byteCount)
         do throws(NativeError) {
             comparison = try ExpectedBytesCheck(expected)
@@ -119,7 +121,7 @@ final class FileBody: RequestBody {
             let count = min(limit, piece.count - place.done)
             if count == 0 {
                 place = (place.piece + 1, 0, place.file)
-                scanner = BoundaryScanner()
+                scanner = newScanner
                 continue
             }
             switch piece {
@@ -169,6 +171,8 @@ final class FileBody: RequestBody {
                 || (start..<end).allSatisfy { part.bytes[$0 - part.offset] == bytes[$0 - place.file] }
         }
     }
+
+    private var newScanner: BoundaryScanner { boundary.map { BoundaryScanner(like: $0) } ?? BoundaryScanner() }
 
     private func finds(_ boundary: [UInt8]?, in bytes: Span<UInt8>) -> Bool {
         guard let boundary else { return false }

@@ -26,6 +26,22 @@ package struct Assertion: Sendable {
         signature = try native { () throws(NativeError) in try key.sign(nonce) }
     }
 
+    /// Signs client data as RealityCam checks it (Spec/upload.md section 6.2): the signature hashes its message once,
+    /// where that of a bundle hashes it twice.
+    init(
+        realityCam clientData: [UInt8], authenticatorData: AuthenticatorData, key: P256PrivateKey
+    ) throws(BundleError) {
+        self.authenticatorData = authenticatorData
+        let message = authenticatorData.bytes + (try Digest.of(clientData).bytes)
+        signature = try native { () throws(NativeError) in try key.sign(message) }
+    }
+
+    /// Whether `key` made the signature over `clientData` as RealityCam checks it.
+    func verifies(realityCam clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
+        let message = authenticatorData.bytes + (try Digest.of(clientData).bytes)
+        return try native { () throws(NativeError) in try key.verifies(signature, message: message) }
+    }
+
     /// Parses `assertion.cbor`; `faults` then checks the remaining rules.
     ///
     /// - Throws: An error if A1 or A2 is violated or the authenticator data is too short (A3).

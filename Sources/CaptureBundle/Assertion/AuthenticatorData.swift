@@ -21,11 +21,13 @@ public struct AuthenticatorData: Hashable, Sendable {
     ])
 
     /// Creates the authenticator data for a disk key.
-    init(diskKeyCounter counter: UInt32) {
+    init(diskKeyCounter counter: UInt32) { self.init(rpIDHash: Self.diskKeyHash, flags: 0, counter: counter) }
+
+    init(rpIDHash: Digest, flags: UInt8, counter: UInt32) {
         let number = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
-        bytes = Self.diskKeyHash.bytes + [0x00] + number
-        rpIDHash = Self.diskKeyHash
-        flags = 0
+        bytes = rpIDHash.bytes + [flags] + number
+        self.rpIDHash = rpIDHash
+        self.flags = flags
         self.counter = counter
     }
 

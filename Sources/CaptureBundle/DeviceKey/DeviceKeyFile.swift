@@ -154,17 +154,30 @@ public struct DeviceKeyFile: Sendable {
         try locked { () throws(BundleError) in
             try refuseSecondName()
             var state = try readState(of: device.point.keyID)
-            guard count <= Int(UInt32.max) - Int(state.counter) else {
+            guard state.realityCamHeader == nil else {
                 throw BundleError(
-                    .keyCounterUsedUp,
-                    "the key is at counter \(state.counter) of \(UInt32.max), too few are left to sign \(count) more",
-                    file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+                    .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
+                    hints: ["make a device key with: capbundle key new"])
             }
-            let first = state.counter + 1
-            state.counter += UInt32(count)
+            let first = try advance(&state, by: count)
             try save(state)
             return first
         }
+    }
+
+    /// Moves the counter of a state, which the caller then saves.
+    ///
+    /// - Returns: The first of `count` counters.
+    func advance(_ state: inout DeviceKeyState, by count: Int) throws(BundleError) -> UInt32 {
+        guard count <= Int(UInt32.max) - Int(state.counter) else {
+            throw BundleError(
+                .keyCounterUsedUp,
+                "the key is at counter \(state.counter) of \(UInt32.max), too few are left to sign \(count) more",
+                file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+        }
+        let first = state.counter + 1
+        state.counter += UInt32(count)
+        return first
     }
 
     /// The secret with which positions are salted.
@@ -174,14 +187,20 @@ public struct DeviceKeyFile: Sendable {
 
     /// Makes a new state after the old one was lost. The next signature gets `counter + 1`.
     ///
+    /// - Parameter isForRealityCam: Whether the key signs for RealityCam. An existing state is not changed in this.
     /// - Returns: Whether a new salt secret was made too.
-    /// - Throws: `key.state` if the existing state is valid and its counter is already higher.
-    package func recover(counter: UInt32) throws(BundleError) -> Bool {
+    /// - Throws: `key.state` if the existing state is valid and its counter is already higher, or if its key signs for
+    ///   the other purpose.
+    package func recover(counter: UInt32, isForRealityCam: Bool = false) throws(BundleError) -> Bool {
         let keyID = try publicKey().keyID
-        return try locked { () throws(BundleError) in try recoverLocked(keyID, counter: counter) }
+        return try locked { () throws(BundleError) in
+            try recoverLocked(keyID, counter: counter, isForRealityCam: isForRealityCam)
+        }
     }
 
-    private func recoverLocked(_ keyID: Digest, counter: UInt32) throws(BundleError) -> Bool {
+    private func recoverLocked(
+        _ keyID: Digest, counter: UInt32, isForRealityCam: Bool
+    ) throws(BundleError) -> Bool {
         let known = try soundState(of: keyID)
         if let known, known.counter > counter {
             throw BundleError(
@@ -192,10 +211,12 @@ public struct DeviceKeyFile: Sendable {
         var state: DeviceKeyState
         if let known {
             state = known
+            if isForRealityCam { try adoptForRealityCam(&state) }
             state.counter = counter
         } else {
             let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
             state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt)
+            if isForRealityCam { state.realityCamHeader = counter }
         }
         try save(state)
         return known == nil
@@ -235,7 +256,7 @@ extension DeviceKeyFile {
         ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share").appending("capbundle/device.key")
     }
 
-    private func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
+    func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
         try FileLock.withLock(
             path: lockPath, convert: { $0.isMissing ? missing() : .writing(lockPath, $0) }, body)
     }
@@ -259,7 +280,7 @@ extension DeviceKeyFile {
         }
     }
 
-    private func readState(of keyID: Digest) throws(BundleError) -> DeviceKeyState {
+    func readState(of keyID: Digest) throws(BundleError) -> DeviceKeyState {
         func unusable(_ reason: String) -> BundleError {
             BundleError(
                 .keyState, reason, file: statePath,
@@ -287,7 +308,7 @@ extension DeviceKeyFile {
         return state
     }
 
-    private func save(_ state: DeviceKeyState) throws(BundleError) {
+    func save(_ state: DeviceKeyState) throws(BundleError) {
         try write(state.encode(), to: statePath, mode: 0o600, .replace)
     }
 

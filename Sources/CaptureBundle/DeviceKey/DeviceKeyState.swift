@@ -8,8 +8,13 @@ package struct DeviceKeyState: Equatable, Sendable {
     /// The last link of the device's chain: `seq` is 0 and the hash is nil before the first.
     package var chainSeq = 0
     package var chainHash: Digest?
+    /// The last counter of a request header, for a key that signs for RealityCam (Spec/upload.md section 6.4); nil for
+    /// any other key.
+    package var realityCamHeader: UInt32?
 
     private static let firstLine = "capture-bundle-key-state 1"
+
+    private static let realityCam = "realitycam"
 
     package init(keyID: Digest, counter: UInt32, salt: [UInt8]) {
         self.keyID = keyID
@@ -18,10 +23,12 @@ package struct DeviceKeyState: Equatable, Sendable {
     }
 
     package func encode() throws(BundleError) -> [UInt8] {
-        let lines = [
-            Self.firstLine, "key \(keyID)", "counter \(counter)", "salt \(Hex.encode(salt))",
-            "chain \(chainSeq) \(chainHash?.description ?? "-")",
-        ]
+        let lines =
+            [
+                Self.firstLine, "key \(keyID)", "counter \(counter)", "salt \(Hex.encode(salt))",
+                "chain \(chainSeq) \(chainHash?.description ?? "-")",
+            ]
+            + (realityCamHeader.map { ["\(Self.realityCam) \($0)"] } ?? [])
         let body = Array(lines.map { $0 + "\n" }.joined().utf8)
         return body + Array("sha256 \(try Digest.of(body))\n".utf8)
     }
@@ -30,13 +37,18 @@ package struct DeviceKeyState: Equatable, Sendable {
     package static func decode(_ bytes: [UInt8]) throws(BundleError) -> DeviceKeyState? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let fields = text.pieces(by: "\n", keepsEmpty: true).map { $0.pieces(by: " ", keepsEmpty: true) }
-        guard fields.count == 7, fields[1].count == 2, fields[2].count == 2, fields[3].count == 2, fields[4].count == 3,
+        guard [7, 8].contains(fields.count), fields[1].count == 2, fields[2].count == 2, fields[3].count == 2,
+            fields[4].count == 3,
             let keyID = Digest(hex: fields[1][1]), let counter = UInt32(fields[2][1]),
             let salt = Digest(hex: fields[3][1]), let chainSeq = Int(fields[4][1])
         else { return nil }
         var state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt.bytes)
         state.chainSeq = chainSeq
         state.chainHash = Digest(hex: fields[4][2])
+        if fields.count == 8 {
+            guard fields[5].count == 2, let header = UInt32(fields[5][1]), header <= counter else { return nil }
+            state.realityCamHeader = header
+        }
         // Encoding the result again checks the words, the order, the chain and the checksum in one comparison.
         return try state.encode() == bytes ? state : nil
     }

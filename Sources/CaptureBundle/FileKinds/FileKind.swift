@@ -38,6 +38,7 @@ package struct FileKind: Equatable, Sendable {
         (0, [0x7f, 0x45, 0x4c, 0x46], .program, "a program"),
         (0, Array("-----BEGIN ".utf8), .text, "a PEM file"),
         (0, Array("--capture-bundle-".utf8), .uploadBody, "an upload body"),
+        (0, Array("--realitycam-".utf8), .document, "a body of profile realitycam"),
         (512, Array("application/vnd.capture-bundle+tar".utf8), .bundle, "a capture bundle"),
         (257, Array("ustar".utf8), .tar, "a tar archive"),
     ]

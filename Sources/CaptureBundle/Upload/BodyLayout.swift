@@ -40,15 +40,18 @@ package struct BodyLayout: Sendable {
     /// - Parameters:
     ///   - bundle: The bundle, which is read from its start.
     ///   - first: The number of the first candidate for the boundary.
-    /// - Throws: Faults of the container and the manifest; `output.unusable` if no boundary is left.
+    ///   - form: The form of the body; nil for that of section 1.
+    /// - Throws: Faults of the container and the manifest; `output.unusable` if no boundary is left; the errors of the
+    ///   form.
     package static func of(
-        _ bundle: FileHandle, name: String, from first: Int = 0
+        _ bundle: FileHandle, name: String, from first: Int = 0, form: (any BodyForm)? = nil
     ) throws(BundleError) -> BodyLayout {
+        let form = form ?? CaptureForm()
         let seekable = SeekableBundle(bundle, name: name)
         let unsigned = try seekable.metadataEntries()
         for n in first..<max(first, MultipartBoundary.candidates) {
             let target = PieceTarget()
-            let observer = BodyObserver(name, target, n: n, unsigned: unsigned)
+            let observer = BodyObserver(name, target, form, n: n, unsigned: unsigned)
             let reader = BundleReader(try seekable.source())
             let head = try reader.readHead()
             let manifest = try Manifest.decode(head.manifest)
@@ -60,7 +63,9 @@ package struct BodyLayout: Sendable {
             while let entry = try reader.nextEntry(of: manifest) {
                 try observer.begin(entry)
                 if let bytes = unsigned[entry.path] { known.append((reader.position, bytes)) }
-                target.pieces.append(.copied(offset: reader.position, count: entry.size))
+                if form.header(of: entry) != nil {
+                    target.pieces.append(.copied(offset: reader.position, count: entry.size))
+                }
                 guard reader.skipData() else {
                     throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
                 }
@@ -68,7 +73,8 @@ package struct BodyLayout: Sendable {
             guard let body = try observer.finish() else { continue }
             return BodyLayout(
                 pieces: target.pieces, known: known, contentType: body.contentType,
-                boundary: try MultipartBoundary(manifest: head.manifest, n: n).bytes, candidate: n)
+                boundary: try MultipartBoundary(manifest: head.manifest, n: n, prefix: form.boundaryPrefix).bytes,
+                candidate: n)
         }
         throw MultipartBody.noBoundary(name)
     }

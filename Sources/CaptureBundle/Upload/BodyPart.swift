@@ -37,7 +37,9 @@ enum BodyPart: Hashable, Sendable {
     }
 
     /// The bytes between the line of the delimiter and the data.
-    var header: [UInt8] {
+    var header: [UInt8] { Self.header(name: name, filename: filename, type: type) }
+
+    static func header(name: String, filename: String?, type: String) -> [UInt8] {
         let file = filename.map { "; filename=\"\($0)\"" } ?? ""
         return Array(
             "Content-Disposition: form-data; name=\"\(name)\"\(file)\r\nContent-Type: \(type)\r\n\r\n".utf8)

@@ -11,7 +11,7 @@ extension OutputTarget: BodyTarget {}
 final class BodyWriter {
     private let target: any BodyTarget
     private let boundary: MultipartBoundary
-    private var scanner = BoundaryScanner()
+    private var scanner: BoundaryScanner
     private var isFirst = true
     private(set) var byteCount = 0
     /// Whether the boundary occurs in a part, so that this body cannot be used.
@@ -20,13 +20,17 @@ final class BodyWriter {
     init(_ target: any BodyTarget, boundary: MultipartBoundary) {
         self.target = target
         self.boundary = boundary
+        scanner = BoundaryScanner(like: boundary.bytes)
     }
 
-    func begin(_ part: BodyPart) throws(BundleError) {
+    func begin(_ part: BodyPart) throws(BundleError) { try begin(header: part.header) }
+
+    /// - Parameter header: The bytes between the line of the delimiter and the data.
+    func begin(header: [UInt8]) throws(BundleError) {
         try put((isFirst ? [] : Array("\r\n".utf8)) + Array("--".utf8) + boundary.bytes + Array("\r\n".utf8))
-        try put(part.header)
+        try put(header)
         isFirst = false
-        scanner = BoundaryScanner()
+        scanner = BoundaryScanner(like: boundary.bytes)
     }
 
     func write(_ data: Span<UInt8>) throws(BundleError) {

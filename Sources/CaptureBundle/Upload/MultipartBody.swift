@@ -16,22 +16,15 @@ public struct MultipartBody: Sendable {
     public let byteCount: Int
 
     /// Properties that servers of the upload contract may refuse. They are not faults of the bundle.
-    public var remarks: [String] {
-        var remarks: [String] = []
-        if byteCount > UploadAdvice.bodyBytes {
-            remarks.append("has \(byteCount) bytes; servers refuse more than \(UploadAdvice.bodyBytes)")
-        }
-        for (path, part) in [(EntryPath.depth, "depth_map"), (.photo, "photo")] where manifest.entry(path) == nil {
-            remarks.append("has no part \(part), which servers require")
-        }
-        return remarks
-    }
+    public let remarks: [String]
 
     /// The line `Content-Type: …` with a line feed, as `curl -H @FILE` reads it.
     var headerFile: [UInt8] { Array("Content-Type: \(contentType)\n".utf8) }
 
-    init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int) {
+    /// - Parameter remarks: nil for those about a body of profile `capture`.
+    init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int, remarks: [String]? = nil) {
         self.manifest = manifest
+        self.remarks = remarks ?? CaptureForm.remarks(manifest, bodyBytes: byteCount)
         self.byteCount = byteCount
         contentType = "multipart/form-data; boundary=\(boundary.text)"
     }
@@ -47,12 +40,19 @@ public struct MultipartBody: Sendable {
     public static func write(
         bundle path: FilePath, to place: OutputPlace, headers: OutputPlace? = nil
     ) throws(BundleError) -> MultipartBody {
+        try write(CaptureForm(), bundle: path, to: place, headers: headers)
+    }
+
+    /// Writes a body in another form.
+    static func write(
+        _ form: any BodyForm, bundle path: FilePath, to place: OutputPlace, headers: OutputPlace?
+    ) throws(BundleError) -> MultipartBody {
         let bundle = try SeekableBundle(path) { status throws(BundleError) in
             try OutputPlace.examine([place] + [headers].compactMap(\.self), reading: status)
         }
         for n in 0..<MultipartBoundary.candidates {
             let target = try OutputTarget(place, holdsBack: true)
-            let observer = BodyObserver(path.string, target, n: n, unsigned: try bundle.metadataEntries())
+            let observer = BodyObserver(path.string, target, form, n: n, unsigned: try bundle.metadataEntries())
             let report = try Verifier.soundness.verify(BundleReader(try bundle.source()), observer: observer)
             try report.requireSound(path.string)
             guard let body = try observer.finish() else { continue }
@@ -153,18 +153,25 @@ struct SeekableBundle {
 final class BodyObserver: BundleObserver {
     private let name: String
     private let target: any BodyTarget
+    private let form: any BodyForm
     private let n: Int
     /// The contents of the metadata part, which must be known before their entries are verified. Their hashes are
     /// compared with the manifest.
     private let unsigned: [EntryPath: [UInt8]]
     private var hasPosition = false
     private var sawPosition = false
-    private var writing: (writer: BodyWriter, manifest: Manifest, boundary: MultipartBoundary)?
+    /// Whether the current entry goes into the body.
+    private var isSent = false
+    private var writing: (writer: BodyWriter, facts: BodyFacts, boundary: MultipartBoundary)?
 
     /// - Parameter name: The name of the bundle in messages.
-    init(_ name: String, _ target: any BodyTarget, n: Int, unsigned: [EntryPath: [UInt8]]) {
+    init(
+        _ name: String, _ target: any BodyTarget, _ form: any BodyForm = CaptureForm(), n: Int,
+        unsigned: [EntryPath: [UInt8]]
+    ) {
         self.name = name
         self.target = target
+        self.form = form
         self.n = n
         self.unsigned = unsigned
     }
@@ -177,14 +184,16 @@ final class BodyObserver: BundleObserver {
         else { return }
         let position = try signed(.location, manifest).flatMap { try? GeoPosition.decode($0) }
         hasPosition = position != nil
-        let boundary = try MultipartBoundary(manifest: head.manifest, n: n)
+        let boundary = try MultipartBoundary(manifest: head.manifest, n: n, prefix: form.boundaryPrefix)
         let writer = BodyWriter(target, boundary: boundary)
-        let part = UploadMetadata.encode(
-            manifest: manifest, deviceModel: metadata.deviceModel, position: position, assertion: head.assertion)
-        try writer.write(.metadata, part)
-        try writer.write(.manifest, head.manifest)
-        try writer.write(.assertion, head.assertion)
-        writing = (writer, manifest, boundary)
+        let facts = BodyFacts(
+            manifest: manifest, manifestBytes: head.manifest, assertion: head.assertion,
+            deviceModel: metadata.deviceModel, position: position)
+        for part in try form.made(from: facts) {
+            try writer.begin(header: part.header)
+            try writer.write(part.data.span)
+        }
+        writing = (writer, facts, boundary)
     }
 
     private func signed(_ path: EntryPath, _ manifest: Manifest) throws(BundleError) -> [UInt8]? {
@@ -194,10 +203,12 @@ final class BodyObserver: BundleObserver {
 
     func begin(_ entry: ManifestEntry) throws(BundleError) {
         if entry.path == .location { sawPosition = true }
-        try writing?.writer.begin(BodyPart(entry))
+        let header = form.header(of: entry)
+        isSent = header != nil
+        if let header { try writing?.writer.begin(header: header) }
     }
 
-    func consume(_ piece: Span<UInt8>) throws(BundleError) { try writing?.writer.write(piece) }
+    func consume(_ piece: Span<UInt8>) throws(BundleError) { if isSent { try writing?.writer.write(piece) } }
 
     /// Ends the body; nil if the boundary occurs in a part.
     func finish() throws(BundleError) -> MultipartBody? {
@@ -208,7 +219,9 @@ final class BodyObserver: BundleObserver {
         }
         try writing.writer.finish()
         guard !writing.writer.isSpoilt else { return nil }
+        let byteCount = writing.writer.byteCount
         return MultipartBody(
-            manifest: writing.manifest, boundary: writing.boundary, byteCount: writing.writer.byteCount)
+            manifest: writing.facts.manifest, boundary: writing.boundary, byteCount: byteCount,
+            remarks: form.remarks(writing.facts, bodyBytes: byteCount))
     }
 }

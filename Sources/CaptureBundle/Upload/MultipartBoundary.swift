@@ -8,21 +8,21 @@ package struct MultipartBoundary: Hashable, Sendable {
     /// The number of candidates, which are numbered 0 to 15.
     static let candidates = 16
 
-    /// The 55 characters of the boundary.
+    /// The prefix and 40 hex digits.
     let bytes: [UInt8]
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Computes the `n`th boundary of a manifest.
-    init(manifest: [UInt8], n: Int) throws(BundleError) {
+    init(manifest: [UInt8], n: Int, prefix: [UInt8] = Self.prefix) throws(BundleError) {
         let digest = try Digest.of(manifest + Array(String(n).utf8))
-        bytes = Self.prefix + Hex.encode(digest.bytes).utf8.prefix(Self.digits)
+        bytes = prefix + Hex.encode(digest.bytes).utf8.prefix(Self.digits)
     }
 
     /// Reads a boundary; nil if the bytes do not have the form of one.
-    init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.length, bytes.starts(with: Self.prefix),
-            Hex.decode(String(decoding: bytes.dropFirst(Self.prefix.count), as: UTF8.self)) != nil
+    init?(_ bytes: [UInt8], prefix: [UInt8] = Self.prefix) {
+        guard bytes.count == prefix.count + Self.digits, bytes.starts(with: prefix),
+            Hex.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)) != nil
         else { return nil }
         self.bytes = bytes
     }
@@ -30,18 +30,25 @@ package struct MultipartBoundary: Hashable, Sendable {
 
 /// Finds byte strings that have the form of a boundary in data that arrives in pieces.
 package struct BoundaryScanner {
+    private let prefix: [UInt8]
     private var tail: [UInt8] = []
 
-    package init() {}
+    package init() { prefix = MultipartBoundary.prefix }
 
-    /// - Parameter found: Receives each occurrence, which has 55 bytes.
+    /// Creates a scanner for boundaries with the same prefix as this one.
+    package init(like boundary: [UInt8]) { prefix = boundary.dropLast(MultipartBoundary.digits) }
+
+    /// The length of a boundary.
+    private var length: Int { prefix.count + MultipartBoundary.digits }
+
+    /// - Parameter found: Receives each occurrence, which has as many bytes as a boundary.
     package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
-        let keep = MultipartBoundary.length - 1
+        let keep = length - 1
         // First search across the border: such an occurrence begins in the tail and ends in the head of this piece.
         var joint = tail
         joint.append(copying: piece.extracting(first: min(keep, piece.count)))
-        try Self.each(in: joint.span, beginningBefore: tail.count, found)
-        try Self.each(in: piece, beginningBefore: piece.count, found)
+        try each(in: joint.span, beginningBefore: tail.count, found)
+        try each(in: piece, beginningBefore: piece.count, found)
         if piece.count >= keep {
             tail = []
             tail.append(copying: piece.extracting((piece.count - keep)..<piece.count))
@@ -50,18 +57,17 @@ package struct BoundaryScanner {
         }
     }
 
-    private static func each(
+    private func each(
         in bytes: Span<UInt8>, beginningBefore border: Int, _ found: ([UInt8]) throws(BundleError) -> Void
     ) throws(BundleError) {
         var start = 0
-        while let offset = ByteSearch.first(MultipartBoundary.prefix, in: bytes, from: start), offset < border {
-            guard offset + MultipartBoundary.length <= bytes.count else { return }
+        while let offset = ByteSearch.first(prefix, in: bytes, from: start), offset < border {
+            guard offset + length <= bytes.count else { return }
             start = offset + 1
-            let digits = bytes.extracting(
-                (offset + MultipartBoundary.prefix.count)..<(offset + MultipartBoundary.length))
-            guard isHex(digits) else { continue }
+            let digits = bytes.extracting((offset + prefix.count)..<(offset + length))
+            guard Self.isHex(digits) else { continue }
             var match: [UInt8] = []
-            match.append(copying: bytes.extracting(offset..<(offset + MultipartBoundary.length)))
+            match.append(copying: bytes.extracting(offset..<(offset + length)))
             try found(match)
         }
     }

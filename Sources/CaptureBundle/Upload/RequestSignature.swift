@@ -43,6 +43,16 @@ public struct RequestSignature: Hashable, Sendable {
     ///   - timestamp: The Unix time in milliseconds.
     /// - Throws: `request.header` if the id is not a UUID or the time is outside 0 … 2⁵³ − 1.
     public init(body: Digest, deviceID: String, timestamp: Int, device: DeviceKey) throws(BundleError) {
+        try Self.check(deviceID: deviceID, timestamp: timestamp)
+        let message = Self.message(timestamp: String(timestamp), body: body)
+        let made = try native { () throws(NativeError) in try device.key.sign(message) }
+        self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
+    }
+
+    /// Checks what goes into headers: the grammar of section 2.
+    ///
+    /// - Throws: `request.header`.
+    static func check(deviceID: String, timestamp: Int) throws(BundleError) {
         guard Self.isUUID(deviceID) else {
             throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is not a UUID (8-4-4-4-12 hex digits)")
         }
@@ -52,9 +62,6 @@ public struct RequestSignature: Hashable, Sendable {
                 "the timestamp \(timestamp) is not a time in milliseconds from 0 to \(Self.timestampLimit)"
             )
         }
-        let message = Self.message(timestamp: String(timestamp), body: body)
-        let made = try native { () throws(NativeError) in try device.key.sign(message) }
-        self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
     }
 
     /// Checks that `device` signed these headers and this body: rules Q1 and Q2. The server decides how old the

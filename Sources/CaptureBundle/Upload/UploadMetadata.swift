@@ -1,4 +1,5 @@
-/// The first part of a body, for servers that do not know bundles (Spec/upload.md section 1.2, profile `capture`).
+/// The first part of a body, for servers that do not know bundles (Spec/upload.md section 1.2; section 6.2 for profile
+/// `realitycam`).
 enum UploadMetadata {
     static let byteLimit = 16384
 
@@ -6,16 +7,25 @@ enum UploadMetadata {
     static func encode(
         manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]
     ) -> [UInt8] {
+        encode(
+            manifest: manifest, deviceModel: deviceModel, position: position, assertion: assertion,
+            photoHash: manifest.entry(.photo).map { Base64.encode($0.sha256.bytes) })
+    }
+
+    /// - Parameter photoHash: The hash of the photo in the form that the server expects.
+    static func encode(
+        manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]?, photoHash: String?
+    ) -> [UInt8] {
         CanonicalJSON.encode(
             .members([
-                "assertion": .string(Base64.encode(assertion)),
+                "assertion": assertion.map { .string(Base64.encode($0)) },
                 "captured_at": .string(manifest.capturedAt.description),
                 "depth_map_dimensions": manifest.depth.map {
                     .members(["height": .integer($0.size.height), "width": .integer($0.size.width)])
                 },
                 "device_model": .string(deviceModel),
                 "location": position.map(location),
-                "photo_hash": manifest.entry(.photo).map { .string(Base64.encode($0.sha256.bytes)) },
+                "photo_hash": photoHash.map { .string($0) },
             ]))
     }
 

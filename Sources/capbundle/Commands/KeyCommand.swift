@@ -136,8 +136,11 @@ struct KeyCommand: ParsableCommand {
         @Option(help: "The highest counter that was ever used with this key.")
         var counter: UInt32
 
+        @Flag(name: .customLong("realitycam"), help: "The key signs uploads to RealityCam, and no bundles.")
+        var isForRealityCam = false
+
         func run() throws {
-            let isNewSalt = try key.file.recover(counter: counter)
+            let isNewSalt = try key.file.recover(counter: counter, isForRealityCam: isForRealityCam)
             if counter < UInt32.max {
                 diagnostic.note("the next signature gets counter \(counter + 1)")
             } else {

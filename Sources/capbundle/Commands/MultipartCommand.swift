@@ -16,6 +16,8 @@ struct MultipartCommand: ParsableCommand {
               capbundle multipart cap.bundle -o body --headers headers
               capbundle sign-request body --device-id ID |
                 curl -X POST -T body -H @headers -H @- URL
+
+            With --profile realitycam the body holds an assertion with a new counter, so each body is another one.
             """)
 
     @Argument(help: "The bundle, or - for standard input.", completion: .file())
@@ -27,17 +29,28 @@ struct MultipartCommand: ParsableCommand {
     var output: String
 
     @OptionGroup var headers: HeadersOption
+    @OptionGroup var profile: ProfileOptions
+
+    @Flag(help: "realitycam: leave the assertion out, for a device that is not at level secure_enclave.")
+    var withoutAssertion = false
+
+    @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var force: ForceOption
     @OptionGroup var format: JSONOption
 
     func validate() throws {
         try refuseTerminal(output, "a body")
+        if profile.profile == .capture, withoutAssertion || passphrase.passphraseFile != nil {
+            throw ValidationError("--without-assertion and --passphrase-file need --profile realitycam")
+        }
+        if withoutAssertion, profile.realityCamKey != nil || profile.rpid != nil {
+            throw ValidationError("--without-assertion signs nothing, so it takes neither --realitycam-key nor --rpid")
+        }
         if output == "-" && headers.path == "-" { throw ValidationError("only one of BODY and --headers can be -") }
     }
 
     func run() throws {
-        let body = try MultipartBody.write(
-            bundle: FilePath(file: file), to: force.place(output), headers: headers.path.map(force.place))
+        let body = try written()
         BodyRendering.remarks(output, body)
         if format.json {
             let json = BodyRendering.json(output, body, headers: headers.path)
@@ -48,6 +61,19 @@ struct MultipartCommand: ParsableCommand {
             }
         } else {
             diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount, on: .messages))")
+        }
+    }
+}
+
+extension MultipartCommand {
+    private func written() throws -> MultipartBody {
+        let (path, place) = (FilePath(file: file), try force.place(output))
+        let headerPlace = try headers.path.map(force.place)
+        switch profile.profile {
+        case .capture: return try MultipartBody.write(bundle: path, to: place, headers: headerPlace)
+        case .realitycam:
+            let signer = withoutAssertion ? nil : try profile.signer(passphrase)
+            return try MultipartBody.write(bundle: path, realityCam: signer, to: place, headers: headerPlace)
         }
     }
 }

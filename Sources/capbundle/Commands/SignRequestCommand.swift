@@ -10,7 +10,8 @@ struct SignRequestCommand: ParsableCommand {
         usage: "capbundle sign-request BODY --device-id UUID [options]",
         discussion: """
             The headers are valid only for this body and for a few minutes, so make new ones for each attempt. Does \
-            not change the counter of the key.
+            not change the counter of the key, except with --profile realitycam, where each attempt has a counter of \
+            its own and a body can be tried 15 times.
 
             Example:
               capbundle sign-request body --device-id ID |
@@ -33,10 +34,31 @@ struct SignRequestCommand: ParsableCommand {
     @Option(help: "curl: one header on each line, as curl -H @- reads them; json: an object.")
     var format: Format = .curl
 
+    @OptionGroup var profile: ProfileOptions
     @OptionGroup var key: KeyOptions
     @OptionGroup var passphrase: PassphraseOptions
 
+    func validate() throws {
+        if profile.profile == .realitycam, key.path != nil {
+            throw ValidationError("--key is the key of bundles; --profile realitycam signs with --realitycam-key")
+        }
+    }
+
     func run() throws {
+        switch profile.profile {
+        case .capture: try signForCapture()
+        case .realitycam: try signForRealityCam()
+        }
+    }
+
+    private func signForRealityCam() throws {
+        let signer = try profile.signer(passphrase)
+        let body = try RealityCamBody(BundleSource(path: FilePath(file: self.body)))
+        let signature = try signer.sign(body, deviceID: deviceId, timestamp: timestamp ?? Environment.now)
+        try show(signature, body.sha256, signer.point)
+    }
+
+    private func signForCapture() throws {
         let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
         let source = try BundleSource(path: FilePath(file: body))
         let hints = FileKind.hints(insteadOfABody: body, try source.kind)
@@ -49,6 +71,10 @@ struct SignRequestCommand: ParsableCommand {
         }
         let signature = try RequestSignature(
             body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)
+        try show(signature, hash, device.point)
+    }
+
+    private func show(_ signature: RequestSignature, _ hash: Digest, _ point: DevicePoint) throws {
         switch format {
         case .curl: for header in signature.headers { try Output.line("\(header.name): \(header.value)") }
         case .json:
@@ -56,7 +82,7 @@ struct SignRequestCommand: ParsableCommand {
             try Output.json(
                 .members([
                     "body_sha256": .string(hash.description), "headers": .object(headers),
-                    "key_id": .string(device.point.keyID.description),
+                    "key_id": .string(point.keyID.description),
                 ]))
         }
     }

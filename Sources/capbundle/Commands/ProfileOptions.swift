@@ -1,0 +1,41 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+/// The server for which an upload is made (Spec/upload.md).
+enum UploadProfile: String, ExpressibleByArgument, CaseIterable { case capture, realitycam }
+
+/// The options `--profile`, `--realitycam-key` and `--rpid`.
+struct ProfileOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The server: capture (a server of the upload contract) or realitycam.", valueName: "profile"))
+    var profile: UploadProfile = .capture
+
+    @Option(
+        name: .customLong("realitycam-key"),
+        help: ArgumentHelp(
+            "realitycam: the key that signs for this server, and nothing else.",
+            discussion: "Default: CAPBUNDLE_REALITYCAM_KEY, else $XDG_DATA_HOME/capbundle/realitycam.key.",
+            valueName: "file"),
+        completion: .file())
+    var realityCamKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "realitycam: the team and bundle id in the server's settings.",
+            discussion: "Default: \(RealityCamSigner.usualRPID).", valueName: "team.bundle"))
+    var rpid: String?
+
+    func validate() throws {
+        if profile == .capture, realityCamKey != nil || rpid != nil {
+            throw ValidationError("--realitycam-key and --rpid need --profile realitycam")
+        }
+    }
+
+    func signer(_ passphrase: PassphraseOptions) throws(BundleError) -> RealityCamSigner {
+        try RealityCamSigner(
+            Environment.realityCamKeyFile(realityCamKey), passphrase: passphrase.passphrase(warn: diagnostic.warning),
+            rpID: rpid ?? RealityCamSigner.usualRPID)
+    }
+}

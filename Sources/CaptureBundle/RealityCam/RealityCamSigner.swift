@@ -93,13 +93,21 @@ public struct RealityCamSigner: Sendable {
         }
     }
 
-    // MARK: - With counters that are reserved already
+    // MARK: - For a sender that sends at once
+
+    /// The file that a sender locks from the reservation of counters to the end of the answer.
+    package var turnPath: FilePath { file.realPath.adding(".sending") }
 
     /// Reserves the counters of one request that is sent at once.
     package func reserve(
         withAssertion: Bool
     ) throws(BundleError) -> (header: UInt32, assertion: UInt32?) {
         try file.reserveRealityCamRequest(withAssertion: withAssertion, for: device)
+    }
+
+    /// The form of a body whose assertion gets this counter.
+    package func form(counter: UInt32) -> RealityCamForm {
+        RealityCamForm { clientData throws(BundleError) in try self.signed(clientData, counter: counter) }
     }
 
     /// Signs the headers of a request.

@@ -108,6 +108,10 @@ extension CaptureAPITransport {
                 _ = try shared.key(device)
                 found.findings.append("the key of device \(device.id) can be used")
             }
+            if let profile = settings.realityCam {
+                _ = try shared.signer(profile)
+                found.findings.append("the RealityCam key of device \(profile.deviceID) can be used")
+            }
             if let tokens = shared.tokens {
                 _ = try tokens.current(control)
                 found.findings.append("a token is set")

@@ -30,6 +30,7 @@ final class CaptureAPITransport: UploadTransport {
             case .absent, .anothers, .unknown: break
             }
         }
+        if let profile = settings.realityCam { return sendToRealityCam(job, to: endpoint, profile, control) }
         // If the hash of the body is known, so is a boundary that does not occur in it.
         var candidate = job.capture.body?.candidate ?? 0
         while true {
@@ -78,7 +79,7 @@ final class CaptureAPITransport: UploadTransport {
         return made
     }
 
-    private func judge(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
+    func judge(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
         switch end.kind {
         case .landed:
             guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),
@@ -124,6 +125,8 @@ final class CaptureAPITransport: UploadTransport {
             .http,
             [
                 "capture_id": .string(id), "confirmed_by": .string(proof),
+                // RealityCam does not get the whole bundle (Spec/upload.md section 6.6).
+                "part": settings.realityCam.map { _ in .string(Self.realityCamPart) },
                 "body_sha256": body.map { .string($0.description) },
                 "url": template.address(of: job.capture).map { .string(settings.connection.shown($0)) },
                 "answer": isKept ? answer : nil,
@@ -172,15 +175,25 @@ final class CaptureAPITransport: UploadTransport {
     func authorized(
         _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
     ) -> Result<HTTPEnd, RefusedSend> {
+        authorized(request, token, control) { attempt throws(SendTrouble) in try sign(&attempt, body) }
+    }
+
+    /// - Parameter sign: signs a request, and returns whether it did.
+    func authorized(
+        _ request: HTTPRequest, _ token: [UInt8], _ control: SendControl,
+        sign: (inout HTTPRequest) throws(SendTrouble) -> Bool
+    ) -> Result<HTTPEnd, RefusedSend> {
         let own = settings.connection.headers
         do throws(SendTrouble) {
+            let turn = try takeTurn(control)
+            defer { turn?.release() }
             return .success(
                 try exchange.perform(
                     request, token: shared.tokens, control,
                     prepare: { attempt throws(SendTrouble) in
                         attempt.add(own)
                         attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
-                        return try sign(&attempt, body) || !own.isEmpty
+                        return try sign(&attempt) || !own.isEmpty
                     },
                     onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } }))
         } catch {
@@ -190,9 +203,10 @@ final class CaptureAPITransport: UploadTransport {
 
     /// - Returns: whether the request was signed.
     private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
+        if let body, let profile = settings.realityCam { return try sign(&request, empty: body, profile) }
         guard let body, let device = settings.device else { return false }
         let key = try shared.key(device)
-        let now = WallClock.milliseconds + shared.offset.withLock(\.self)
+        let now = serverTime
         do throws(BundleError) {
             let signature = try RequestSignature(body: body, deviceID: device.id, timestamp: now, device: key)
             request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
@@ -201,6 +215,9 @@ final class CaptureAPITransport: UploadTransport {
             throw SendTrouble(message: error.message)
         }
     }
+
+    /// The time of the server's clock in milliseconds, as far as it is known.
+    var serverTime: Int { WallClock.milliseconds + shared.offset.withLock(\.self) }
 
     /// The plausible times of a server, 2020 to 2200. Our own clock may be wrong by decades if it was never set.
     static let possibleTimes = 1_577_836_800_000...7_258_118_400_000

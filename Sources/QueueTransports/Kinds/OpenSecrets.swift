@@ -16,7 +16,10 @@ extension DestinationSettings {
         switch self {
         case .folder: []
         case .http(let http):
-            [http.token?.file, http.device?.passphraseFile, http.connection.certificateKey].compactMap(\.self)
+            [
+                http.token?.file, http.device?.passphraseFile, http.realityCam?.passphraseFile,
+                http.connection.certificateKey,
+            ].compactMap(\.self)
         case .put(let put): [put.token?.file, put.connection.certificateKey].compactMap(\.self)
         case .s3(let s3): [s3.connection.certificateKey, S3Credentials.file(s3)].compactMap(\.self)
         }

@@ -19,7 +19,10 @@ package struct CaptureAPISettings: Hashable, Sendable {
     package let endpoint: URLTemplate
     /// The URL that says which captures have arrived; nil if the server is not asked.
     package let verify: WebAddress?
+    /// The signing device for profile `capture`; nil if requests are not signed.
     package let device: Device?
+    /// What profile `realitycam` needs; nil for profile `capture`.
+    package let realityCam: RealityCamSettings?
     package let token: TokenSettings?
     package let connection: ConnectionSettings
 
@@ -34,14 +37,19 @@ package struct CaptureAPISettings: Hashable, Sendable {
         endpoint = Self.endpoint(url)
         verify = try Self.verify(&reader, WebAddress(endpoint.example))
         connection = try ConnectionSettings(&reader)
+        realityCam = try RealityCamSettings.read(&reader)
         device = try Self.device(&reader)
         token = try TokenSettings.read(&reader)
     }
 
-    private static func device(_ reader: inout SettingsReader) throws(SettingsFault) -> Device? {
-        let id = try reader.value("device-id", "device-id is not a UUID; the server gave the device one") {
+    static func deviceID(_ reader: inout SettingsReader) throws(SettingsFault) -> String? {
+        try reader.value("device-id", "device-id is not a UUID; the server gave the device one") {
             RequestSignature.isDeviceID($0) ? $0 : nil
         }
+    }
+
+    private static func device(_ reader: inout SettingsReader) throws(SettingsFault) -> Device? {
+        let id = try deviceID(&reader)
         let (key, passphrase) = (try reader.file("key"), try reader.file("passphrase-file"))
         if let id { return Device(id: id, keyFile: key, passphraseFile: passphrase) }
         guard key == nil, passphrase == nil else {

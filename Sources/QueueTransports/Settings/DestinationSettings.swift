@@ -14,17 +14,23 @@ package enum DestinationSettings: Hashable, Sendable {
     package init(_ flat: [String: String], _ kind: Destination.Kind) throws(SettingsFault) {
         var reader = SettingsReader(flat)
         // This only checks the pace; `Destination.pace` reads it.
-        _ = try PaceSettings(&reader)
+        let pace = try PaceSettings(&reader)
         switch kind {
         case .folder: self = .folder(try FolderSettings(&reader))
-        case .http: self = .http(try CaptureAPISettings(&reader))
+        case .http:
+            let http = try CaptureAPISettings(&reader)
+            // Counters must arrive in the order in which they were reserved (Spec/upload.md section 6.4).
+            if http.realityCam != nil, pace.concurrency != 1 {
+                throw SettingsFault("concurrency must be 1 for profile realitycam, which counts its requests")
+            }
+            self = .http(http)
         case .put: self = .put(try PutSettings(&reader))
         case .s3: self = .s3(try S3Settings(&reader))
         }
         if let name = reader.unread.first { throw SettingsFault("\(kind.rawValue) has no setting \(name)") }
     }
 
-    private static let files = ["ca", "cert", "cert-key", "key", "passphrase-file", "token-file"]
+    private static let files = ["ca", "cert", "cert-key", "key", "passphrase-file", "realitycam-key", "token-file"]
 
     /// Checks the settings of `dest add` and `dest set`.
     ///

@@ -59,8 +59,36 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("s3: the region.", valueName: "name"))
     var region: String?
 
-    @Option(help: ArgumentHelp("s3: the profile in the AWS files.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "http: the server, capture (default) or realitycam; s3: the profile in the AWS files.", valueName: "name"))
     var profile: String?
+
+    @Option(
+        name: .customLong("realitycam-key"),
+        help: ArgumentHelp(
+            "http, realitycam: the key that signs for this server, and nothing else.", valueName: "file"),
+        completion: .file())
+    var realityCamKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "http, realitycam: the team and bundle id in the server's settings.", valueName: "team.bundle"))
+    var rpid: String?
+
+    /// Whether uploads to RealityCam carry an assertion.
+    enum AssertionChoice: EnumerableFlag {
+        case withAssertion, withoutAssertion
+
+        static func help(for value: AssertionChoice) -> ArgumentHelp? {
+            value == .withAssertion
+                ? "http, realitycam: send an assertion (default)."
+                : "http, realitycam: send none, for a device that is not at level secure_enclave."
+        }
+    }
+
+    @Flag
+    var assertion: AssertionChoice?
 
     @Option(
         help: ArgumentHelp("s3: the checksum header to send: sha256 (default), md5 or none.", valueName: "kind"),
@@ -121,7 +149,7 @@ struct DestinationOptions: ParsableArguments {
 
     /// The error for a device key that is a public key or another file, which no run could use; nil for other keys.
     var keyFault: BundleError? {
-        guard let key, !key.isEmpty else { return nil }
+        guard let key = key ?? realityCamKey, !key.isEmpty else { return nil }
         do {
             _ = try DeviceKeyFile(path: FilePath(file: key)).load(passphrase: nil)
         } catch {
@@ -138,6 +166,8 @@ struct DestinationOptions: ParsableArguments {
             ("session-end-url", sessionEndURL), ("device-id", deviceID), ("key", key),
             ("passphrase-file", passphraseFile), ("verify-url", verifyURL), ("token-file", tokenFile),
             ("token-command", tokenCommand), ("region", region), ("profile", profile),
+            ("realitycam-key", realityCamKey), ("rpid", rpid),
+            ("assertion", assertion.map { $0 == .withAssertion ? "yes" : "no" }),
             ("proof", proof), ("checksum", checksum), ("condition", condition.map { $0 ? "yes" : "no" }),
             ("secret-path", secretPath.map { $0 ? "yes" : "no" }), ("ca", ca), ("cert", cert),
             ("cert-key", certKey), ("proxy", proxy), ("concurrency", concurrency), ("bwlimit", bwlimit),

@@ -35,9 +35,13 @@ enum NextSteps {
             "DEVICE_NOT_FOUND":
                 "the server does not know the device id; give the one that it registered with: \(set) --device-id UUID",
             "SIGNATURE_INVALID":
-                "the server has another key for the device id; give the registered key with: \(set) --key FILE",
+                "the server has another key for the device id; give the registered key with: "
+                + "\(set) --key FILE (or --realitycam-key FILE)",
             "DEVICE_UNVERIFIED": "the server must accept the device first; print its key id with: capbundle key show",
             "TIMESTAMP_EXPIRED": "set the clock of this computer",
+            "REPLAY_DETECTED":
+                "the server has seen a higher counter; raise it with: "
+                + "capbundle key recover --realitycam --counter N --key FILE",
         ]
         if message.contains("(TOKEN_") { return "change the token with: \(set) --token-file FILE" }
         return byCode.first { message.contains("(\($0.key)") }?.value

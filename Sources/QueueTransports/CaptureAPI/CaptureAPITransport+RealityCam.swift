@@ -1,0 +1,145 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+import QueueModel
+
+/// Sends to a RealityCam server (Spec/upload.md section 6).
+extension CaptureAPITransport {
+    /// What a receipt says was sent: not the whole bundle.
+    static let realityCamPart = "realitycam"
+
+    /// A body with the counters of one request.
+    private struct Attempt {
+        let file: FileBody
+        let contentType: String
+        let sha256: Digest
+        let signature: RequestSignature
+    }
+
+    /// Sends one capture. Each request has a new body, because its assertion needs a counter above that of the header.
+    func sendToRealityCam(
+        _ job: SendJob, to endpoint: WebAddress, _ profile: RealityCamSettings, _ control: SendControl
+    ) -> SendOutcome {
+        var last: Attempt?
+        var refusal: SendOutcome?
+        let result = authorized(HTTPRequest(.post, endpoint), job.token, control) { request throws(SendTrouble) in
+            switch try attempt(job, profile, control) {
+            case .failure(let refused):
+                refusal = refused.outcome
+                throw SendTrouble(message: "no body can be made")
+            case .success(let made):
+                last = made
+                request.headers += [
+                    HTTPRequest.Header("Content-Type", made.contentType),
+                    HTTPRequest.Header("Accept", "application/json"),
+                ]
+                request.headers += made.signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
+                request.body = made.file
+                return true
+            }
+        }
+        if let fault = refusal ?? last?.file.fault { return fault }
+        switch result {
+        case .failure(let refused): return refused.outcome
+        case .success(let end):
+            let outcome = judge(end.named(template, settings.connection), job, last?.sha256, control)
+            return Self.explained(outcome, end, bodyBytes: last?.file.byteCount ?? 0)
+        }
+    }
+
+    /// A stock server answers 400 to a body that is too large for it, with words about the form.
+    private static func explained(_ outcome: SendOutcome, _ end: HTTPEnd, bodyBytes: Int) -> SendOutcome {
+        let limit = RealityCamForm.stockLimit
+        guard case .rejected(let code, let message) = outcome, end.answer?.status == 400, bodyBytes > limit else {
+            return outcome
+        }
+        return .rejected(
+            code: code,
+            message: "\(message); the body has \(bodyBytes) bytes, and a stock server takes at most \(limit)")
+    }
+
+    /// Reserves counters, and makes and signs a body with them.
+    private func attempt(
+        _ job: SendJob, _ profile: RealityCamSettings, _ control: SendControl
+    ) throws(SendTrouble) -> Result<Attempt, RefusedSend> {
+        let signer = try shared.signer(profile)
+        let source: (handle: FileHandle, name: String)
+        switch job.open() {
+        case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
+        case .success(let opened): source = opened
+        }
+        let counters = try reserve(signer, withAssertion: profile.hasAssertion)
+        let form = counters.assertion.map { signer.form(counter: $0) } ?? RealityCamForm(assertion: nil)
+        var candidate = 0
+        while true {
+            do throws(BundleError) {
+                let layout = try BodyLayout.of(source.handle, name: source.name, from: candidate, form: form)
+                let file = FileBody(
+                    source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
+                if let hash = file.digest(isStopped: { control.stopped != nil }) {
+                    let signature = try signer.sign(
+                        hash, counter: counters.header, deviceID: profile.deviceID, timestamp: serverTime)
+                    return .success(
+                        Attempt(file: file, contentType: layout.contentType, sha256: hash, signature: signature))
+                }
+                guard file.isSpoilt else {
+                    let stopped = SendOutcome.parked(cause: control.stopped ?? "", isInDoubt: false)
+                    return .failure(RefusedSend(outcome: file.fault ?? stopped))
+                }
+                // The boundary occurs in the body. Try the next boundary of the manifest.
+                candidate = layout.candidate + 1
+            } catch {
+                return .failure(RefusedSend(outcome: Self.refusal(error)))
+            }
+        }
+    }
+
+    /// A bundle that this server can never take is refused before anything is sent.
+    private static func refusal(_ error: BundleError) -> SendOutcome {
+        [.entryAbsent, .outputUnusable].contains(error.code)
+            ? .rejected(code: error.code.rawValue, message: error.message) : outcome(of: error)
+    }
+
+    /// Signs a request without a body, which uses a counter too.
+    ///
+    /// - Parameter empty: the hash of zero bytes.
+    func sign(
+        _ request: inout HTTPRequest, empty: Digest, _ profile: RealityCamSettings
+    ) throws(SendTrouble) -> Bool {
+        let signer = try shared.signer(profile)
+        let counter = try reserve(signer, withAssertion: false).header
+        do throws(BundleError) {
+            let signature = try signer.sign(
+                empty, counter: counter, deviceID: profile.deviceID, timestamp: serverTime)
+            request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
+            return true
+        } catch {
+            throw SendTrouble(message: error.message)
+        }
+    }
+
+    private func reserve(
+        _ signer: RealityCamSigner, withAssertion: Bool
+    ) throws(SendTrouble) -> (header: UInt32, assertion: UInt32?) {
+        do throws(BundleError) { return try signer.reserve(withAssertion: withAssertion) } catch {
+            throw SendTrouble(message: "the RealityCam key: \(error.description)")
+        }
+    }
+
+    /// Waits until no other request with the same key is under way, in this process or another, so that the server gets
+    /// counters in the order in which they were reserved.
+    ///
+    /// - Returns: nil if requests have no counters.
+    func takeTurn(_ control: SendControl) throws(SendTrouble) -> FileLock? {
+        guard let profile = settings.realityCam else { return nil }
+        let path = try shared.signer(profile).turnPath
+        while true {
+            do throws(NativeError) {
+                if let lock = try FileLock.take(path, milliseconds: 0) { return lock }
+            } catch {
+                throw SendTrouble(message: "\(path) cannot be locked: \(error.text)")
+            }
+            guard control.wait(seconds: 0.1) else { throw SendTrouble(message: control.stopped ?? "") }
+        }
+    }
+}

@@ -9,8 +9,8 @@ TOOLS = .build/release/capbundle .build/release/capqueue
 help:
 	@echo "make demo     build, pack the sample, detect one changed byte, send the bundle from a queue to a server"
 	@echo "make test     run everything that CI runs"
-	@echo "make build    build .build/release/capbundle and capqueue"
-	@echo "make install  install both, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
+	@echo "make build    build capbundle, capqueue and capbundle-decode in .build/release"
+	@echo "make install  install them, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
 	@echo "make bench    compare with scripts, bagit.py, openssl, curl, rclone, in .build/bench.txt; ONLY=word for some"
 	@echo "make faults   kill the queue at each system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
 	@echo "make sending  send to real servers over broken connections, with crashes"

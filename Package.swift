@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "CaptureQueue", targets: ["QueueModel", "QueueTransports", "CaptureQueue"]),
         .executable(name: "capbundle", targets: ["capbundle"]),
         .executable(name: "capqueue", targets: ["capqueue"]),
+        .executable(name: "capbundle-decode", targets: ["capbundle-decode"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -36,12 +37,30 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CSpng", providers: [.apt(["libspng-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "COpenEXR", providers: [.apt(["libopenexr-dev"])]),
+        .systemLibrary(name: "CTiff", providers: [.apt(["libtiff-dev"])]),
+        .systemLibrary(name: "CHeif", providers: [.apt(["libheif-dev"])]),
+        .systemLibrary(name: "CSandbox"),
 
         .target(
             name: "CaptureNative",
             dependencies: ["CLinux", "CZlib", "CLibDeflate", "COpenSSL", system],
             swiftSettings: strict),
-        .target(name: "CaptureBundle", dependencies: ["CaptureNative", system], swiftSettings: strict),
+        // PictureMessages is what the tools and capbundle-decode say to each other. PictureDecoding calls the decoders:
+        // it is part of capbundle-decode only, which links no other library of ours.
+        .target(name: "PictureMessages", swiftSettings: strict),
+        .target(
+            name: "PictureDecoding",
+            dependencies: [
+                "PictureMessages", "CSpng", "CTurboJPEG", "COpenEXR", "CTiff", "CHeif", "CLibArchive", "CSandbox",
+            ],
+            swiftSettings: strict),
+        .executableTarget(name: "capbundle-decode", dependencies: ["PictureDecoding"], swiftSettings: strict),
+
+        .target(
+            name: "CaptureBundle", dependencies: ["CaptureNative", "PictureMessages", system], swiftSettings: strict),
         .target(name: "CurlClient", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
         // QueueModel has values and pure decisions, QueueTransports sends bytes to a destination, and CaptureQueue is
         // the store.
@@ -83,7 +102,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CaptureBundleTests",
-            dependencies: ["CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive", system],
+            dependencies: [
+                "CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive", "capbundle-decode", system,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "QueueModelTests",
@@ -107,7 +128,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["CaptureTestSupport", "capbundle", "capqueue"],
+            dependencies: ["CaptureTestSupport", "capbundle", "capbundle-decode", "capqueue"],
             exclude: ["Transcripts"],
             swiftSettings: strict),
     ],

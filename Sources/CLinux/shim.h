@@ -19,6 +19,9 @@ extern void *memmem(const void *haystack, unsigned long count, const void *needl
 extern int sync_file_range(int file, long long offset, long long count, unsigned int flags);
 static const unsigned int capture_start_writing = 2;
 
+// posix_spawn_file_actions_addclosefrom_np(3) is missing too. The type of its first argument is Glibc's.
+extern int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
+
 // sched_getaffinity(2) is missing too. The result is the number of processors that this process may use; 0 if the
 // kernel does not report it.
 static inline int capture_processors(void) {

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// A command of the user, run by `/bin/sh -c` for a limited time.
 package struct ShellCommand {
@@ -35,33 +36,12 @@ package struct ShellCommand {
     }
 
     private func spawn(_ given: FileHandle, _ writer: FileHandle) throws(NativeError) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, given.descriptor, STDIN_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, writer.descriptor, STDOUT_FILENO)
-        if !showsErrors {
-            unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        }
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // The child gets its own process group, so that the whole group can be killed, and the signal settings that a
-        // shell expects.
-        let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe posix_spawnattr_setsigmask(&attributes, &set)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { unsafe sigaddset(&set, number) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &set)
-        var child: pid_t = 0
-        let arguments = CStrings(["/bin/sh", "-c", text])
-        let variables = CStrings(ProcessEnvironment.all(adding: environment))
-        let code = unsafe posix_spawn(
-            &child, "/bin/sh", &actions, &attributes, arguments.pointers, variables.pointers)
-        guard code == 0 else { throw .system("posix_spawn", code) }
-        return child
+        var start = ProcessStart(program: "/bin/sh", arguments: ["/bin/sh", "-c", text])
+        start.variables = ProcessEnvironment.all(adding: environment)
+        start.input = given
+        start.output = writer
+        start.discardsErrors = !showsErrors
+        return try start.run()
     }
 
     private func wait(
@@ -95,24 +75,5 @@ package struct ShellCommand {
                 return (.late, output)
             }
         }
-    }
-}
-
-/// An array of C strings that ends with a null pointer.
-@safe
-private final class CStrings {
-    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    private let count: Int
-
-    init(_ strings: [String]) {
-        count = strings.count
-        unsafe pointers = .allocate(capacity: count + 1)
-        for (index, string) in strings.enumerated() { unsafe pointers[index] = strdup(string) }
-        unsafe pointers[count] = nil
-    }
-
-    deinit {
-        for index in 0..<count { unsafe free(pointers[index]) }
-        unsafe pointers.deallocate()
     }
 }

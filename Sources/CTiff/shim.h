@@ -1,0 +1,119 @@
+#ifndef CTIFF_SHIM_H
+#define CTIFF_SHIM_H
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+// libtiff takes longer to load than the other decoders together, so it is not linked: a process that was asked for TIFF
+// loads it. The types of these members are those of libtiff's header.
+#define CAPTURE_TIFF_CALLS(CALL) \
+    CALL(OpenOptionsAlloc) \
+    CALL(OpenOptionsFree) \
+    CALL(OpenOptionsSetMaxSingleMemAlloc) \
+    CALL(OpenOptionsSetErrorHandlerExtR) \
+    CALL(OpenOptionsSetWarningHandlerExtR) \
+    CALL(ClientOpenExt) \
+    CALL(Close) \
+    CALL(GetField) \
+    CALL(GetFieldDefaulted) \
+    CALL(IsTiled) \
+    CALL(LastDirectory) \
+    CALL(NumberOfStrips) \
+    CALL(StripSize64) \
+    CALL(TileSize64) \
+    CALL(ComputeTile) \
+    CALL(ReadEncodedStrip) \
+    CALL(ReadEncodedTile)
+
+struct capture_tiff {
+#define CAPTURE_MEMBER(member) __typeof__(&TIFF##member) member;
+    CAPTURE_TIFF_CALLS(CAPTURE_MEMBER)
+#undef CAPTURE_MEMBER
+};
+
+// Fills the whole table or fails. The library stays loaded.
+static inline int capture_tiff_load(struct capture_tiff *table, const char *file) {
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return 0;
+    int found = 1;
+#define CAPTURE_FIND(member) \
+    table->member = (__typeof__(table->member))dlsym(library, "TIFF" #member); \
+    found = found && table->member;
+    CAPTURE_TIFF_CALLS(CAPTURE_FIND)
+#undef CAPTURE_FIND
+    return found;
+}
+
+// A file in memory with its position, and the first error that libtiff reported.
+struct capture_tiff_bytes {
+    const unsigned char *bytes;
+    uint64_t count;
+    uint64_t position;
+    char message[200];
+};
+
+static inline tmsize_t capture_tiff_read(thandle_t handle, void *buffer, tmsize_t count) {
+    struct capture_tiff_bytes *file = (struct capture_tiff_bytes *)handle;
+    if (count < 0 || file->position >= file->count) return 0;
+    uint64_t rest = file->count - file->position;
+    if ((uint64_t)count > rest) count = (tmsize_t)rest;
+    memcpy(buffer, file->bytes + file->position, (size_t)count);
+    file->position += (uint64_t)count;
+    return count;
+}
+
+static inline tmsize_t capture_tiff_write(thandle_t handle, void *buffer, tmsize_t count) { return -1; }
+
+static inline toff_t capture_tiff_seek(thandle_t handle, toff_t offset, int from) {
+    struct capture_tiff_bytes *file = (struct capture_tiff_bytes *)handle;
+    if (from == SEEK_CUR) offset += file->position;
+    if (from == SEEK_END) offset += file->count;
+    return file->position = offset;
+}
+
+static inline int capture_tiff_close(thandle_t handle) { return 0; }
+
+static inline toff_t capture_tiff_size(thandle_t handle) { return ((struct capture_tiff_bytes *)handle)->count; }
+
+// The handlers receive a va_list, which Swift cannot use. Handlers of one file also keep libtiff from writing to
+// standard error.
+static inline int capture_tiff_error(TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
+    struct capture_tiff_bytes *file = (struct capture_tiff_bytes *)user_data;
+    if (!file->message[0]) vsnprintf(file->message, sizeof file->message, format, list);
+    return 1;
+}
+
+static inline int capture_tiff_warning(TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
+    return 1;
+}
+
+// `file` must live until Close. No single allocation is larger than `memory` bytes.
+static inline TIFF *capture_tiff_open(const struct capture_tiff *table, struct capture_tiff_bytes *file, tmsize_t memory) {
+    TIFFOpenOptions *options = table->OpenOptionsAlloc();
+    if (!options) return NULL;
+    table->OpenOptionsSetMaxSingleMemAlloc(options, memory);
+    table->OpenOptionsSetErrorHandlerExtR(options, capture_tiff_error, file);
+    table->OpenOptionsSetWarningHandlerExtR(options, capture_tiff_warning, file);
+    // "m" keeps libtiff from mapping the file.
+    TIFF *tiff = table->ClientOpenExt(
+        "", "rm", (thandle_t)file, capture_tiff_read, capture_tiff_write, capture_tiff_seek, capture_tiff_close,
+        capture_tiff_size, NULL, NULL, options);
+    table->OpenOptionsFree(options);
+    return tiff;
+}
+
+// TIFFGetField is variadic, and writes as many bits as the tag has: first the tags of 16 bits, then those of 32.
+static inline uint16_t capture_tiff_short(const struct capture_tiff *table, TIFF *tiff, uint32_t tag) {
+    uint16_t value = 0;
+    return table->GetFieldDefaulted(tiff, tag, &value) ? value : 0;
+}
+
+static inline uint32_t capture_tiff_long(const struct capture_tiff *table, TIFF *tiff, uint32_t tag) {
+    uint32_t value = 0;
+    return table->GetField(tiff, tag, &value) ? value : 0;
+}
+
+#endif

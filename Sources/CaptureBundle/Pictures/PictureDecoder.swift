@@ -1,0 +1,78 @@
+import PictureMessages
+import Synchronization
+public import SystemPackage
+
+/// Decodes pictures from outside in `capbundle-decode`, a program in a sandbox that sees neither keys nor paths.
+///
+/// A process serves many pictures. Several threads may use one decoder at the same time: each takes an idle process,
+/// or starts one.
+///
+/// Nothing that a process answers is trusted beyond being a picture: sizes and counts are checked before memory is
+/// taken, and a process that breaks the protocol, dies or takes too long is replaced.
+public final class PictureDecoder: Sendable {
+    /// The seconds that a process may take for one picture.
+    package static let timeLimit = 60.0
+    /// A process is replaced after this many seconds of work, far below its own limit of processor time.
+    private static let secondsOfWork = 100.0
+
+    private let given: FilePath?
+    private let timeLimit: Double
+    private let idle = Mutex<[DecoderProcess]>([])
+
+    /// - Parameter executable: The path of `capbundle-decode`; nil looks beside the running program and then in
+    ///   `../libexec/capbundle` of its folder. The environment variable `CAPBUNDLE_DECODE` takes precedence.
+    public convenience init(executable: FilePath? = nil) {
+        self.init(executable: executable, timeLimit: Self.timeLimit)
+    }
+
+    package init(executable: FilePath?, timeLimit: Double) {
+        given = executable
+        self.timeLimit = timeLimit
+    }
+
+    /// The numbers of the idle processes, for tests.
+    package var idleProcesses: [Int32] { idle.withLock { $0.compactMap(\.number) } }
+
+    /// Asks a process, and returns the parts of its answer.
+    ///
+    /// A process that served before may have been killed from outside meanwhile, so its death counts only if a new
+    /// process dies as well.
+    func ask(
+        _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary? = nil
+    ) throws(PictureFailure) -> [DecodedPart] {
+        guard bytes.count <= PictureLimits.fileBytes else {
+            throw PictureFailure(.tooLarge, "has more than \(PictureLimits.fileBytes >> 20) MiB")
+        }
+        if let process = takeIdle(library) {
+            do throws(PictureFailure) {
+                return try answer(of: process, task, bytes)
+            } catch {
+                guard error.kind == .died else { throw error }
+            }
+        }
+        let program = try DecoderProgram.find(given)
+        return try answer(of: try DecoderProcess(program, library), task, bytes)
+    }
+
+    private func takeIdle(_ library: PictureLibrary?) -> DecoderProcess? {
+        idle.withLock { processes in
+            guard let index = processes.lastIndex(where: { $0.library == library }) else { return nil }
+            return processes.remove(at: index)
+        }
+    }
+
+    private func answer(
+        of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8]
+    ) throws(PictureFailure) -> [DecodedPart] {
+        let result: Result<[DecodedPart], PictureFailure>
+        do throws(PictureFailure) {
+            result = .success(try process.ask(task, bytes, timeLimit: timeLimit))
+        } catch {
+            result = .failure(error)
+        }
+        if process.isUsable && process.secondsOfWork < Self.secondsOfWork {
+            idle.withLock { $0.append(process) }
+        }
+        return try result.get()
+    }
+}

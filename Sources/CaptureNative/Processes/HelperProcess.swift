@@ -1,0 +1,107 @@
+import Glibc
+import Synchronization
+package import SystemPackage
+
+/// A program of ours that answers on its standard output what it reads on its standard input.
+///
+/// It has an empty environment, no other descriptor of ours, and its standard error is discarded. It is killed when
+/// its last owner releases it, and it ends by itself when this process ends, since its input ends then. (The kernel
+/// could kill it with us, but it would do so when the *thread* that started it ends.)
+///
+/// Calls on one helper must not overlap.
+package final class HelperProcess: Sendable {
+    private let socket: FileHandle
+    /// The number of the process; nil after it was reaped.
+    private let child: Mutex<pid_t?>
+
+    /// - Parameter arguments: The words after the program's name.
+    package init(_ program: FilePath, arguments: [String]) throws(NativeError) {
+        var ends: [Int32] = [-1, -1]
+        // One socket serves both directions. Unlike a pipe, writing to it never raises SIGPIPE if we ask for that.
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .system("socketpair") }
+        socket = FileHandle(owning: ends[0])
+        let other = FileHandle(owning: ends[1])
+        var start = ProcessStart(program: program, arguments: [program.lastComponent?.string ?? ""] + arguments)
+        start.input = other
+        start.output = other
+        start.discardsErrors = true
+        start.closesOthers = true
+        child = Mutex(try start.run())
+    }
+
+    deinit { _ = end() }
+
+    package var processNumber: Int32? { child.withLock(\.self) }
+
+    /// Sends all bytes. Throws `ETIMEDOUT` after `deadline` (of `MonotonicClock`), `EPIPE` if the process has ended.
+    package func send(_ bytes: [UInt8], deadline: Double) throws(NativeError) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { raw in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[sent...])
+                return unsafe Glibc.send(
+                    socket.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count >= 0 { sent += count } else { try waitAfterFailure(POLLOUT, deadline, "send") }
+        }
+    }
+
+    /// Receives `count` bytes. Throws as `send` does.
+    package func receive(_ count: Int, deadline: Double) throws(NativeError) -> [UInt8] {
+        try receive(count, as: UInt8.self, deadline: deadline)
+    }
+
+    /// Receives `count` numbers in the byte order of the machine. Throws as `send` does.
+    package func receive<Number: Numeric & BitwiseCopyable>(
+        _ count: Int, as type: Number.Type, deadline: Double
+    ) throws(NativeError) -> [Number] {
+        var numbers = [Number](repeating: 0, count: count)
+        var received = 0
+        while received < count * MemoryLayout<Number>.stride {
+            let done = unsafe numbers.withUnsafeMutableBytes { raw in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[received...])
+                return unsafe recv(socket.descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
+            }
+            if done == 0 { throw .system("recv", EPIPE) }
+            if done > 0 { received += done } else { try waitAfterFailure(POLLIN, deadline, "recv") }
+        }
+        return numbers
+    }
+
+    private func waitAfterFailure(_ event: Int32, _ deadline: Double, _ call: String) throws(NativeError) {
+        if errno == EINTR { return }
+        guard errno == EAGAIN else { throw .system(call, errno == ECONNRESET ? EPIPE : errno) }
+        let rest = deadline - MonotonicClock.seconds
+        guard rest > 0 else { throw .system(call, ETIMEDOUT) }
+        var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
+        unsafe _ = poll(&request, 1, Int32(clamping: Int(rest * 1000) + 1))
+    }
+
+    /// Kills the process, if it still runs, and reaps it.
+    ///
+    /// - Returns: The signal that ended it before, if one did.
+    @discardableResult
+    package func end() -> Int32? {
+        child.withLock { child in
+            guard let number = child else { return nil }
+            child = nil
+            var status: Int32 = 0
+            // A process that has closed its end is about to end by itself, and its own reason is of interest.
+            var code = unsafe waitpid(number, &status, WNOHANG)
+            if code == 0 {
+                kill(-number, SIGKILL)
+                repeat { code = unsafe waitpid(number, &status, 0) } while code < 0 && errno == EINTR
+                return nil
+            }
+            return code == number && status & 0x7f != 0 ? status & 0x7f : nil
+        }
+    }
+}
+
+extension NativeError {
+    /// The time for a call was over.
+    package var isLate: Bool { isErrno(ETIMEDOUT) }
+    /// The other side of a socket or pipe has gone.
+    package var isPeerGone: Bool { isErrno(EPIPE, ECONNRESET) }
+}

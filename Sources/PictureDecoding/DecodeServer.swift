@@ -1,0 +1,74 @@
+import Glibc
+import PictureMessages
+
+/// The main function of `capbundle-decode`: answers requests on standard input until it ends.
+package enum DecodeServer {
+    private static let usage = """
+        capbundle-decode decodes pictures for capbundle, in a sandbox. It is started by capbundle and is not for use by hand.
+        usage: capbundle-decode [tiff] [heif] [--attempt open|connect|exec|fork|write-file|executable-memory]
+        A word loads a library; --attempt tries a forbidden call after the sandbox has closed.
+
+        """
+
+    /// - Parameter arguments: The words of the command line after the name of the program.
+    /// - Returns: The exit code: 0 when the input ended, 64 for a wrong command line, 70 if the sandbox or a library
+    ///   is missing (the answer says which), 74 for input that is not a request.
+    package static func run(_ arguments: [String]) -> Int32 {
+        guard let options = Options(arguments) else {
+            _ = Channel.write(Array(usage.utf8), to: STDERR_FILENO)
+            return 64
+        }
+        guard let decoders = Decoders(options.libraries) else {
+            return stop(DecodingRefusal(.missing, "memory"))
+        }
+        if let missing = decoders.missing {
+            return stop(DecodingRefusal(.missing, "\(missing.fileName) \(missing.debianPackage)"))
+        }
+        decoders.warmUp()
+        if let text = Sandbox.close(decoders.needs) { return stop(DecodingRefusal(.noSandbox, text)) }
+        if let attempt = options.attempt {
+            attempt.run()
+            return 0
+        }
+        guard Channel.send([AnswerPart(.ready, detail: PicturePart.version)]) else { return 0 }
+        return serve(decoders)
+    }
+
+    private static func serve(_ decoders: Decoders) -> Int32 {
+        while let head = Channel.read(PictureRequest.headCount) {
+            guard let request = PictureRequest(head: head) else { return 74 }
+            guard let bytes = Channel.read(request.byteCount) else { return 74 }
+            var parts: [AnswerPart]
+            do throws(DecodingRefusal) {
+                parts = try decoders.answer(request.task, bytes) + [AnswerPart(.end)]
+            } catch {
+                parts = [AnswerPart(error)]
+            }
+            guard Channel.send(parts) else { return 0 }
+        }
+        return 0
+    }
+
+    private static func stop(_ refusal: DecodingRefusal) -> Int32 {
+        _ = Channel.send([AnswerPart(refusal)])
+        return 70
+    }
+
+    private struct Options {
+        var libraries: Set<PictureLibrary> = []
+        var attempt: Sandbox.Attempt?
+
+        init?(_ arguments: [String]) {
+            var rest = arguments[...]
+            while let word = rest.popFirst() {
+                if word == "--attempt" {
+                    guard let name = rest.popFirst(), let attempt = Sandbox.Attempt(rawValue: name) else { return nil }
+                    self.attempt = attempt
+                } else {
+                    guard let library = PictureLibrary(rawValue: word) else { return nil }
+                    libraries.update(with: library)
+                }
+            }
+        }
+    }
+}

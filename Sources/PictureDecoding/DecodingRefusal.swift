@@ -1,0 +1,63 @@
+import PictureMessages
+
+/// Why a picture was not decoded, with a sentence for people in lower case.
+struct DecodingRefusal: Error {
+    let kind: PicturePart.Refusal
+    let text: String
+
+    init(_ kind: PicturePart.Refusal, _ text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    static let tooLarge = DecodingRefusal(
+        .tooLarge,
+        "is larger than \(PictureLimits.side) pixels on a side or \(PictureLimits.decodedBytes >> 20) MiB decoded")
+}
+
+/// A part of an answer with its bytes.
+struct AnswerPart {
+    let head: PicturePart
+    let bytes: [UInt8]
+
+    init(_ kind: PicturePart.Kind, _ bytes: [UInt8] = [], detail: UInt8 = 0, width: Int = 0, height: Int = 0) {
+        self.bytes = bytes
+        head = PicturePart(kind, detail: detail, width: width, height: height, byteCount: bytes.count)
+    }
+
+    init(_ refusal: DecodingRefusal) {
+        self.init(
+            .failure, Array(refusal.text.cut(to: PictureLimits.messageBytes).utf8), detail: refusal.kind.rawValue)
+    }
+}
+
+/// Samples of one channel, in the byte order of the machine.
+struct Samples {
+    let width: Int
+    let height: Int
+    /// The number of bytes of a sample; 4 means floats.
+    let each: Int
+    let bytes: [UInt8]
+
+    var part: AnswerPart { AnswerPart(.samples, bytes, detail: UInt8(each), width: width, height: height) }
+}
+
+/// 8-bit RGB.
+struct Pixels {
+    let width: Int
+    let height: Int
+    let bytes: [UInt8]
+
+    var part: AnswerPart { AnswerPart(.pixels, bytes, width: width, height: height) }
+}
+
+extension String {
+    /// A text of a C library; empty for a null pointer.
+    init(library text: UnsafePointer<CChar>?) {
+        guard let text = unsafe text else {
+            self = ""
+            return
+        }
+        unsafe self = String(cString: text).cut(to: 200)
+    }
+}

@@ -1,0 +1,111 @@
+import CTurboJPEG
+import PictureMessages
+
+/// JPEG by TurboJPEG, in one direction and the other.
+@safe
+final class JPEGDecoder {
+    private let decompressor: tjhandle
+    private let compressor: tjhandle
+
+    /// Nil if memory runs out.
+    init?() {
+        guard let decompressor = unsafe tjInitDecompress(), let compressor = unsafe tjInitCompress() else { return nil }
+        unsafe self.decompressor = unsafe decompressor
+        unsafe self.compressor = unsafe compressor
+    }
+
+    deinit {
+        unsafe tjDestroy(decompressor)
+        unsafe tjDestroy(compressor)
+    }
+
+    /// Uses both directions once. libjpeg-turbo then asks what the processor can do; on some processors it reads
+    /// /proc/cpuinfo for that, so this must happen before the sandbox closes.
+    func warmUp() {
+        let grey = Pixels(width: 16, height: 16, bytes: [UInt8](repeating: 128, count: 16 * 16 * 3))
+        guard let file = try? encode(grey, quality: 90) else { return }
+        _ = try? pixels(file, eighths: 8)
+    }
+
+    /// The samples of a picture of one channel.
+    func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
+        let header = try header(file)
+        guard header.colours == TJCS_GRAY.rawValue else {
+            throw DecodingRefusal(.unsupported, "is a JPEG in colour, and one grey channel was expected")
+        }
+        let bytes = try decode(file, header.width, header.height, TJPF_GRAY, each: 1, isStrict: true)
+        return Samples(width: header.width, height: header.height, each: 1, bytes: bytes)
+    }
+
+    /// 8-bit RGB, reduced to `eighths` eighths of its size: 1, 2, 4 or 8.
+    func pixels(_ file: [UInt8], eighths: Int) throws(DecodingRefusal) -> Pixels {
+        let header = try header(file)
+        guard ![TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(header.colours) else {
+            throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), and RGB or grey was expected")
+        }
+        let (width, height) = ((header.width * eighths + 7) / 8, (header.height * eighths + 7) / 8)
+        let bytes = try decode(file, width, height, TJPF_RGB, each: 3, isStrict: false)
+        return Pixels(width: width, height: height, bytes: bytes)
+    }
+
+    /// A JPEG without metadata.
+    func encode(_ pixels: Pixels, quality: Int) throws(DecodingRefusal) -> [UInt8] {
+        var file: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        defer { unsafe tjFree(file) }
+        // At a high quality, full colour resolution is expected.
+        let subsampling = quality >= 90 ? TJSAMP_444 : TJSAMP_420
+        let code = unsafe pixels.bytes.read { source, _ in
+            unsafe tjCompress2(
+                compressor, source, Int32(pixels.width), 0, Int32(pixels.height), Int32(TJPF_RGB.rawValue), &file,
+                &count, Int32(subsampling.rawValue), Int32(quality), 0)
+        }
+        guard code == 0, let file = unsafe file else {
+            throw DecodingRefusal(
+                .malformed, "cannot be written as JPEG: \(unsafe String(library: tjGetErrorStr2(compressor)))")
+        }
+        return unsafe Array(UnsafeBufferPointer(start: file, count: Int(count)))
+    }
+
+    private func header(_ file: [UInt8]) throws(DecodingRefusal) -> (width: Int, height: Int, colours: UInt32) {
+        var (width, height, subsampling, colours): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        let code = unsafe file.read { bytes, count in
+            unsafe tjDecompressHeader3(decompressor, bytes, UInt(count), &width, &height, &subsampling, &colours)
+        }
+        guard code == 0 || isWarning, width > 0, height > 0, colours >= 0 else { throw damage() }
+        let side = Int32(PictureLimits.side)
+        guard width <= side, height <= side else { throw .tooLarge }
+        return (Int(width), Int(height), UInt32(colours))
+    }
+
+    private func decode(
+        _ file: [UInt8], _ width: Int, _ height: Int, _ format: TJPF, each: Int, isStrict: Bool
+    ) throws(DecodingRefusal) -> [UInt8] {
+        guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }
+        return try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
+            let code = unsafe file.read { bytes, size in
+                unsafe tjDecompress2(
+                    decompressor, bytes, UInt(size), target, Int32(width), 0, Int32(height), Int32(format.rawValue),
+                    Int32(TJFLAG_LIMITSCANS))
+            }
+            guard code == 0 || (isWarning && !isStrict && !isDamage) else { throw damage() }
+        }
+    }
+
+    private var text: String { unsafe String(library: tjGetErrorStr2(decompressor)) }
+
+    private var isWarning: Bool { unsafe tjGetErrorCode(decompressor) == Int32(TJERR_WARNING.rawValue) }
+
+    /// Whether pixels are missing or wrong. Other warnings are common in photos of real cameras, for example a few
+    /// bytes too many before a marker.
+    private var isDamage: Bool {
+        let text = text
+        return text.hasPrefix("Premature end") || (text.hasPrefix("Corrupt") && !text.contains("extraneous"))
+    }
+
+    private func damage() -> DecodingRefusal {
+        let text = text
+        if text.hasPrefix("Insufficient memory") || text.contains("Memory allocation failure") { return .tooLarge }
+        return DecodingRefusal(.malformed, "is a damaged JPEG: \(text)")
+    }
+}

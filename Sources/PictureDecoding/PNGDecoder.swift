@@ -1,0 +1,117 @@
+import CSpng
+import PictureMessages
+
+/// PNG by libspng.
+enum PNGDecoder {
+    /// The samples of a grey picture of 8 or 16 bits.
+    static func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
+        try unsafe file.read { bytes, count throws(DecodingRefusal) in
+            let context = try unsafe Context(bytes, count)
+            let header = context.header
+            guard header.color_type == UInt8(SPNG_COLOR_TYPE_GRAYSCALE.rawValue), header.bit_depth >= 8 else {
+                throw DecodingRefusal(
+                    .unsupported,
+                    "is a PNG of \(kind(header)), and one grey channel of 8 or 16 bits was expected")
+            }
+            let each = header.bit_depth == 16 ? 2 : 1
+            return Samples(
+                width: Int(header.width), height: Int(header.height), each: each,
+                bytes: try context.decode(SPNG_FMT_PNG, each: each))
+        }
+    }
+
+    static func pixels(_ file: [UInt8]) throws(DecodingRefusal) -> Pixels {
+        try unsafe file.read { bytes, count throws(DecodingRefusal) in
+            let context = try unsafe Context(bytes, count)
+            return Pixels(
+                width: Int(context.header.width), height: Int(context.header.height),
+                bytes: try context.decode(SPNG_FMT_RGB8, each: 3))
+        }
+    }
+
+    private static func kind(_ header: spng_ihdr) -> String {
+        let colour =
+            switch UInt32(header.color_type) {
+            case SPNG_COLOR_TYPE_GRAYSCALE.rawValue: "grey"
+            case SPNG_COLOR_TYPE_TRUECOLOR.rawValue: "RGB"
+            case SPNG_COLOR_TYPE_INDEXED.rawValue: "a palette"
+            case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA.rawValue: "grey with transparency"
+            default: "RGB with transparency"
+            }
+        return "\(header.bit_depth)-bit \(colour)"
+    }
+
+    static func encode(width: Int, height: Int, rgb: [UInt8]) throws(DecodingRefusal) -> [UInt8] {
+        guard let context = unsafe spng_ctx_new(Int32(SPNG_CTX_ENCODER.rawValue)) else { throw .tooLarge }
+        defer { unsafe spng_ctx_free(context) }
+        var header = spng_ihdr()
+        header.width = UInt32(width)
+        header.height = UInt32(height)
+        header.bit_depth = 8
+        header.color_type = UInt8(SPNG_COLOR_TYPE_TRUECOLOR.rawValue)
+        unsafe spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1)
+        unsafe spng_set_ihdr(context, &header)
+        let code = unsafe rgb.read { pixels, count in
+            unsafe spng_encode_image(
+                context, pixels, count, Int32(SPNG_FMT_PNG.rawValue), Int32(SPNG_ENCODE_FINALIZE.rawValue))
+        }
+        var count = 0
+        var result: Int32 = 0
+        guard code == 0, let bytes = unsafe spng_get_png_buffer(context, &count, &result) else {
+            throw DecodingRefusal(
+                .malformed, "cannot be written as PNG: \(unsafe String(library: spng_strerror(code)))")
+        }
+        defer { unsafe free(bytes) }
+        return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}
+
+/// A file that libspng has opened and whose header was checked.
+@safe
+private final class Context {
+    let header: spng_ihdr
+    private let context: OpaquePointer
+
+    /// The bytes must live as long as the context.
+    init(_ bytes: UnsafePointer<UInt8>, _ count: Int) throws(DecodingRefusal) {
+        guard let context = unsafe spng_ctx_new(0) else { throw .tooLarge }
+        var header = spng_ihdr()
+        do throws(DecodingRefusal) {
+            // Sides above the limits are our own refusal, so libspng's limit is its largest.
+            unsafe spng_set_chunk_limits(context, 1 << 20, 1 << 22)
+            try Context.check(unsafe spng_set_png_buffer(context, bytes, count))
+            try Context.check(unsafe spng_get_ihdr(context, &header))
+        } catch {
+            unsafe spng_ctx_free(context)
+            throw error
+        }
+        unsafe self.context = unsafe context
+        self.header = header
+    }
+
+    deinit { unsafe spng_ctx_free(context) }
+
+    func decode(_ format: spng_format, each: Int) throws(DecodingRefusal) -> [UInt8] {
+        guard let count = PictureLimits.bytes(width: Int(header.width), height: Int(header.height), each: each) else {
+            throw .tooLarge
+        }
+        var expected = 0
+        try Self.check(unsafe spng_decoded_image_size(context, Int32(format.rawValue), &expected))
+        guard expected == count else {
+            throw DecodingRefusal(.malformed, "is a PNG whose size is not that of its rows")
+        }
+        let pixels = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
+            try Self.check(unsafe spng_decode_image(context, target, count, Int32(format.rawValue), 0))
+        }
+        // The chunks behind the picture, up to the end mark, show that the file is whole.
+        try Self.check(unsafe spng_decode_chunks(context))
+        return pixels
+    }
+
+    private static func check(_ code: Int32) throws(DecodingRefusal) {
+        guard code != 0 else { return }
+        let text = unsafe String(library: spng_strerror(code))
+        let isMemory = code == SPNG_EMEM.rawValue
+        throw DecodingRefusal(isMemory ? .tooLarge : .malformed, "is a damaged PNG: \(text)")
+    }
+}

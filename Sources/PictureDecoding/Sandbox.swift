@@ -1,0 +1,50 @@
+import CSandbox
+import Glibc
+
+/// What this process may do while it decodes: read descriptor 0, write descriptor 1, use memory.
+enum Sandbox {
+    /// 2 GiB of addresses: the file, the decoded picture, the coefficients of a progressive JPEG, and the libraries.
+    private static let memoryLimit: UInt = 2 << 30
+    /// The tools end a process long before (`PictureDecoder`); this limit holds when they were killed.
+    private static let processorSeconds: UInt = 600
+
+    /// Allows what only some libraries need.
+    struct Needs {
+        var threads = false
+        var seeks = false
+    }
+
+    /// Sets the limits and the filter of system calls, for good.
+    ///
+    /// - Returns: A text about what the kernel refused; nil if the sandbox is closed.
+    static func close(_ needs: Needs) -> String? {
+        guard capture_give_up_privileges() == 0 else { return "no_new_privs: \(systemText(errno))" }
+        guard capture_limit_memory(memoryLimit) == 0, capture_limit_processor_time(processorSeconds) == 0,
+            capture_limit_files() == 0
+        else { return "setrlimit: \(systemText(errno))" }
+        let code = capture_close_sandbox(needs.threads ? 1 : 0, needs.seeks ? 1 : 0)
+        return code == 0 ? nil : "seccomp: \(systemText(code))"
+    }
+
+    private static func systemText(_ code: Int32) -> String { unsafe String(library: strerror(code)) }
+
+    /// The calls that the sandbox forbids, for its test.
+    enum Attempt: String {
+        case open, connect, exec, fork
+        case writeFile = "write-file"
+        case executableMemory = "executable-memory"
+
+        /// Tries the call. It does not return if the sandbox holds.
+        func run() {
+            switch self {
+            case .open: unsafe _ = Glibc.open("/etc/passwd", O_RDONLY)
+            case .connect: _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            case .exec: capture_attempt_exec()
+            case .fork: capture_attempt_fork()
+            case .writeFile: unsafe _ = Glibc.creat("written", 0o600)
+            case .executableMemory:
+                unsafe _ = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// The limits that the tools and `capbundle-decode` share.
+package enum PictureLimits {
+    /// The maximum number of samples or pixels on one side.
+    package static let side = 1 << 14
+    /// The maximum number of bytes of a file.
+    package static let fileBytes = 1 << 28
+    /// The maximum number of bytes of decoded samples or pixels.
+    package static let decodedBytes = 1 << 28
+    /// The maximum number of bytes of a block of metadata inside a file (EXIF, XMP).
+    package static let metadataBytes = 1 << 24
+    /// The maximum number of bytes of a message.
+    package static let messageBytes = 1 << 12
+
+    /// The number of bytes of a picture; nil if it is above a limit or a number is not positive.
+    package static func bytes(width: Int, height: Int, each: Int) -> Int? {
+        guard (1...side).contains(width), (1...side).contains(height), (1...16).contains(each) else { return nil }
+        // At most 2^14 · 2^14 · 16 = 2^32.
+        let count = width * height * each
+        return count <= decodedBytes ? count : nil
+    }
+}

@@ -1,0 +1,126 @@
+/// The head of a part of an answer of `capbundle-decode`; `byteCount` bytes follow it.
+///
+/// An answer is a list of parts that ends with `end` or `failure`. A new process first sends a part `ready`, or
+/// `failure` and nothing more. A head has 24 bytes, with numbers in little-endian order: `CBA1`; kind and detail, one
+/// byte each; two zeros; width and height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
+package struct PicturePart: Hashable, Sendable {
+    package enum Kind: UInt8, Sendable {
+        /// The process is in its sandbox; `detail` is the version of these messages.
+        case ready = 1
+        /// Samples in the byte order of the machine, row-major; `detail` is their number of bytes (4: floats).
+        case samples
+        /// 8-bit RGB, row-major.
+        case pixels
+        /// A whole JPEG or PNG file; the sizes are those of its picture.
+        case file
+        case exif
+        case xmp
+        /// The XMP of the depth picture of a HEIF file.
+        case depthXMP
+        /// The sizes of the depth picture of a HEIF file, and three numbers in its bytes: see `HEIFDepthFacts`.
+        case depthFacts
+        /// The sizes of the photo of a HEIF file, as it is coded.
+        case coded
+        /// The text says what was wrong; `detail` is a `Refusal`.
+        case failure
+        case end
+    }
+
+    package enum Refusal: UInt8, Sendable {
+        case malformed = 1, unsupported, tooLarge
+        /// The text is the name of the library, a space, and the Debian package that has it.
+        case missing
+        /// The kernel refused the sandbox, so nothing was decoded.
+        case noSandbox
+    }
+
+    package let kind: Kind
+    package var detail: UInt8 = 0
+    package var width = 0
+    package var height = 0
+    package var byteCount = 0
+
+    package static let version: UInt8 = 1
+    package static let headCount = 24
+    private static let mark: [UInt8] = Array("CBA1".utf8)
+
+    package init(_ kind: Kind, detail: UInt8 = 0, width: Int = 0, height: Int = 0, byteCount: Int = 0) {
+        self.kind = kind
+        self.detail = detail
+        self.width = width
+        self.height = height
+        self.byteCount = byteCount
+    }
+
+    package var head: [UInt8] {
+        var bytes = Self.mark + [kind.rawValue, detail, 0, 0]
+        bytes.append(number: width, bytes: 4)
+        bytes.append(number: height, bytes: 4)
+        bytes.append(number: byteCount, bytes: 8)
+        return bytes
+    }
+
+    /// Reads a head; nil if it is not one, or names more bytes than a part of its kind may have.
+    package init?(head: [UInt8]) {
+        guard head.count == Self.headCount, head.starts(with: Self.mark), head[6] == 0, head[7] == 0, head[23] == 0,
+            let kind = Kind(rawValue: head[4])
+        else { return nil }
+        self.init(
+            kind, detail: head[5], width: head.number(at: 8, bytes: 4), height: head.number(at: 12, bytes: 4),
+            byteCount: head.number(at: 16, bytes: 7))
+        guard hasPossibleCount else { return nil }
+    }
+
+    private var hasPossibleCount: Bool {
+        switch kind {
+        case .samples:
+            [1, 2, 4].contains(detail)
+                && byteCount == PictureLimits.bytes(width: width, height: height, each: Int(detail))
+        case .pixels: byteCount == PictureLimits.bytes(width: width, height: height, each: 3)
+        case .file: byteCount <= PictureLimits.decodedBytes
+        case .exif, .xmp, .depthXMP: byteCount <= PictureLimits.metadataBytes
+        case .depthFacts: byteCount == HEIFDepthFacts.byteCount
+        case .failure: byteCount <= PictureLimits.messageBytes && Refusal(rawValue: detail) != nil
+        case .ready, .coded, .end: byteCount == 0
+        }
+    }
+}
+
+/// What a HEIF file says about its depth picture (the SEI message "depth representation information" of HEVC).
+package struct HEIFDepthFacts: Hashable, Sendable {
+    /// How a code stands for a depth.
+    package enum Representation: UInt8, Sendable {
+        case unknown, uniformInverseZ, uniformDisparity, uniformZ, nonuniformDisparity
+    }
+
+    package var representation = Representation.unknown
+    package var minimum: Double?
+    package var maximum: Double?
+
+    static let byteCount = 24
+
+    package init() {}
+
+    /// The representation, and for each number a byte that is 1 if the file has it and its bits.
+    package var bytes: [UInt8] {
+        var bytes = [representation.rawValue]
+        for number in [minimum, maximum] {
+            bytes.append(number == nil ? 0 : 1)
+            let bits = (number ?? 0).bitPattern
+            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: bits >> (8 * UInt64(index)))) }
+        }
+        return bytes + [UInt8](repeating: 0, count: Self.byteCount - bytes.count)
+    }
+
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount, let representation = Representation(rawValue: bytes[0]) else { return nil }
+        self.representation = representation
+        minimum = Self.number(bytes[1..<10])
+        maximum = Self.number(bytes[10..<19])
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Double? {
+        guard bytes.first == 1 else { return nil }
+        return Double(bitPattern: bytes.dropFirst().reversed().reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}

@@ -1,0 +1,7 @@
+import Glibc
+import PictureDecoding
+
+@main
+enum CapbundleDecodeCommand {
+    static func main() { exit(DecodeServer.run(Array(CommandLine.arguments.dropFirst()))) }
+}

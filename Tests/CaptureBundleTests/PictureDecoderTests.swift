@@ -1,0 +1,117 @@
+import CaptureBundle
+import CaptureTestSupport
+import Testing
+
+/// What comes back from the real `capbundle-decode`.
+struct PictureDecoderTests {
+    let decoder = PictureDecoder()
+
+    @Test func givesTheSamplesOfA16BitPNG() throws {
+        let samples: [UInt16] = [0, 1, 255, 256, 65534, 65535]
+        let grid = try decoder.samples(PictureFiles.png(width: 3, height: 2, samples), .png)
+        #expect(grid.size == DepthSize(width: 3, height: 2))
+        #expect(grid.uint16 == samples)
+    }
+
+    @Test func givesTheSamplesOfAn8BitPNG() throws {
+        let file = PictureFiles.png(width: 2, height: 2, bits: 8, colour: 0, rows: [[0, 1], [2, 255]])
+        #expect(try decoder.samples(file, .png).uint8 == [0, 1, 2, 255])
+    }
+
+    @Test func givesTheFloatsOfAnOpenEXR() throws {
+        let samples: [Float] = [0, 1.5, -0.0, .infinity, 0.1, .leastNonzeroMagnitude]
+        let grid = try decoder.samples(PictureFiles.exr(width: 2, height: 3, samples, channel: "R"), .openEXR)
+        #expect(grid.float32?.map(\.bitPattern) == samples.map(\.bitPattern))
+    }
+
+    @Test func givesHalfFloatsAsTheSameFloats() throws {
+        // One of each kind: zero, least subnormal, 1, 1/3, largest, infinity, NaN, negative.
+        let halves: [UInt16] = [0, 1, 0x3c00, 0x3555, 0x7bff, 0x7c00, 0x7e00, 0xc000]
+        let grid = try decoder.samples(PictureFiles.exr(width: 4, height: 2, halves: halves), .openEXR)
+        let floats = try #require(grid.float32)
+        for (half, float) in zip(halves, floats) {
+            let expected = Float(Float16(bitPattern: half))
+            #expect(float.bitPattern == expected.bitPattern || (float.isNaN && expected.isNaN))
+        }
+    }
+
+    @Test func keepsEveryPixelThroughPNG() throws {
+        let image = try #require(PixelImage.pattern(width: 37, height: 21))
+        #expect(try decoder.pixels(decoder.png(image), .png) == image)
+    }
+
+    @Test func keepsAJPEGCloseAndReducesIt() throws {
+        let image = try #require(PixelImage.pattern(width: 64, height: 40))
+        let file = try decoder.jpeg(image, quality: 95)
+        #expect(try decoder.pixels(file, .jpeg).distance(to: image) < 4)
+        for eighths in [1, 2, 4] {
+            let small = try decoder.pixels(file, .jpeg, eighths: eighths)
+            #expect(small.width == 8 * eighths && small.height == 5 * eighths)
+        }
+    }
+
+    /// A mark in one corner must appear where a viewer that knows the orientation shows it.
+    @Test(arguments: zip(1...8, [(0, 0), (1, 0), (1, 1), (0, 1), (0, 0), (1, 0), (1, 1), (0, 1)]))
+    func turnsThumbnailsUpright(_ orientation: Int, _ corner: (Int, Int)) throws {
+        var image = try #require(PixelImage(width: 64, height: 32, rgb: [UInt8](repeating: 0, count: 64 * 32 * 3)))
+        for row in 0..<16 {
+            for column in 0..<32 * 3 { image.rgb[row * 64 * 3 + column] = 255 }
+        }
+        let thumbnail = try decoder.thumbnail(decoder.jpeg(image, quality: 95), orientation: orientation, quality: 95)
+        let upright = try decoder.pixels(thumbnail, .jpeg)
+        #expect((upright.width, upright.height) == (orientation < 5 ? (8, 4) : (4, 8)))
+        for (x, y) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let offset = (y * (upright.height - 1) * upright.width + x * (upright.width - 1)) * 3
+            #expect((upright.rgb[offset] > 128) == ((x, y) == corner))
+        }
+    }
+
+    @Test func namesWhatAPNGIsInsteadOfOneGreyChannel() throws {
+        let colour = try decoder.png(#require(PixelImage.pattern(width: 4, height: 4)))
+        let failure = #expect(throws: PictureFailure.self) { try decoder.samples(colour, .png) }
+        #expect(failure?.kind == .unsupported)
+        #expect(failure?.message == "is a PNG of 8-bit RGB, and one grey channel of 8 or 16 bits was expected")
+    }
+
+    @Test func namesTheChannelsOfAnOpenEXRWithSeveral() throws {
+        let each = [UInt8](repeating: 0, count: 4)
+        let file = PictureFiles.exr(
+            width: 1, height: 2, channels: ["B", "G", "R"], pixelType: 2, each: [each, each])
+        let failure = #expect(throws: PictureFailure.self) { try decoder.samples(file, .openEXR) }
+        #expect(failure?.kind == .unsupported)
+        #expect(failure?.message == "is an OpenEXR file of 3 channels (B, G, R), and one was expected")
+    }
+
+    @Test func refusesAColourJPEGAsSamples() throws {
+        let colour = try decoder.jpeg(#require(PixelImage.pattern(width: 16, height: 16)), quality: 90)
+        let failure = #expect(throws: PictureFailure.self) { try decoder.samples(colour, .jpeg) }
+        #expect(failure?.kind == .unsupported)
+    }
+}
+
+extension SampleGrid {
+    var uint8: [UInt8]? { if case .uint8(let values) = values { values } else { nil } }
+    var uint16: [UInt16]? { if case .uint16(let values) = values { values } else { nil } }
+    var float32: [Float]? { if case .float32(let values) = values { values } else { nil } }
+}
+
+extension PixelImage {
+    /// A smooth picture in which every row and column differs.
+    static func pattern(width: Int, height: Int) -> PixelImage? {
+        var rgb: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width {
+                rgb.append(UInt8(x * 255 / width))
+                rgb.append(UInt8(y * 255 / height))
+                rgb.append(UInt8((x + y) * 255 / (width + height)))
+            }
+        }
+        return PixelImage(width: width, height: height, rgb: rgb)
+    }
+
+    /// The mean absolute difference of the bytes.
+    func distance(to other: PixelImage) -> Double {
+        guard (width, height) == (other.width, other.height) else { return .infinity }
+        return Double(zip(rgb, other.rgb).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(rgb.count)
+    }
+}

@@ -54,6 +54,8 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 extension BundleError.Code {
     // Failures of an operation rather than of a bundle. Spec/command-line.md assigns an exit code to each.
     public static let rawCapture = Self("raw.capture")
+    /// No layout fits a raw capture, or it is an export that cannot be packed; also a note: which layout was taken.
+    public static let rawLayout = Self("raw.layout")
     public static let noNames = Self("names.none")
     public static let rawClash = Self("raw.clash")
     public static let inputUnreadable = Self("input.unreadable")

@@ -49,7 +49,7 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
             return
         }
         switch error.code {
-        case .rawCapture: self = .rawCapture
+        case .rawCapture, .rawLayout: self = .rawCapture
         case .inputUnreadable, .entryAbsent: self = .noInput
         case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
         case .inputOutput: self = .inputOutput

@@ -14,6 +14,8 @@ struct RawFrame: Sendable {
     /// The app's own files about the frame and the scan, which `--keep-source` carries besides the depth file.
     var carried: [FilePath] = []
     var facts = FrameFacts()
+    /// Why this frame cannot be packed, such as a file of the app that is broken. The other frames still can be.
+    var problem: BundleError?
 
     /// A depth file and what its layout says about it.
     struct DepthFile: Sendable {
@@ -51,8 +53,10 @@ struct CameraIntrinsics: Hashable, Sendable {
     var fy: Double
     var cx: Double
     var cy: Double
-    var width: Int
-    var height: Int
+    /// The size of the picture for which the numbers are; nil if the layout does not say it. Then they are for the
+    /// photo as it is. A photo of another size was scaled or cut since, and these are not its numbers.
+    var width: Int?
+    var height: Int?
 }
 
 /// Camera to world, in metres: 16 numbers, row-major. The camera's axes are x right, y up, z backwards.

@@ -1,0 +1,136 @@
+import SystemPackage
+
+/// "All Data" of 3D Scanner App: `info.json`, and for frame N `frame_N.json`, `depth_N.png`, `conf_N.png` and, for some,
+/// `frame_N.jpg` (Spec/raw-captures.md section 2.2).
+struct ScannerAppLayout: RawLayout {
+    static let name = "3d-scanner-app"
+    static let words = "a 3D Scanner App export"
+
+    private static let infoFile: FilePath = "info.json"
+    private static let infoLimit = 1 << 20
+    private static let frameLimit = 64 << 10
+
+    static func evidence(in tree: RawTree) -> String? {
+        guard tree.holds(infoFile), let frame = tree.names().first(where: { digits(of: $0) != nil }) else { return nil }
+        return "\(infoFile), \(frame)"
+    }
+
+    static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
+        let names = tree.names()
+        let held = Set(names)
+        let numbers = names.compactMap(digits)
+        try FrameCount.check(numbers.count, in: tree)
+        let frames = numbers.map { frame($0, held: held, tree: tree) }
+            .sorted { ($0.frame.number ?? 0) < ($1.frame.number ?? 0) }
+        return try RawExport(frames: dated(frames), app: app(tree))
+    }
+
+    /// The digits in `frame_00003.json`; nil for another name.
+    private static func digits(of name: FilePath.Component) -> String? {
+        guard let digits = name.string.rest(after: "frame_")?.rest(before: ".json"), digits.isFrameNumber else {
+            return nil
+        }
+        return digits
+    }
+
+    private static func app(_ tree: RawTree) throws(BundleError) -> String {
+        let info = try ExportObject(reading: infoFile, in: tree, limit: infoLimit)
+        guard let version = info["appVersionString"]?.text, version.isVersion else { return "3D Scanner App" }
+        return "3D Scanner App \(version)"
+    }
+}
+
+// MARK: - One frame
+
+extension ScannerAppLayout {
+    /// A frame and what its file says about the time.
+    private struct Timed {
+        var frame: RawFrame
+        /// Seconds by the clock of the device, which began when the device was started.
+        var uptime: Double?
+        /// Seconds since 1970 of the last position fix, which is earlier than the frame or at the same time.
+        var fix: Double?
+    }
+
+    private static func frame(_ digits: String, held: Set<FilePath.Component>, tree: RawTree) -> Timed {
+        func path(_ name: String) -> FilePath? {
+            FilePath.Component(name).flatMap { held.contains($0) ? FilePath(root: nil, components: $0) : nil }
+        }
+        let json = FilePath("frame_\(digits).json")
+        var timed = Timed(frame: RawFrame(name: digits, number: Int(digits), photo: path("frame_\(digits).jpg")))
+        timed.frame.depth = path("depth_\(digits).png").map { RawFrame.DepthFile(path: $0, scale: "0.001") }
+        timed.frame.confidence = path("conf_\(digits).png")
+        timed.frame.carried = [json, infoFile]
+        do {
+            let object = try ExportObject(reading: json, in: tree, limit: frameLimit)
+            timed.uptime = try time("time", object)
+            timed.frame.facts.intrinsics = try intrinsics(object)
+            timed.frame.facts.pose = try object.numbers("cameraPoseARFrame", count: 16).map {
+                matrix throws(BundleError) in try object.pose(matrix, name: "cameraPoseARFrame")
+            }
+            if case .bool(true) = object["hasGPS"] {
+                timed.fix = try time("gpsTime", object)
+                timed.frame.facts.location = try location(object)
+            }
+        } catch {
+            timed.frame.problem = error
+        }
+        return timed
+    }
+
+    /// Seconds, from 0 to the end of the year 9999.
+    private static func time(_ name: String, _ object: ExportObject) throws(BundleError) -> Double? {
+        guard let seconds = try object.number(name) else { return nil }
+        guard (0...253_402_300_799).contains(seconds) else {
+            throw object.wrong("\(name) is \(seconds), expected seconds")
+        }
+        return seconds
+    }
+
+    /// `intrinsics` is a row-major matrix in pixels of the photo, whose size is not in the file.
+    private static func intrinsics(_ object: ExportObject) throws(BundleError) -> CameraIntrinsics? {
+        guard let k = try object.numbers("intrinsics", count: 9) else { return nil }
+        guard k[1] == 0, k[3] == 0, k[6] == 0, k[7] == 0, k[8] == 1 else {
+            throw object.wrong("intrinsics are not a row-major matrix fx, 0, cx, 0, fy, cy, 0, 0, 1")
+        }
+        return try object.camera(fx: k[0], fy: k[4], cx: k[2], cy: k[5], size: nil)
+    }
+
+    /// The members of our `location`, with the digits of the file. A negative accuracy means that the system did not know
+    /// the value (Apple: CLLocation).
+    private static func location(_ object: ExportObject) throws(BundleError) -> JSONValue? {
+        func isKnown(_ accuracy: String) throws(BundleError) -> Bool {
+            try object.number(accuracy).map { $0 >= 0 } ?? true
+        }
+        guard try isKnown("horizontalAccuracy") else { return nil }
+        let location = JSONValue.members([
+            "latitude": object["latitude"], "longitude": object["longitude"],
+            "altitude": try isKnown("verticalAccuracy") ? object["altitude"] : nil,
+            "accuracy": object["horizontalAccuracy"],
+        ])
+        do { _ = try GeoPosition(location) } catch { throw object.wrong("the position: \(error.message)") }
+        return location
+    }
+}
+
+// MARK: - Time
+
+extension ScannerAppLayout {
+    /// Gives each frame its time. A fix is never early, so the largest difference between a fix and the device's clock is
+    /// the best estimate of what the device's clock needs to become the time.
+    private static func dated(_ frames: [Timed]) -> [RawFrame] {
+        let offset = frames.compactMap { frame in frame.fix.flatMap { fix in frame.uptime.map { fix - $0 } } }.max()
+        let start = frames.lazy.compactMap(\.uptime).first
+        return frames.map { timed in
+            var frame = timed.frame
+            guard let uptime = timed.uptime, let start else { return frame }
+            if let offset {
+                let time = CaptureTime(milliseconds: Int(((uptime + offset) * 1000).rounded(.down)))
+                frame.facts.clock = time.map { .time($0.description) } ?? .none
+            } else {
+                frame.facts.clock = .elapsed(uptime - start)
+            }
+            return frame
+        }
+    }
+}

@@ -19,8 +19,8 @@ package struct JPEGStructure: Equatable {
     }
 
     package struct PhotoSize: Equatable, CustomStringConvertible {
-        let width: Int
-        let height: Int
+        package let width: Int
+        package let height: Int
 
         package var description: String { "\(width)x\(height)" }
     }

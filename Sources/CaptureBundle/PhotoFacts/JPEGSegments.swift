@@ -1,0 +1,92 @@
+import CaptureNative
+
+/// The segments of one JPEG image and its true end (ITU-T T.81 annex B). Reading stops where the image is broken.
+struct JPEGSegments {
+    /// A marker with its data.
+    struct Segment {
+        let marker: UInt8
+        /// The range in the file from the 0xff byte to the end of the data.
+        let range: Range<Int>
+
+        /// The range of the data, after marker and length.
+        var data: Range<Int> { (range.lowerBound + 4)..<range.upperBound }
+    }
+
+    /// The offset of the start-of-image marker.
+    let start: Int
+    /// All segments, in file order: tables and application data before the first scan, and what follows between scans.
+    private(set) var segments: [Segment] = []
+    /// The offset of the first start-of-scan marker.
+    private(set) var scan: Int?
+    /// The offset after the end-of-image marker; nil if the image is broken or cut short.
+    private(set) var end: Int?
+
+    /// The maximum number of segments. A file of 4 GiB in segments of 64 KiB stays below it.
+    private static let limit = 1 << 16
+    private static let mark: [UInt8] = [0xff]
+
+    /// Reads the image that begins at `start`, up to its end or to the first broken segment; nil if it does not begin
+    /// with a start marker.
+    init?(_ bytes: [UInt8], at start: Int = 0) {
+        guard start >= 0, start <= bytes.count - 4, bytes[start] == 0xff, bytes[start + 1] == 0xd8 else { return nil }
+        self.start = start
+        var position = start + 2
+        while let (marker, place) = Self.marker(in: bytes, at: position), segments.count < Self.limit {
+            if marker == 0xd9 {
+                if scan != nil { end = place + 2 }
+                return
+            }
+            guard marker >= 0xc0, !(0xd0...0xd8).contains(marker), place + 4 <= bytes.count else { return }
+            let length = Int(bytes[place + 2]) << 8 | Int(bytes[place + 3])
+            guard length >= 2, place + 2 + length <= bytes.count else { return }
+            segments.append(Segment(marker: marker, range: place..<(place + 2 + length)))
+            position = place + 2 + length
+            if marker == 0xda {
+                scan = scan ?? place
+                guard let end = Self.endOfScan(in: bytes, from: position) else { return }
+                position = end
+            }
+        }
+    }
+
+    /// Whether the image has a scan and an end marker, and everything before that is in segments.
+    var isWhole: Bool { end != nil }
+
+    /// The segments before the first scan with this marker whose data begin with `start`.
+    func segments(_ marker: UInt8, beginningWith start: [UInt8], in bytes: [UInt8]) -> [Segment] {
+        segments.filter {
+            $0.marker == marker && $0.range.lowerBound < scan ?? .max && bytes[$0.data].starts(with: start)
+        }
+    }
+
+    /// The size in the first frame header; nil if there is none or a side is 0.
+    func size(in bytes: [UInt8]) -> JPEGStructure.PhotoSize? {
+        let frames: Set<UInt8> = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]
+        guard let frame = segments.first(where: { frames.contains($0.marker) }), frame.data.count >= 5 else {
+            return nil
+        }
+        let sides = bytes[frame.data].dropFirst().prefix(4).map(Int.init)
+        let (height, width) = (sides[0] << 8 | sides[1], sides[2] << 8 | sides[3])
+        return width * height > 0 ? .init(width: width, height: height) : nil
+    }
+
+    /// The marker at a position, after any fill bytes, and the place of its 0xff byte.
+    private static func marker(in bytes: [UInt8], at position: Int) -> (UInt8, Int)? {
+        guard position < bytes.count, bytes[position] == 0xff else { return nil }
+        var position = position
+        while position + 1 < bytes.count, bytes[position + 1] == 0xff { position += 1 }
+        guard position + 1 < bytes.count, bytes[position + 1] != 0 else { return nil }
+        return (bytes[position + 1], position)
+    }
+
+    /// The place of the first marker that does not belong to the scan's data.
+    private static func endOfScan(in bytes: [UInt8], from start: Int) -> Int? {
+        var position = start
+        while let mark = ByteSearch.first(mark, in: bytes.span, from: position), mark + 1 < bytes.count {
+            let marker = bytes[mark + 1]
+            if marker != 0 && marker != 0xff && !(0xd0...0xd7).contains(marker) { return mark }
+            position = mark + (marker == 0xff ? 1 : 2)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+/// The images that follow the first one in a JPEG file: a gain map, disparity, a matte (MPF, CIPA DC-007).
+enum MultiPictureIndex {
+    private static let header = Array("MPF\0".utf8)
+    private static let entriesTag = 0xb002
+    private static let entryLength = 16
+    /// The maximum number of images that are looked at.
+    private static let limit = 64
+
+    /// The ranges of the images after the first, in file order, by the index in the first image's APP2 segment.
+    ///
+    /// The entry of the first image is ignored: devices write wrong sizes there. An entry that does not point to a JPEG
+    /// within the file is left out.
+    static func images(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>] {
+        guard let segment = first.segments(0xe2, beginningWith: header, in: jpeg).first else { return [] }
+        // Offsets count from the TIFF header of the index.
+        let base = segment.data.lowerBound + header.count
+        guard let tiff = TIFFStructure(Array(jpeg[base..<segment.data.upperBound])),
+            let entry = tiff.directory(at: tiff.firstDirectory)?[entriesTag], let value = entry.value
+        else { return [] }
+        let starts = stride(from: value.lowerBound, to: value.upperBound, by: entryLength).dropFirst().prefix(limit)
+        return starts.compactMap { start in
+            guard let size = tiff.number(at: start + 4, length: 4), let offset = tiff.number(at: start + 8, length: 4),
+                size >= 4, offset > 0, base + offset + size <= jpeg.count,
+                jpeg[base + offset] == 0xff, jpeg[base + offset + 1] == 0xd8
+            else { return nil }
+            return (base + offset)..<(base + offset + size)
+        }
+    }
+
+    /// The images of a file, found by walking from each end marker to the next start marker; zero bytes between them are
+    /// skipped.
+    ///
+    /// - Returns: The images that are whole, and the offset after the last of them and the zeros behind it.
+    static func walk(_ jpeg: [UInt8]) -> (images: [JPEGSegments], end: Int) {
+        var images: [JPEGSegments] = []
+        var position = 0
+        while images.count < limit, let image = JPEGSegments(jpeg, at: position), let end = image.end {
+            images.append(image)
+            position = end
+            while position < jpeg.count, jpeg[position] == 0 { position += 1 }
+        }
+        return (images, position)
+    }
+}

@@ -1,0 +1,133 @@
+/// What a photo's EXIF says about the capture (CIPA DC-008).
+package struct PhotoFacts: Sendable {
+    package private(set) var make: String?
+    package private(set) var model: String?
+    package private(set) var software: String?
+    /// How the stored picture must be turned before it is shown: 1 to 8; 1 is upright.
+    package private(set) var orientation: Int?
+    /// The size of the stored picture: from the frame header of a JPEG, otherwise as EXIF says.
+    package private(set) var size: JPEGStructure.PhotoSize?
+    package private(set) var time: ExifTime?
+    package private(set) var position: Position?
+
+    /// A position in degrees and metres.
+    package struct Position: Hashable, Sendable {
+        package let latitude: Double
+        package let longitude: Double
+        /// Metres above the sea, or above the ellipsoid where EXIF says so.
+        package let altitude: Double?
+        /// The horizontal error in metres.
+        package let accuracy: Double?
+
+        /// The value of `location` in metadata.json.
+        package var json: JSONValue {
+            .members([
+                "latitude": .real(latitude), "longitude": .real(longitude), "altitude": altitude.map { .real($0) },
+                "accuracy": accuracy.map { .real($0) },
+            ])
+        }
+    }
+
+    private static let exifHeader = Array("Exif\0\0".utf8)
+
+    /// Reads the first image of a JPEG file. Facts that the photo does not tell, or tells in a wrong form, are nil.
+    ///
+    /// - Returns: nil if the bytes do not begin as a JPEG does.
+    package init?(jpeg: [UInt8]) {
+        guard let image = JPEGSegments(jpeg) else { return nil }
+        let exif = image.segments(0xe1, beginningWith: Self.exifHeader, in: jpeg).first
+        if let exif { read(Array(jpeg[exif.data].dropFirst(Self.exifHeader.count))) }
+        size = image.size(in: jpeg) ?? size
+    }
+
+    /// Reads EXIF alone: TIFF bytes, with or without the six bytes `Exif` NUL NUL before them.
+    ///
+    /// - Returns: nil if the bytes do not begin with a TIFF header.
+    package init?(exif: [UInt8]) {
+        let tiff = exif.starts(with: Self.exifHeader) ? Array(exif.dropFirst(Self.exifHeader.count)) : exif
+        guard TIFFStructure(tiff) != nil else { return nil }
+        read(tiff)
+    }
+
+    /// The model with its maker's name in front, such as `Apple iPhone 12 mini`, unless the model begins with it.
+    package var device: String? {
+        guard let model else { return make }
+        guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
+        return "\(make) \(model)"
+    }
+
+    private mutating func read(_ bytes: [UInt8]) {
+        guard let tiff = TIFFStructure(bytes), let main = tiff.directory(at: tiff.firstDirectory) else { return }
+        make = main[TIFFTag.make].flatMap(tiff.text)
+        model = main[TIFFTag.model].flatMap(tiff.text)
+        software = main[TIFFTag.software].flatMap(tiff.text)
+        orientation = main[TIFFTag.orientation].flatMap { tiff.unsigned($0) }.flatMap {
+            (1...8).contains($0) ? $0 : nil
+        }
+        let gps = tiff.directory(of: TIFFTag.gps, in: main)
+        position = gps.flatMap { Position(tiff, $0) }
+        guard let exif = tiff.directory(of: TIFFTag.exif, in: main) else { return }
+        let sides = [TIFFTag.pixelWidth, TIFFTag.pixelHeight].map { exif[$0].flatMap { tiff.unsigned($0) } ?? 0 }
+        if sides.allSatisfy({ $0 > 0 }) { size = .init(width: sides[0], height: sides[1]) }
+        guard let local = exif[TIFFTag.dateTimeOriginal].flatMap(tiff.text) else { return }
+        time = ExifTime(
+            local: local, fraction: exif[TIFFTag.subSecTimeOriginal].flatMap(tiff.text),
+            offset: exif[TIFFTag.offsetTimeOriginal].flatMap(tiff.text),
+            satellites: gps.flatMap { CaptureTime(tiff, gps: $0) })
+    }
+}
+
+/// The tags of the GPS directory.
+private enum GPSTag {
+    static let latitudeReference = 1
+    static let latitude = 2
+    static let longitudeReference = 3
+    static let longitude = 4
+    static let altitudeReference = 5
+    static let altitude = 6
+    static let timeStamp = 7
+    static let dateStamp = 29
+    static let horizontalError = 31
+}
+
+extension PhotoFacts.Position {
+    /// Reads a GPS directory; nil unless it has latitude and longitude, each with its hemisphere.
+    fileprivate init?(_ tiff: TIFFStructure, _ gps: TIFFDirectory) {
+        func angle(_ tag: Int, _ referenceTag: Int, _ positive: String, _ negative: String, limit: Double) -> Double? {
+            guard let entry = gps[tag], let reference = gps[referenceTag].flatMap(tiff.text),
+                reference == positive || reference == negative, let degrees = tiff.rational(entry)
+            else { return nil }
+            // Some writers give degrees with decimals, and 0/0 or nothing for minutes and seconds.
+            let minutes = tiff.rational(entry, at: 1) ?? 0
+            let seconds = tiff.rational(entry, at: 2) ?? 0
+            let value = degrees + minutes / 60 + seconds / 3600
+            guard value >= 0, value <= limit else { return nil }
+            return reference == negative ? -value : value
+        }
+        guard let latitude = angle(GPSTag.latitude, GPSTag.latitudeReference, "N", "S", limit: 90),
+            let longitude = angle(GPSTag.longitude, GPSTag.longitudeReference, "E", "W", limit: 180)
+        else { return nil }
+        self.latitude = latitude
+        self.longitude = longitude
+        // 0 and 2 are above sea level or ellipsoid, 1 and 3 below.
+        let isBelow = gps[GPSTag.altitudeReference].flatMap { tiff.unsigned($0) }.map { $0 == 1 || $0 == 3 } ?? false
+        altitude = gps[GPSTag.altitude].flatMap { tiff.rational($0) }.map { isBelow ? -$0 : $0 }
+        accuracy = gps[GPSTag.horizontalError].flatMap { tiff.rational($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
+
+extension CaptureTime {
+    /// Reads GPSDateStamp and GPSTimeStamp, which are UTC.
+    fileprivate init?(_ tiff: TIFFStructure, gps: TIFFDirectory) {
+        guard let date = gps[GPSTag.dateStamp].flatMap(tiff.text), let entry = gps[GPSTag.timeStamp],
+            let hours = tiff.rational(entry), let minutes = tiff.rational(entry, at: 1),
+            let seconds = tiff.rational(entry, at: 2),
+            (0..<24).contains(hours), (0..<60).contains(minutes), (0..<61).contains(seconds)
+        else { return nil }
+        let parts = date.pieces(by: ":", keepsEmpty: true)
+        guard parts.count == 3, let day = CaptureTime("\(parts[0])-\(parts[1])-\(parts[2])T00:00:00Z") else {
+            return nil
+        }
+        self.init(milliseconds: day.milliseconds + Int(((hours * 60 + minutes) * 60 + seconds) * 1000))
+    }
+}

@@ -1,0 +1,70 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// Samples in any unit become the nearest floats in metres.
+struct DepthUnitsTests {
+    private static let everyCode = (0...65_535).map { UInt16($0) }
+
+    private static func metres(_ scale: String, _ values: SampleGrid.Values, count: Int) throws -> [Float] {
+        let size = try #require(DepthSize(width: count / 256, height: 256))
+        return try #require(DepthUnits(scale)).metres(try #require(SampleGrid(size: size, values: values)))
+    }
+
+    /// Scales that divide a metre into whole units: the result is the code divided by their number.
+    @Test(arguments: [
+        ("0.001", 1000.0), ("0.0001", 10_000), ("0.0002", 5000), ("0.01", 100), ("0.00025", 4000), ("1", 1),
+    ])
+    func dividesByTheUnitsInAMetre(_ scale: String, _ units: Double) throws {
+        let floats = try Self.metres(scale, .uint16(Self.everyCode), count: 65_536)
+        #expect(floats == Self.everyCode.map { Float(Double($0) / units) })
+        #expect(floats[0].bitPattern == 0)
+    }
+
+    @Test func multipliesByOtherScales() throws {
+        let floats = try Self.metres("0.3048", .uint16(Self.everyCode), count: 65_536)
+        #expect(floats == Self.everyCode.map { Float(Double($0) * 0.3048) })
+        let bytes = (0...255).map { UInt8($0) }
+        #expect(try Self.metres("0.01", .uint8(bytes), count: 256) == bytes.map { Float(Double($0) / 100) })
+    }
+
+    @Test func keepsEveryBitOfMetres() throws {
+        let patterns: [UInt32] = [0, 0x8000_0000, 0x7fc0_1234, 0x7f80_0000, 1, 0x3f80_0001]
+        let size = try #require(DepthSize(width: 3, height: 2))
+        let grid = try #require(SampleGrid(size: size, values: .float32(patterns.map { Float(bitPattern: $0) })))
+        #expect(DepthUnits.metres.metres(grid).map(\.bitPattern) == patterns)
+        #expect(try #require(DepthUnits("1.0")).metres(grid).map(\.bitPattern) == patterns)
+        let thousandth = DepthUnits.millimetres.metres(grid)
+        #expect(thousandth[0].bitPattern == 0)
+        #expect(thousandth[1].bitPattern == 0x8000_0000)
+        #expect(thousandth[2].isNaN)
+        #expect(thousandth[3] == .infinity)
+        #expect(thousandth[5] == Float(Double(Float(bitPattern: 0x3f80_0001)) / 1000))
+    }
+
+    @Test(arguments: ["", "0", "-1", "nan", "inf", "1e-3", "0x1", "1001", "0.0000000001", " 1", ".", "1.2.3", "1m"])
+    func refusesWhatIsNotAScale(_ text: String) { #expect(DepthUnits(text) == nil) }
+
+    /// The depth beside these captures was integer millimetres, or tenths of millimetres.
+    @Test(
+        .enabled(if: Places.shared("captures") != nil, "needs the captures of the shared folder"),
+        arguments: [
+            ("lidar-corridor-00000", "0.001"), ("lidar-laanlabs-chair-00000", "0.001"),
+            ("truedepth-iPhone11Pro_iOS14-1233681", "0.0001"),
+        ])
+    func givesTheFloatsOfGenuineDepth(_ name: String, _ scale: String) throws {
+        let bytes = try #require(Places.shared("captures/\(name)/depth.f32")).bytes
+        let units = try #require(DepthUnits(scale))
+        let size = try #require(DepthSize(width: 256, height: 1))
+        for start in stride(from: 0, to: bytes.count - 1023, by: 1024) {
+            let raw = Array(bytes[start..<(start + 1024)])
+            guard case .float32(let floats) = try RawFloats.decode(raw, size: size).values else { continue }
+            guard let factor = Double(scale) else { continue }
+            let codes = floats.map { $0.isFinite ? UInt16((Double($0) / factor).rounded()) : 0 }
+            let grid = try #require(SampleGrid(size: size, values: .uint16(codes)))
+            let expected = floats.map { $0.isFinite ? $0.bitPattern : 0 }
+            #expect(units.metres(grid).map(\.bitPattern) == expected)
+        }
+    }
+}

@@ -1,0 +1,271 @@
+"""http with profile realitycam: counters rise in the order of sending, whatever breaks, and answers mean what they say."""
+import threading
+import time
+
+from capture_api import Answer
+from checks import PATIENCE, every, expect
+from realitycam_api import STOCK_LIMIT, RealityCamAPI
+from rigs import AT_ONCE, DEVICE, completed, wait_until
+
+SECONDS = 60
+KILLS = 60
+
+
+class Rig:
+    """A rig with a key for RealityCam, and a server that knows the key. The rig is that of the bench."""
+
+    def __init__(self, bench, *options, **server):
+        self.rig = bench.rig()
+        self.key = self.rig.folder / "keys/realitycam.key"
+        self.key.parent.mkdir(mode=0o700)
+        capbundle(bench, "key", "new", "--key", self.key)
+        public = (self.key.parent / "realitycam.key.pub").read_bytes()
+        self.api = RealityCamAPI(public, **server)
+        self.options = options
+
+    def __enter__(self):
+        self.api.__enter__()
+        add(self.rig, self.api, self.key, *self.options)
+        return self.rig, self.api
+
+    def __exit__(self, *how):
+        self.api.__exit__(*how)
+
+
+def capbundle(bench, *words, code=0):
+    return bench.template.run(*words, seconds=PATIENCE).must(code, about=" ".join(map(str, words[:2])))
+
+
+def add(rig, api, key, *options):
+    rig.dest("api", "http", "--profile", "realitycam", "--url", api.url, "--device-id", DEVICE, "--realitycam-key", key,
+             "--retry", AT_ONCE, *options)
+
+
+def content(bench, api, bundles, evidence="pass"):
+    """Checks that the server holds each photo once, verified every request, and that the counters rise."""
+    api.content()
+    expect(not api.broken, f"requests break rules: {api.broken[:3]}")
+    api.holds(*map(bench.photo, bundles))
+    verdicts = {api.evidence[bench.photo(bundle)] for bundle in bundles}
+    expect(verdicts == {evidence}, f"the server's verdicts are {verdicts}")
+    flat = [counter for pair in api.counted for counter in pair]
+    expect(flat == sorted(set(flat)), f"counters do not rise: {flat}")
+
+
+def first_delivery(bench):
+    """Captures land with good evidence; the receipt is for a part, so that prune keeps the bundle."""
+    with Rig(bench) as (rig, api):
+        bundles = bench.stock[:4]
+        rig.push(*bundles)
+        rig.send("--until-empty", code=0)
+        completed(rig, *bundles)
+        content(bench, api, bundles)
+        expect(all(request.key is None for request in api.seen()), "an Idempotency-Key is sent")
+        receipt = rig.receipt(bundles[0])
+        expect(receipt["part"] == "realitycam" and receipt["body_sha256"] == api.stored[0].digest, f"receipt {receipt}")
+        expect(rig.status()["parts_only"]["captures"] == 4, "status does not count what was sent in part")
+        rig.run("prune", "--older-than", "0s").must(0, about="prune")
+        expect(rig.spool_file(bundles[0]).read_bytes() == bundles[0].data, "prune deleted a bundle that was sent in part")
+        freed = rig.run("prune", "--older-than", "0s", "--accept-parts").must(0, about="prune --accept-parts")
+        expect(len(freed.out.splitlines()) == 4, f"prune --accept-parts prints {freed.out!r}")
+
+
+def lost_answers(bench):
+    """After a lost answer the queue asks, and takes over the id; it does not send again."""
+    def adopts(_, answer):
+        with Rig(bench) as (rig, api):
+            api.answer(answer)
+            rig.push(*bench.stock[:2])
+            rig.send("--until-empty", code=0)
+            expect(len(api.seen()) == 2, f"{len(api.seen())} uploads of two captures")
+            confirmed = [rig.receipt(bundle)["confirmed_by"] for bundle in bench.stock[:2]]
+            expect(confirmed == ["verify-file", "answer"], f"the receipts are from {confirmed}")
+            content(bench, api, bench.stock[:2])
+
+    every({"cut": Answer(when="stored", then="cut"), "reset": Answer(when="stored", then="reset"),
+           "500": Answer(500, "INTERNAL_ERROR", when="stored"), "half an answer": Answer(when="stored", then="cut", only=200)},
+          adopts)
+
+
+def photo_is_there(bench):
+    """A 500 for a photo that the server has already is answered by one question, and is the last upload."""
+    with Rig(bench) as (rig, api):
+        rig.push(bench.stock[0])
+        rig.send("--once", code=0)
+        other = bench.rig()
+        add(other, api, rig.folder / "keys/realitycam.key")
+        other.push(bench.stock[0])
+        other.send("--until-empty", code=0)
+        expect([request.status for request in api.seen()] == [202, 500], "other answers than 202 and 500")
+        expect(other.delivery(bench.stock[0]).remote_id == api.stored[0].id, "the id was not taken over")
+        content(bench, api, bench.stock[:1])
+
+
+def replay(bench):
+    """A counter that is a little too low is passed at once. One that is far too low needs the user."""
+    with Rig(bench) as (rig, api):
+        api.is_strict, api.counter = True, 2
+        rig.push(*bench.stock[:2])
+        rig.send("--until-empty", code=0)
+        expect([request.status for request in api.seen()] == [401, 202, 202], "not one refusal and two landings")
+        completed(rig, *bench.stock[:2])
+        # The server has seen many more counters, for example from a copy of the key.
+        api.counter = 1000
+        rig.push(bench.stock[2])
+        stuck = rig.send("--until-empty", code=15)
+        row = rig.delivery(bench.stock[2])
+        expect((row.state, row.attempts) == ("pending", 0), f"is {row.state} after {row.attempts} attempts")
+        expect(rig.destination().blocked_reason == "credentials", f"blocked as {rig.destination().blocked_reason}")
+        expect("key recover --realitycam" in stuck.text, f"no hint at the counter: {stuck.text!r}")
+        capbundle(bench, "key", "recover", "--realitycam", "--counter", "1000", "--key", rig.folder / "keys/realitycam.key")
+        rig.send("--until-empty", code=0)
+        expect(set(api.evidence.values()) == {"pass"}, f"evidence {api.evidence}")
+
+
+def clock(bench):
+    """A wrong clock is corrected by the server's time, with a new body and new counters."""
+    def lands(_, shift):
+        with Rig(bench) as (rig, api):
+            api.shift = shift
+            rig.push(*bench.stock[:3])
+            rig.send("--until-empty", code=0)
+            expect([request.status for request in api.seen()] == [401, 202, 202, 202], "not one refusal")
+            expect(api.seen()[0].digest != api.seen()[1].digest, "the body of a refused request was sent again")
+            completed(rig, *bench.stock[:3])
+            api.problems.clear()  # the refused timestamp
+            content(bench, api, bench.stock[:3])
+
+    every({"an hour behind": 3600, "an hour ahead": -3600, "400 days ahead": -400 * 86_400}, lands)
+
+
+def refused(bench):
+    """Answers without JSON and a body over the limit are final, and the message says why."""
+    def fails(words, answer):
+        with Rig(bench) as (rig, api):
+            api.answer(answer)
+            rig.push(bench.stock[0])
+            rig.send("--once", code=14)
+            row = rig.delivery(bench.stock[0])
+            expect((row.state, row.attempts) == ("permanently_failed", 1) and words in row.error_message,
+                   f"is {row.state}: {row.error_message}")
+
+    every({"boundary": Answer(400, body="Invalid `boundary` for `multipart/form-data` request", type="text/plain"),
+           "415": Answer(415, body="Expected request with `Content-Type`", type="text/plain")}, fails)
+    with Rig(bench) as (rig, api):
+        big = bench.big(2_200_000)
+        rig.push(big, bench.stock[0])
+        rig.send("--until-empty", code=14)
+        row = rig.delivery(big)
+        expect(row.state == "permanently_failed" and str(STOCK_LIMIT) in row.error_message, f"{row.error_message}")
+        expect(rig.delivery(bench.stock[0]).state == "completed", "another capture did not land")
+
+
+def lower_level(bench):
+    """A device at a lower level sends no assertion, and the server does not call its captures suspicious."""
+    with Rig(bench, "--without-assertion", level="unverified") as (rig, api):
+        rig.push(*bench.stock[:2])
+        rig.send("--until-empty", code=0)
+        content(bench, api, bench.stock[:2], evidence="unavailable")
+
+
+def polls(bench):
+    """Polls are signed with counters too, so that the next upload is still in order."""
+    with Rig(bench) as (rig, api):
+        api.is_strict, api.verdicts = True, ["processing", "complete"]
+        rig.push(*bench.stock[:3])
+        wait_until(lambda: rig.run("run", "--until-empty").code == 0, "all polls are answered")
+        expect(api.seen("poll") and {request.status for request in api.seen("poll")} == {200}, "a poll was refused")
+        content(bench, api, bench.stock[:3])
+        tested = rig.run("dest", "test", "api").must(0, about="dest test")
+        expect("RealityCam key" in (tested.text + tested.out.decode()), "dest test does not look at the key")
+
+
+def killed(bench):
+    """Kills at random moments: each capture lands once, with good evidence, in one order of counters."""
+    chance = bench.chance("kills of runs to RealityCam")
+    with Rig(bench) as (rig, api):
+        bundles = bench.stock[:20]
+        rig.push(*bundles)
+        longest = 0.05
+        for _ in range(KILLS):
+            with rig.start("run", "--until-empty") as running:
+                end = time.monotonic() + chance.uniform(0, longest)
+                while time.monotonic() < end and running.is_alive:
+                    time.sleep(0.001)
+                is_over = not running.is_alive
+            longest *= 0.97 if is_over else 1.04
+            if is_over and rig.states() == {"completed"}:
+                break
+        rig.send("--until-empty", code=0, seconds=120)
+        expect(rig.states() == {"completed"}, f"states are {rig.states()}")
+        content(bench, api, bundles)
+
+
+def two_queues(bench):
+    """Two queues with one key, sent at the same time, keep one order of counters."""
+    with Rig(bench) as (rig, api):
+        other = bench.rig()
+        add(other, api, rig.folder / "keys/realitycam.key")
+        rig.push(*bench.stock[:15])
+        other.push(*bench.stock[15:30])
+        with rig.start("run", "--until-empty") as one, other.start("run", "--until-empty") as two:
+            one.end().must(0, about="the first queue")
+            two.end().must(0, about="the second queue")
+        content(bench, api, bench.stock[:30])
+
+
+def waits_its_turn(bench):
+    """While one upload waits for its answer, no other request with the key is made."""
+    with Rig(bench) as (rig, api):
+        gate = threading.Event()
+        api.answer(Answer(gate=gate, when="stored"))
+        other = bench.rig()
+        add(other, api, rig.folder / "keys/realitycam.key")
+        rig.push(bench.stock[0])
+        other.push(bench.stock[1])
+        with rig.start("run", "--until-empty") as one:
+            wait_until(lambda: api.requests, "the first upload arrives")
+            with other.start("run", "--until-empty") as two:
+                time.sleep(1)
+                expect(len(api.requests) == 1, "the second queue did not wait")
+                stopped = two.stop()
+                expect(stopped.code == 143, f"a run that waits for its turn ends with {stopped.code}")
+            gate.set()
+            one.end().must(0, about="the first queue")
+        expect(other.delivery(bench.stock[1]).attempts == 0, "waiting used an attempt")
+        other.send("--until-empty", code=0)
+        content(bench, api, bench.stock[:2])
+
+
+def settings(bench):
+    """Settings that cannot keep the order, and keys of bundles, are refused before anything is sent."""
+    rig = bench.rig()
+    url = ("--url", "http://127.0.0.1:9", "--profile", "realitycam")
+    for words, says in (((), "device-id"), (("--device-id", DEVICE, "--concurrency", "2"), "concurrency"),
+                        (("--device-id", DEVICE, "--key", rig.key), "--realitycam-key"),
+                        (("--device-id", DEVICE, "--rpid", "app"), "rpid")):
+        result = rig.run("dest", "add", "api", "--kind", "http", *url, *words)
+        expect(result.code == 78 and says in result.text, f"{words}: exit {result.code}, {result.text!r}")
+    with Rig(bench) as (rig, api):
+        rig.run("dest", "set", "api", "--realitycam-key", rig.key).must(0, about="dest set")
+        rig.push(bench.stock[0])
+        rig.send("--once", code=15)
+        expect(not api.requests, "the key of bundles signed for RealityCam")
+        expect(rig.destination().blocked_reason == "local", f"blocked as {rig.destination().blocked_reason}")
+        expect("signs bundles" in rig.destination().blocked_message, rig.destination().blocked_message)
+
+
+FAMILY = [
+    ("captures land with good evidence; the receipt is for a part", first_delivery),
+    ("after a lost answer the queue asks, and does not send again", lost_answers),
+    ("a 500 for a photo that is there is the last upload", photo_is_there),
+    ("REPLAY_DETECTED: higher counters at once; a second time needs the user", replay),
+    ("a wrong clock: a new body with the server's time", clock),
+    ("plain-text refusals and a body over the limit are final", refused),
+    ("a device at a lower level sends no assertion", lower_level),
+    ("polls and dest test use counters too", polls),
+    (f"{KILLS} kills: one order of counters, good evidence", killed),
+    ("two queues with one key keep one order of counters", two_queues),
+    ("while one upload waits, no other request with the key is made", waits_its_turn),
+    ("settings that cannot keep the order are refused", settings),
+]

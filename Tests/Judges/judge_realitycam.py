@@ -3,6 +3,7 @@
 The checker is judged, too: each of its rules has to find the uploads that break it.
 """
 import array
+import json
 import math
 import time
 
@@ -42,9 +43,12 @@ def _upload(bench, bundle, raw, stored=0, *options, level="secure_enclave"):
     make = ("multipart", bundle.path, "--profile", "realitycam", *signs, *options, "--force", "-o")
     bench.capbundle(*make, bench.folder / "rc.again")
     bench.capbundle(*make, body, "--headers", lines)
+    report = json.loads(bench.capbundle("depth", bundle.path, "--json").stdout)["realitycam"]
+    told = {"layers": report["layers"], "screen": report["screen"], "verdict": report["verdict"],
+            "deviation": report["standard_deviation_m"], "coherence": report["edge_coherence"]}
     return Upload(body.read_bytes(), _headers(lines.read_bytes())["Content-Type"], _signed(bench, body, key), public,
                   "XXXXXXXXXX.com.realitycam.app", stored, time.time_ns() // 1_000_000, (raw / "photo.jpg").read_bytes(),
-                  (raw / "depth.f32").read_bytes(), level, DEVICE, bench.key_id, (bench.folder / "rc.again").read_bytes())
+                  (raw / "depth.f32").read_bytes(), level, DEVICE, bench.key_id, (bench.folder / "rc.again").read_bytes(), analysis=told)
 
 
 def _expect_sound(upload, about):

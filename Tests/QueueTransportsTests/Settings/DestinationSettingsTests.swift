@@ -42,6 +42,24 @@ struct DestinationSettingsTests {
         #expect(silent.token == nil)
     }
 
+    @Test func readsAServerOfRealityCam() throws {
+        let id = "7e57ab1e-0000-4000-8000-000000000051"
+        let flat = ["url": "https://a.example", "profile": "realitycam", "device-id": id]
+        let plain = try self.http(flat)
+        #expect(plain.realityCam?.deviceID == id)
+        #expect(plain.realityCam?.keyFile == nil)
+        #expect(plain.realityCam?.rpID == "XXXXXXXXXX.com.realitycam.app")
+        #expect(plain.realityCam?.hasAssertion == true)
+        #expect(plain.device == nil)
+        let own = ["realitycam-key": "/k", "passphrase-file": "/p", "rpid": "A.b", "assertion": "no"]
+        let other = try self.http(flat.merging(own) { $1 })
+        #expect(other.realityCam?.keyFile == "/k")
+        #expect(other.realityCam?.passphraseFile == "/p")
+        #expect(other.realityCam?.rpID == "A.b")
+        #expect(other.realityCam?.hasAssertion == false)
+        #expect(try self.http(["url": "https://a.example", "profile": "capture"]).realityCam == nil)
+    }
+
     @Test func readsAPlaceToPutTo() throws {
         let put = try put([
             "url": "https://a.example/{sha256}", "part": "photo", "proof": "status", "token-command": "pass web",

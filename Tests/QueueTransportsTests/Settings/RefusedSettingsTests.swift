@@ -31,6 +31,7 @@ struct RefusedSettingsTests {
         #expect(error?.message == refused.message)
     }
 
+    private static let id = "7e57ab1e-0000-4000-8000-000000000051"
     private static let bucket = "https://s3.example/roof"
 
     private static let ofKinds = [
@@ -49,6 +50,24 @@ struct RefusedSettingsTests {
             .http, ["url": bucket, "token-file": "/t", "token-command": "pass"],
             "give either a token-file or a token-command, not both"),
         Case(.http, ["url": bucket, "part": "photo"], "http has no setting part"),
+        Case(.http, ["url": bucket, "profile": "other"], "profile must be capture or realitycam"),
+        Case(.http, ["url": bucket, "rpid": "A.b"], "rpid needs --profile realitycam"),
+        Case(
+            .http, ["url": bucket, "profile": "capture", "realitycam-key": "/k"],
+            "realitycam-key needs --profile realitycam"),
+        Case(.http, ["url": bucket, "assertion": "no"], "assertion needs --profile realitycam"),
+        Case(
+            .http, ["url": bucket, "profile": "realitycam"],
+            "profile realitycam needs --device-id, the UUID that the server gave the device"),
+        Case(
+            .http, ["url": bucket, "profile": "realitycam", "device-id": id, "key": "/k"],
+            "key is the key of bundles; profile realitycam signs with --realitycam-key"),
+        Case(
+            .http, ["url": bucket, "profile": "realitycam", "device-id": id, "concurrency": "2"],
+            "concurrency must be 1 for profile realitycam, which counts its requests"),
+        Case(
+            .http, ["url": bucket, "profile": "realitycam", "device-id": id, "rpid": "app"],
+            "rpid must be a team and a bundle id, such as XXXXXXXXXX.com.realitycam.app"),
         Case(.put, [:], "put needs one of --url, --url-command and --url-endpoint"),
         Case(
             .put, ["url": "https://a.example/{sha256}", "url-command": "sign"],

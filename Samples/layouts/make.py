@@ -4,12 +4,13 @@
     make.py FOLDER          make all below FOLDER, and FOLDER/samples.json, which says how each is packed
     make.py FOLDER WORD     only those with this word in their name
 
-All show the desk lamp of Samples/desk-lamp. Needs numpy, and Pillow for the portrait photo
-(pip install -r Tests/Judges/requirements.txt).
+All show the desk lamp of Samples/desk-lamp. Needs numpy and, for the portrait photos, Pillow and heif-enc
+(pip install -r Tests/Judges/requirements.txt; Debian: libheif-examples).
 """
 import hashlib
 import json
 import pathlib
+import shutil
 import sys
 import tarfile
 import zipfile
@@ -198,11 +199,17 @@ def main(folder, word=""):
         if word in name and (folder / "3d-scanner-app").is_dir():
             archive(folder / "3d-scanner-app", folder / name)
             listed.append({"raw": name, "options": []})
+    folder.mkdir(parents=True, exist_ok=True)
     if word in "portrait.jpg":
         from portrait import portrait
-        folder.mkdir(parents=True, exist_ok=True)
         (folder / "portrait.jpg").write_bytes(portrait(PHOTO, DEPTH))
         listed.append({"raw": "portrait.jpg", "options": []})
+    if word in "portrait.heic" and not shutil.which("heif-enc"):
+        print("make.py: portrait.heic needs heif-enc (Debian: libheif-examples)", file=sys.stderr)
+    elif word in "portrait.heic":
+        from heic import portrait_heic
+        (folder / "portrait.heic").write_bytes(portrait_heic(PHOTO, DEPTH))
+        listed.append({"raw": "portrait.heic", "options": ["--convert-photo"]})
     (folder / "samples.json").write_text(text(listed) + "\n")
 
 

@@ -52,7 +52,7 @@ package enum Quantity {
     }
 
     /// A number with commas between thousands.
-    private static func grouped(_ count: Int) -> String {
+    package static func grouped(_ count: Int) -> String {
         guard count.magnitude >= 1000 else { return String(count) }
         let lastThree = String(decoding: String(1000 + count.magnitude % 1000).utf8.dropFirst(), as: UTF8.self)
         return "\(grouped(count / 1000)),\(lastThree)"

@@ -24,7 +24,9 @@ struct CapbundleCommand: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ExtractCommand.self,
+            PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,
+            ExtractCommand.self, MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self,
+            TrustCommand.self,
             MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self, TrustCommand.self,
         ])
 

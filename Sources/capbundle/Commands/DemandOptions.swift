@@ -2,8 +2,8 @@ import ArgumentParser
 import CaptureBundle
 import CommandSupport
 
-/// The requirements for a bundle, and whether anything is printed.
-struct DemandOptions: ParsableArguments {
+/// The requirements for a bundle.
+struct PolicyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Parts that a bundle must contain, separated by commas.",
@@ -16,9 +16,6 @@ struct DemandOptions: ParsableArguments {
 
     @Flag(help: "Accept bundles from which withholdable entries were removed.")
     var allowWithheld = false
-
-    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
-    var quiet = false
 
     func validate() throws { _ = try policy() }
 
@@ -36,4 +33,14 @@ struct DemandOptions: ParsableArguments {
         let parts = VerificationPolicy.Part.allCases.map(\.rawValue).joined(separator: ", ")
         return "\(parts), \(EntryPath.names.joined(separator: ", ")) or source/NAME"
     }
+}
+
+/// The requirements for a bundle, and whether anything is printed.
+struct DemandOptions: ParsableArguments {
+    @OptionGroup var requirements: PolicyOptions
+
+    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
+    var quiet = false
+
+    func policy() throws -> VerificationPolicy { try requirements.policy() }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CaptureBundle
 
-/// Options of commands that work on many files at once.
-struct ManyOptions: ParsableArguments {
+/// Where the names of many files come from, and how many files are processed at once.
+struct NameOptions: ParsableArguments {
     @Flag(name: .customLong("from0"), help: "Read names from standard input, each followed by NUL (find -print0).")
     var from0 = false
 
@@ -11,9 +11,6 @@ struct ManyOptions: ParsableArguments {
             "How many to process at the same time.", discussion: "Default: one for each processor.", valueName: "number"
         ))
     var jobs: Int?
-
-    @Flag(help: "Stop at the first failure.")
-    var failFast = false
 
     /// The error for an empty list of names: a pipeline that passes no names is probably wrong, so this is not a
     /// success.
@@ -25,4 +22,18 @@ struct ManyOptions: ParsableArguments {
         if !from0 && names.isEmpty { throw ValidationError("give at least one \(noun), or --from0") }
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs is \(jobs), expected 1 to 1024") }
     }
+}
+
+/// Options of commands that work on many files at once.
+struct ManyOptions: ParsableArguments {
+    @OptionGroup var list: NameOptions
+
+    @Flag(help: "Stop at the first failure.")
+    var failFast = false
+
+    var from0: Bool { list.from0 }
+    var jobs: Int? { list.jobs }
+    static var noNames: BundleError { NameOptions.noNames }
+
+    func validate(names: [String], of noun: String) throws { try list.validate(names: names, of: noun) }
 }

@@ -23,13 +23,23 @@ enum ReportRendering {
     static func line(_ file: String, _ report: VerificationReport) -> String {
         let name = Visible.text(file)
         let signer = report.trustedDevice.map { ", signed by \(words($0))" } ?? ""
+        let verdict = words(report.verdict)
         switch report.verdict {
-        case .verified: return "\(name): \(Style.good.output("verified"))\(signer)"
-        case .unacceptable: return "\(name): \(Style.bad.output("not acceptable"))\(signer): \(codes(report))"
-        case .altered: return "\(name): \(Style.bad.output("ALTERED")): \(codes(report))"
-        case .malformed: return "\(name): \(Style.bad.output("MALFORMED")): \(codes(report))"
-        case .unknownDevice:
-            return "\(name): sound, but \(Style.doubtful.output("the device is unknown")): \(codes(report))"
+        case .verified: return "\(name): \(Style.good.output(verdict))\(signer)"
+        case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report))"
+        case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report))"
+        case .unknownDevice: return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report))"
+        }
+    }
+
+    /// The verdict in words; of an unknown device, they follow "sound, but".
+    static func words(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .verified: "verified"
+        case .unacceptable: "not acceptable"
+        case .altered: "ALTERED"
+        case .malformed: "MALFORMED"
+        case .unknownDevice: "the device is unknown"
         }
     }
 
@@ -51,13 +61,14 @@ enum ReportRendering {
         return Visible.text("\(place)\(error.message) [\(error.code.rawValue)]")
     }
 
-    private static func codes(_ report: VerificationReport) -> String {
+    static func codes(_ report: VerificationReport) -> String {
         report.faults.map { fault in
             Visible.text(fault.entry.map { "\($0) [\(fault.code.rawValue)]" } ?? "[\(fault.code.rawValue)]")
         }.joined(separator: ", ")
     }
 
-    private static func explanation(_ topic: String) -> String? {
+    /// Says in a line why the verdict does not cover a topic; nil for an unknown topic.
+    static func explanation(_ topic: String) -> String? {
         switch topic {
         case "trust": "trust: not checked, because the bundle has no valid signature"
         case "counter": "the counter: not compared with earlier ones, so a replay is not detected"

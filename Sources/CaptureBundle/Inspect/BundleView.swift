@@ -1,0 +1,100 @@
+import CaptureNative
+
+/// What a report shows of a bundle: the verification report, and contents that were read in the same pass, so what is
+/// shown is what was verified.
+package struct BundleView: Sendable {
+    /// The name of the file as it was given; `-` for standard input.
+    package let file: String
+    package let report: VerificationReport
+    /// The bytes of photo.jpg; nil unless the bundle is sound and the photo is at most `photoLimit` bytes.
+    package let photo: [UInt8]?
+    /// Statistics of the depth map; nil unless the bundle is sound and has one.
+    package let depth: DepthStatistics?
+    /// The position; nil unless the bundle is sound and contains it.
+    package let position: GeoPosition?
+
+    /// Larger photos are verified, but not kept in memory.
+    package static let photoLimit = 1 << 26
+
+    /// The result for one of many files. A failure means that the file cannot be read.
+    package struct Outcome: Sendable {
+        package let file: String
+        package let result: Result<BundleView, BundleError>
+    }
+
+    fileprivate init(_ source: BundleSource, _ verifier: Verifier) throws(BundleError) {
+        let observer = ViewObserver()
+        file = source.name
+        report = try verifier.verify(BundleReader(source), observer: observer)
+        let isSound = ![.altered, .malformed].contains(report.verdict)
+        photo = isSound ? observer.photo : nil
+        depth = isSound ? observer.statistics : nil
+        position = isSound ? observer.position : nil
+    }
+
+    /// Whether neither the contents nor the signature are wrong.
+    package var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
+}
+
+extension Verifier {
+    /// Reads a bundle once, and keeps what a report shows.
+    ///
+    /// - Throws: An error only if the bytes cannot be read.
+    package func view(_ source: BundleSource) throws(BundleError) -> BundleView { try BundleView(source, self) }
+
+    /// Does the same as `verifyAll`, but passes on what a report shows of each bundle.
+    ///
+    /// - Parameter prepare: Turns each outcome into a value. It is called on several threads.
+    package func viewAll<Value: Sendable>(
+        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        prepare: @escaping @Sendable (BundleView.Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
+    ) throws(BundleError) {
+        try OrderedWork.run(
+            threads: threads ?? Thread.processors, next: next, work: { prepare(viewed($0)) }, deliver: deliver)
+    }
+
+    private func viewed(_ place: Result<BundleSource.Place, BundleError>) -> BundleView.Outcome {
+        var name = ""
+        do {
+            let place = try place.get()
+            name = place.name
+            return BundleView.Outcome(file: name, result: .success(try view(place.open())))
+        } catch {
+            return BundleView.Outcome(file: error.file ?? name, result: .failure(error))
+        }
+    }
+}
+
+/// Keeps the photo, the position and the statistics of the depth map while a bundle is verified.
+private final class ViewObserver: BundleObserver {
+    private var current: EntryPath?
+    private var size: DepthSize?
+    private var reader: DepthMapReader?
+    private var collector = DepthStatistics.Collector()
+    private(set) var photo: [UInt8]?
+    private var location: [UInt8] = []
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        current = entry.path
+        if entry.path == .depth, let size { reader = try DepthMapReader(size: size) }
+        if entry.path == .photo, entry.size <= BundleView.photoLimit { photo = [] }
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        switch current {
+        case .depth?: try reader?.consume(piece) { collector.add($0) }
+        case .location?: location.append(copying: piece)
+        case .photo?: photo?.append(copying: piece)
+        default: break
+        }
+    }
+
+    var statistics: DepthStatistics? {
+        guard let reader, reader.fault == nil, reader.inflatedBytes == size?.byteCount else { return nil }
+        return collector.finish()
+    }
+
+    var position: GeoPosition? { try? GeoPosition.decode(location) }
+}

@@ -1,0 +1,81 @@
+package import CaptureBundle
+import CaptureNative
+import Synchronization
+import SystemPackage
+
+/// The bundles that the words of a command line mean: files, and the bundles in folders, one after the other.
+package final class BundleNames: Sendable {
+    private struct State {
+        var names: ArraySlice<String>
+        var walk: FolderWalk?
+        var folder: FilePath?
+        /// Whether a bundle was found in the folder.
+        var hasFound = false
+        var leftOut = 0
+    }
+
+    private let state: Mutex<State>
+    /// Standard input, where the names come from there.
+    private let list: NameList?
+
+    /// - Parameter isList: Whether to read the names from standard input.
+    package init(_ names: [String], isList: Bool) {
+        state = Mutex(State(names: names[...]))
+        list = isList ? NameList() : nil
+    }
+
+    /// How many files in folders are not bundles.
+    package var leftOut: Int { state.withLock(\.leftOut) }
+
+    /// The next bundle; nil at the end. A folder without a bundle is a failure.
+    package func next() -> Result<BundleSource.Place, BundleError>? {
+        while true {
+            if let found = state.withLock({ Self.step(&$0) }) { return found }
+            let name: String
+            switch list.map({ $0.next() }) ?? state.withLock({ $0.names.popFirst() }).map({ .success($0) }) {
+            case .success(let next)?: name = next
+            case .failure(let error)?: return .failure(error)
+            case nil: return nil
+            }
+            if name == "-" && list == nil { return .success(.standardInput) }
+            let path = FilePath(folder: name)
+            guard (try? FileStatus.of(path))?.kind == .folder else { return .success(.file(FilePath(file: name))) }
+            state.withLock { state in
+                state.walk = FolderWalk(path)
+                state.folder = path
+                state.hasFound = false
+            }
+        }
+    }
+
+    /// The next bundle of the folder; nil if there is no folder, or at its end.
+    private static func step(_ state: inout State) -> Result<BundleSource.Place, BundleError>? {
+        while let found = state.walk?.next() {
+            switch found {
+            case .failure(let error):
+                state.hasFound = true
+                return .failure(error)
+            case .success(.rawCapture): continue
+            case .success(.file(let path)):
+                guard isBundle(path) else {
+                    state.leftOut += 1
+                    continue
+                }
+                state.hasFound = true
+                return .success(.file(path))
+            }
+        }
+        state.walk = nil
+        guard let folder = state.folder else { return nil }
+        state.folder = nil
+        if state.hasFound { return nil }
+        return .failure(
+            BundleError(
+                .inputUnreadable, "the folder has no bundle, expected files that end with .bundle", file: folder))
+    }
+
+    /// By the first bytes; a damaged bundle is known by its name.
+    private static func isBundle(_ path: FilePath) -> Bool {
+        path.string.utf8.reversed().starts(with: ".bundle".utf8.reversed()) || FileKind(file: path)?.family == .bundle
+    }
+}

@@ -1,0 +1,71 @@
+/// A picture of a card, whole inside the page.
+package struct ReportPicture: Sendable {
+    /// A JPEG or a PNG.
+    package let bytes: [UInt8]
+    package let isPNG: Bool
+    package let width: Int
+    package let height: Int
+    /// What the picture shows, for those who do not see it.
+    package let words: String
+    package let caption: HTML
+
+    package init(bytes: [UInt8], isPNG: Bool, width: Int, height: Int, words: String, caption: HTML) {
+        self.bytes = bytes
+        self.isPNG = isPNG
+        self.width = width
+        self.height = height
+        self.words = words
+        self.caption = caption
+    }
+
+    fileprivate var html: HTML {
+        let source: HTML = isPNG ? "\(file: bytes, type: "image/png")" : "\(file: bytes, type: "image/jpeg")"
+        let figure: HTML = height > width ? "<figure class=\"tall\">" : "<figure>"
+        return """
+            \(figure)<img src="\(source)" width="\(width)" height="\(height)" \
+            alt="\(words)" loading="lazy" decoding="async"><figcaption>\(caption)</figcaption></figure>
+
+            """
+    }
+}
+
+/// A card: what a report says about one capture.
+package struct ReportCard: Sendable {
+    package let tone: ReportTone
+    /// The verdict or the state.
+    package let words: String
+    package let title: HTML
+    package var pictures: [ReportPicture] = []
+    /// What is wrong, in the order of its weight.
+    package var findings: [HTML] = []
+    package var facts: [Fact] = []
+    /// The last line.
+    package var note: HTML?
+
+    package struct Fact: Sendable {
+        let name: String
+        let value: HTML
+    }
+
+    package init(_ tone: ReportTone, _ words: String, title: HTML) {
+        self.tone = tone
+        self.words = words
+        self.title = title
+    }
+
+    package mutating func add(_ name: String, _ value: HTML) { facts.append(Fact(name: name, value: value)) }
+
+    package var html: HTML {
+        """
+        <article class="card">
+        \(tone.badge(words))
+        <h4>\(title)</h4>
+        \(pictures.isEmpty ? nil : "<div class=\"pictures\">\n\(pictures.map(\.html))</div>\n")\
+        \(findings.isEmpty ? nil : "<ul class=\"findings \(tone.name)\">\n\(findings.map { "<li>\($0)</li>\n" })</ul>\n")\
+        <dl class="facts">
+        \(facts.map { "<dt>\($0.name)</dt><dd>\($0.value)</dd>\n" })</dl>
+        \(note.map { "<p class=\"note\">\($0)</p>\n" })</article>
+
+        """
+    }
+}

@@ -1,0 +1,67 @@
+package import CaptureBundle
+
+/// The frame of a page: one file that needs no other file, no script and no network.
+package struct ReportPage: Sendable {
+    package let title: String
+    /// The tool that writes the page, with its version.
+    private let maker: String
+    private let styleHash: String
+
+    /// - Throws: `internal` if OpenSSL fails.
+    package init(title: String, maker: String) throws(BundleError) {
+        self.title = title
+        self.maker = maker
+        styleHash = try ReportStyle.hash()
+    }
+
+    /// The first bytes of every page, by which a file is known as one of ours.
+    package static let mark: HTML = "<!doctype html>\n<html lang=\"en\" data-page=\"capture-report\">\n"
+
+    /// Everything before the first section.
+    ///
+    /// - Parameters:
+    ///   - lead: A sentence below the title.
+    ///   - tiles: The counts that come first.
+    package func opening(lead: HTML, tiles: [HTML]) -> HTML {
+        """
+        \(Self.mark)<head>
+        <meta charset="utf-8">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src '\(styleHash)'; \
+        base-uri 'none'; form-action 'none'">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="referrer" content="no-referrer">
+        <meta name="generator" content="\(maker)">
+        <title>\(title)</title>
+        <link rel="icon" href="data:,">
+        <style>\(ReportStyle.sheet)</style>
+        </head>
+        <body>
+        \(ReportTone.signs)<a class="skip" href="#captures">Skip to the captures</a>
+        <header>
+        <h1>\(foreign: title)</h1>
+        <p class="lead">\(lead)</p>
+        <ul class="tiles" aria-label="Summary">
+        \(tiles)</ul>
+        </header>
+        <main>
+
+        """
+    }
+
+    /// A count with what is counted.
+    package static func tile(_ count: String, _ label: HTML) -> HTML {
+        "<li><strong>\(count)</strong> \(label)</li>\n"
+    }
+
+    package func closing(_ remarks: [HTML]) -> HTML {
+        """
+        </main>
+        <footer>
+        \(remarks.map { "<p>\($0)</p>\n" })<p>Made by \(maker).</p>
+        </footer>
+        </body>
+        </html>
+
+        """
+    }
+}

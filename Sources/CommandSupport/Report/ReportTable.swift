@@ -1,0 +1,50 @@
+/// The pieces of a table with a caption, which scrolls inside its frame where it is too wide or too long.
+package struct ReportTable: Sendable {
+    package struct Column: Sendable {
+        let name: String
+        let isNumber: Bool
+
+        package init(_ name: String, isNumber: Bool = false) {
+            self.name = name
+            self.isNumber = isNumber
+        }
+    }
+
+    private let caption: String
+    private let columns: [Column]
+
+    package init(_ caption: String, _ columns: [Column]) {
+        self.caption = caption
+        self.columns = columns
+    }
+
+    /// Everything before the rows.
+    package var opening: HTML {
+        """
+        <div class="scroll" role="region" tabindex="0" aria-label="\(caption)">
+        <table>
+        <caption>\(caption)</caption>
+        <thead><tr>\(columns.map(heading))</tr></thead>
+        <tbody>
+
+        """
+    }
+
+    private func heading(_ column: Column) -> HTML {
+        column.isNumber
+            ? "<th scope=\"col\" class=\"number\">\(column.name)</th>" : "<th scope=\"col\">\(column.name)</th>"
+    }
+
+    /// A row; its first cell names it.
+    package func row(_ cells: [HTML]) -> HTML {
+        let rest = zip(columns, cells).dropFirst().map { column, cell in
+            column.isNumber ? "<td class=\"number\">\(cell)</td>" : "<td>\(cell)</td>" as HTML
+        }
+        return "<tr><th scope=\"row\">\(cells.first)</th>\(rest)</tr>\n"
+    }
+
+    package static let closing: HTML = "</tbody>\n</table>\n</div>\n"
+
+    /// The whole table.
+    package func html(_ rows: [[HTML]]) -> HTML { "\(opening)\(rows.map(row))\(Self.closing)" }
+}

@@ -1,0 +1,39 @@
+/// How good a result is. Each tone has a sign of its own shape, so that nothing depends on colour.
+package enum ReportTone: Sendable, CaseIterable {
+    /// Verified, or uploaded.
+    case good
+    /// Neither good nor bad yet: it waits.
+    case neutral
+    /// Something is not known, or somebody has to decide.
+    case doubtful
+    case bad
+
+    /// The sign and the words, as a badge.
+    package func badge(_ words: String) -> HTML {
+        "<p class=\"badge \(name)\"><svg aria-hidden=\"true\" viewBox=\"0 0 16 16\"><use href=\"#\(name)\"/></svg> \(words)</p>"
+    }
+
+    var name: HTML {
+        switch self {
+        case .good: "good"
+        case .neutral: "neutral"
+        case .doubtful: "doubtful"
+        case .bad: "bad"
+        }
+    }
+
+    /// The signs, once in each page: a disc with a tick, a ring with hands, a triangle, and an octagon with a cross.
+    static let signs: HTML = """
+        <svg class="signs" aria-hidden="true" width="0" height="0">
+        <symbol id="good" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="currentColor"/>\
+        <path d="M4.5 8.3 7 10.8l4.6-5.2" fill="none" class="cut" stroke-width="1.8"/></symbol>
+        <symbol id="neutral" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" \
+        stroke-width="1.6"/><path d="M8 4.5V8l2.5 1.6" fill="none" stroke="currentColor" stroke-width="1.6"/></symbol>
+        <symbol id="doubtful" viewBox="0 0 16 16"><path d="M8 1.2 15.4 14.6H.6z" fill="currentColor"/>\
+        <path d="M8 6v4.4M8 11.6v1.6" class="cut" stroke-width="1.7"/></symbol>
+        <symbol id="bad" viewBox="0 0 16 16"><path d="M5 .8h6L15.2 5v6L11 15.2H5L.8 11V5z" fill="currentColor"/>\
+        <path d="m5.2 5.2 5.6 5.6m0-5.6-5.6 5.6" class="cut" stroke-width="1.8"/></symbol>
+        </svg>
+
+        """
+}

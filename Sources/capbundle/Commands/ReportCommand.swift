@@ -1,0 +1,94 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+import SystemPackage
+
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Verify bundles and write a page with their photos and facts.",
+        usage: """
+            capbundle report FILE|FOLDER... -o report.html [options]
+            capbundle report --from0 -o report.html [options] < NAMES
+            """,
+        discussion: """
+            The page is one HTML file without scripts; it needs no network. It has a card for each capture, a table \
+            to print, and the number of captures of each day. Bundles in folders and their subfolders are found by \
+            their first bytes, or by a name that ends with .bundle; symbolic links are not followed. The page is \
+            written whatever the verdicts are. Exit codes: as for "capbundle verify", the worst of all bundles.
+
+            Example:
+              capbundle report archive -o report.html
+              capbundle report archive -o report.html --csv report.csv --require depth
+              find archive -newer last -print0 | capbundle report --from0 -o new.html
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The bundles or folders, or - for a bundle on standard input.", valueName: "file"),
+        completion: .file())
+    var files: [String] = []
+
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The page to write, or - for a pipe.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var output: String
+
+    @Option(
+        help: ArgumentHelp("Also write a table for spreadsheets: a line for each capture.", valueName: "file"),
+        completion: .file(extensions: ["csv"]))
+    var csv: String?
+
+    @Option(help: ArgumentHelp("The title of the page.", valueName: "text"))
+    var title = "Capture report"
+
+    @OptionGroup var requirements: PolicyOptions
+    @OptionGroup var list: NameOptions
+    @OptionGroup var force: ForceOption
+    @OptionGroup var trust: TrustOptions
+
+    func validate() throws {
+        try list.validate(names: files, of: "bundle or folder (- for a pipe)")
+        if files.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- means standard input and can be given only once")
+        }
+        if csv == "-" && output == "-" { throw ValidationError("-o and --csv cannot both be -") }
+        try refuseTerminal(output, "a page")
+    }
+
+    func run() throws {
+        let verifier = Verifier(
+            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: try requirements.policy())
+        let report = try BundleReport(title: title, page: force.place(output), csv: csv.map { try force.place($0) })
+        let names = BundleNames(files, isList: list.from0)
+        let progress = Progress("bundle", total: nil, isWanted: true)
+        defer { progress.end() }
+        try verifier.viewAll(
+            threads: list.jobs, next: names.next, prepare: { ReportedBundle($0) },
+            deliver: { bundle throws(BundleError) in
+                if let error = bundle.error { try progress.around { diagnostic.error(error) } }
+                try report.add(bundle)
+                progress.advance(bytes: bundle.bytes)
+                return true
+            })
+        progress.end()
+        if report.isEmpty { throw NameOptions.noNames }
+        try report.finish()
+        if names.leftOut > 0 {
+            diagnostic.note("left out \(Quantity.count(names.leftOut, "file", on: .messages)) that are not bundles")
+        }
+        diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")
+        if report.status != .success { throw report.status }
+    }
+}
+
+extension ReportCommand: ManyNamesCommand {
+    static let valueOptions: Set<String> = [
+        "-o", "--output", "--csv", "--title", "--require", "--jobs", "--trust",
+    ]
+    static let flags: Set<String> = ["--allow-withheld", "--from0", "--force"]
+
+    var names: [String] {
+        get { files }
+        set { files = newValue }
+    }
+}

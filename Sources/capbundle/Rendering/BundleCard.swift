@@ -1,0 +1,114 @@
+import CaptureBundle
+import CommandSupport
+
+/// The card and the row of a bundle that was read, whatever its verdict.
+struct BundleCard {
+    private let view: BundleView
+    private let report: VerificationReport
+    private let kind: ReportedBundle.Kind
+
+    init(_ view: BundleView) {
+        self.view = view
+        report = view.report
+        kind = .of(view.report.verdict)
+    }
+
+    var entry: ReportEntry {
+        // Anyone can have written the time of a bundle without a valid signature, so no day gets it.
+        let time = report.isManifestGenuine ? report.manifest?.capturedAt.milliseconds : nil
+        return ReportEntry(time: time, card: card, row: row)
+    }
+
+    private var card: ReportCard {
+        var card = ReportCard(kind.tone, kind.words, title: title)
+        let signer = report.trustedDevice.map { "signed by \($0.name)" } ?? "signed by a device that you do not trust"
+        card.findings = report.faults.map { "\(ReportRendering.finding($0))" }
+        card.findings += report.warnings.map { "warning: \(ReportRendering.finding($0))" }
+        card.findings += ReportRendering.origin(report, signed: signer).map { "\($0)" }
+        addFacts(to: &card)
+        card.note = note
+        return card
+    }
+
+    private var title: HTML {
+        guard report.isManifestGenuine, let manifest = report.manifest else { return "\(foreign: view.file)" }
+        let time = ReportTime.clock(manifest.capturedAt.milliseconds)
+        return report.trustedDevice.map { "\(time), \(foreign: $0.name)" } ?? time
+    }
+
+    /// Marks what no valid signature proves.
+    private var claimed: String { report.isManifestGenuine ? "" : Facts.claimed }
+
+    private func addFacts(to card: inout ReportCard) {
+        if let manifest = report.manifest {
+            card.add("Captured", "\(ReportTime.html(manifest.capturedAt.milliseconds))\(claimed)")
+            card.add("Device", device)
+            if let model = report.metadata?.deviceModel { card.add("Model", "\(foreign: model)\(claimed)") }
+            card.add("Place", place)
+            card.add("Depth", depth)
+        }
+        card.add("File", "\(foreign: view.file)")
+        card.add("Size", "\(Quantity.size(report.bytes))")
+        guard let manifest = report.manifest else { return }
+        card.add("Key id", "<span class=\"mono\">\(manifest.device.keyID.description)</span>")
+        card.add("Capture id", "<span class=\"mono\">\(manifest.id)</span>")
+    }
+
+    private var device: HTML {
+        if !report.isManifestGenuine { return "not known" }
+        let kind = report.authenticatorData.map { $0.kind == .apple ? ", an Apple key" : ", a key on disk" } ?? ""
+        guard let device = report.trustedDevice else {
+            return report.verdict == .unknownDevice ? "not in the trust file\(kind)" : "not known\(kind)"
+        }
+        return "\(foreign: device.name) (\(device.level.rawValue))\(kind)"
+    }
+
+    private var place: HTML {
+        if let position = view.position {
+            return "latitude \(position.latitude), longitude \(position.longitude)"
+        }
+        return "\(words(of: .location, matched: "in the bundle, not shown"))"
+    }
+
+    private var depth: HTML {
+        guard let size = report.manifest?.depth?.size else { return "none" }
+        let samples = "\(size.width) × \(size.height) samples"
+        guard let found = view.depth else { return "\(samples), \(words(of: .depth, matched: "not shown"))" }
+        guard let nearest = found.minimum, let farthest = found.maximum else { return "\(samples), none measured" }
+        let ends = [nearest, farthest].map { Quantity.decimal(Double($0), places: 2) }
+        let missing =
+            found.missing == 0 ? "" : ", \(Quantity.decimal(found.missingShare * 100, places: 1)) % not measured"
+        return "\(samples), \(ends[0]) to \(ends[1]) m\(missing)"
+    }
+
+    private func words(of path: EntryPath, matched: String) -> String {
+        guard let index = report.manifest?.entries.firstIndex(where: { $0.path == path }) else { return "none" }
+        switch report.entries[index] {
+        case .withheld: return "withheld"
+        case .altered: return "ALTERED"
+        case .unread: return "not read"
+        case .matched: return matched
+        }
+    }
+
+    /// Links to what the verdict does not cover.
+    private var note: HTML? {
+        let topics = report.notChecked.map { "<a href=\"#not-\($0)\">\($0)</a>" as HTML }
+        guard let first = topics.first else { return nil }
+        return "Not checked or not proven: \(first)\(topics.dropFirst().map { ", \($0)" as HTML })"
+    }
+
+    private var row: HTML {
+        let manifest = report.manifest
+        let captured: HTML = manifest.map { "\(ReportTime.html($0.capturedAt.milliseconds))\(claimed)" } ?? "—"
+        let position = view.position.map { "\($0.latitude), \($0.longitude)" }
+        let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
+        return ReportedBundle.table.row([
+            captured, "\(kind.words)", report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—",
+            report.metadata.map { "\(foreign: $0.deviceModel)\(claimed)" } ?? "—",
+            "\(position ?? words(of: .location, matched: "not shown"))",
+            "\(manifest?.depth.map { "\($0.size.width) × \($0.size.height)" } ?? "none")",
+            "\(Quantity.size(report.bytes))", "\(foreign: view.file)", "\(findings.isEmpty ? "none" : findings)",
+        ])
+    }
+}

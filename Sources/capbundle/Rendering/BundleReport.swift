@@ -1,0 +1,82 @@
+import CaptureBundle
+import CommandSupport
+
+/// The page of `capbundle report`, and its table for spreadsheets.
+final class BundleReport {
+    private let page: ReportPage
+    private let target: TextTarget
+    private let table: TextTarget?
+    private let captures: ReportCaptures
+    private var counts: [String: Int] = [:]
+    private var statuses: Set<ExitStatus> = []
+    private var notProven: [String] = []
+
+    /// - Parameter csv: The place of the table; nil for none.
+    /// - Throws: `output.exists`, `output.unusable`.
+    init(title: String, page place: OutputPlace, csv: OutputPlace?) throws {
+        page = try ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
+        (target, table) = try TextTarget.pair(place, csv)
+        captures = try ReportCaptures(.oldestFirst)
+        try table?.write(CSVLine(ReportedBundle.columns).bytes)
+    }
+
+    var isEmpty: Bool { captures.count == 0 }
+
+    /// The exit code for all bundles.
+    var status: ExitStatus { ExitStatus.worst(statuses) }
+
+    /// - Throws: `io.failed`.
+    func add(_ bundle: ReportedBundle) throws(BundleError) {
+        try captures.add(bundle.entry)
+        try table?.write(bundle.line)
+        counts[bundle.word, default: 0] += 1
+        statuses.insert(bundle.status)
+        for topic in bundle.notProven where !notProven.contains(topic) { notProven.append(topic) }
+    }
+
+    /// `12 bundles: 10 verified, 2 altered`.
+    var summary: String {
+        let parts = ReportedBundle.Kind.all.compactMap { kind in
+            counts[kind.word].map { "\(Quantity.number($0, on: .messages)) \(kind.word)" }
+        }
+        return "\(Quantity.count(captures.count, "bundle", on: .messages)): \(parts.joined(separator: ", "))"
+    }
+
+    /// Writes the page, and gives both files their names.
+    ///
+    /// - Throws: `io.failed`, `output.exists`.
+    func finish() throws(BundleError) {
+        let tiles = ReportedBundle.Kind.all.compactMap { kind in
+            counts[kind.word].map { ReportPage.tile(Quantity.grouped($0), kind.tone.badge(kind.words)) }
+        }
+        let total = ReportPage.tile(
+            Quantity.grouped(captures.count), captures.count == 1 ? "capture" : "captures")
+        let lead: HTML = "Each bundle was read once: what the page shows is what was verified. Times are in UTC."
+        try target.write(page.opening(lead: lead, tiles: [total] + tiles))
+        try captures.write(
+            to: target, timeline: "Captures of each day, by the time that the device claims",
+            tones: [
+                (.good, "Verified"), (.doubtful, "Sound, but not accepted"), (.bad, "Damaged"),
+            ], untimed: "Without a signed time", table: ReportedBundle.table)
+        try target.write(limits)
+        try target.write(page.closing([]))
+        try target.finish()
+        try table?.finish()
+    }
+
+    /// What no verdict of the page proves, once for all cards.
+    private var limits: HTML {
+        let lines = notProven.compactMap { topic in
+            ReportRendering.explanation(topic).map { "<li id=\"not-\(topic)\">\($0)</li>\n" as HTML }
+        }
+        if lines.isEmpty { return "" }
+        return """
+            <section aria-labelledby="limits">
+            <h2 id="limits">Not checked or not proven</h2>
+            <ul>
+            \(lines)</ul>
+            </section>
+
+            """
+    }
+}

@@ -27,7 +27,6 @@ struct CapbundleCommand: ParsableCommand {
             PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,
             ExtractCommand.self, MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self,
             TrustCommand.self,
-            MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self, TrustCommand.self,
         ])
 
     static func main() { CommandRunner.run(Self.self, tool: toolName, words: words) }

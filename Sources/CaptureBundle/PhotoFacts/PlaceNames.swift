@@ -25,8 +25,10 @@ enum PlaceNames {
         return list.contains { name.local.elementsEqual($0.utf8) } || tellsPlace(name.local)
     }
 
-    /// Words in any bytes that are not read as EXIF or XMP: coordinates in text, in GoPro's GPMF and of NMEA.
-    private static let words = ["latitude", "longitude", "gps5", "gps9", "$gpgga", "$gprmc"].map { Array($0.utf8) }
+    /// Words in any bytes that are not read as EXIF or XMP: coordinates in text, in GoPro's GPMF, of NMEA and of QuickTime.
+    private static let words = ["latitude", "longitude", "gps5", "gps9", "$gpgga", "$gprmc", "iso6709"].map {
+        Array($0.utf8)
+    }
 
     /// Whether the bytes contain such a word, in lower or upper case. Zero bytes are skipped, so that UTF-16 and UTF-32
     /// are found too.

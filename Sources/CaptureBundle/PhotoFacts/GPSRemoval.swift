@@ -1,0 +1,128 @@
+/// Takes the place out of EXIF without moving anything else: no offset changes, so no other field is lost.
+struct GPSRemoval {
+    struct Failure: Error {
+        let message: String
+    }
+
+    /// Whose bytes a range holds. Ranges that change may only overlap those of the same owner.
+    private enum Owner: Equatable {
+        /// Bytes that stay as they are.
+        case kept
+        case place
+        case makerNote
+        /// A directory that loses entries, by its offset.
+        case directory(Int)
+    }
+
+    private static let appleMakerNote = Array("Apple iOS\0".utf8)
+    /// The tags of the offsets and lengths of pictures and thumbnails.
+    private static let pictures = [(0x0111, 0x0117), (0x0201, 0x0202), (0x0144, 0x0145)]
+    private static let pictureLimit = 4096
+
+    private let places: TIFFPlaces
+    private var owners: [(range: Range<Int>, owner: Owner)] = []
+    private var tiff: TIFFStructure { places.tiff }
+
+    /// The TIFF bytes without the fields that tell a place, and with zeros for the maker's notes unless they are Apple's,
+    /// which hold no place.
+    ///
+    /// - Throws: if a range that must change overlaps another one, or a range cannot be found.
+    static func apply(to tiff: TIFFStructure) throws(Failure) -> [UInt8] {
+        var removal = GPSRemoval(places: TIFFPlaces(tiff))
+        return try removal.run()
+    }
+
+    private init(places: TIFFPlaces) { self.places = places }
+
+    private mutating func run() throws(Failure) -> [UInt8] {
+        owners.append((0..<TIFFStructure.headerLength, .kept))
+        for directory in places.directories { try claim(directory) }
+        try checkOverlaps()
+        var bytes = tiff.bytes
+        for (range, owner) in owners where owner == .place || owner == .makerNote {
+            for index in range { bytes[index] = 0 }
+        }
+        for directory in places.directories { Self.shift(directory, &bytes, isLittle: tiff.isLittleEndian) }
+        return bytes
+    }
+
+    private mutating func claim(_ directory: TIFFDirectory) throws(Failure) {
+        let loses = directory.entries.contains { TIFFPlaces.tags.contains($0.tag) }
+        let range = Self.whole(directory, in: tiff)
+        owners.append((range, loses ? .directory(directory.offset) : .kept))
+        for entry in directory.entries {
+            if TIFFPlaces.tags.contains(entry.tag) {
+                try claimPlace(entry)
+            } else if entry.isElsewhere, let value = entry.value {
+                let isNote = entry.tag == TIFFTag.makerNote && !tiff.bytes[value].starts(with: Self.appleMakerNote)
+                owners.append((value, isNote ? .makerNote : .kept))
+            }
+        }
+        for (offsets, lengths) in Self.pictures {
+            guard let starts = directory[offsets], let counts = directory[lengths] else { continue }
+            for index in 0..<min(starts.count, Self.pictureLimit) {
+                guard let start = tiff.unsigned(starts, at: index), let count = tiff.unsigned(counts, at: index) else {
+                    break
+                }
+                owners.append((start..<(start + count), .kept))
+            }
+        }
+    }
+
+    private mutating func claimPlace(_ entry: TIFFDirectory.Entry) throws(Failure) {
+        guard let value = entry.value else {
+            throw Failure(message: "its EXIF has a place whose bytes cannot be found")
+        }
+        if entry.isElsewhere { owners.append((value, .place)) }
+        guard entry.tag == TIFFTag.gps else { return }
+        guard let gps = tiff.unsigned(entry).flatMap({ tiff.directory(at: $0) }) else {
+            throw Failure(message: "its EXIF has GPS fields that cannot be read")
+        }
+        owners.append((gps.range, .place))
+        for field in gps.entries {
+            guard let value = field.value else {
+                throw Failure(message: "its EXIF has a GPS field whose bytes cannot be found")
+            }
+            if field.isElsewhere { owners.append((value, .place)) }
+        }
+    }
+
+    /// The directory with the pointer to the next one, if the structure does not end before that.
+    private static func whole(_ directory: TIFFDirectory, in tiff: TIFFStructure) -> Range<Int> {
+        let range = directory.range
+        return range.upperBound + 4 <= tiff.bytes.count ? range.lowerBound..<(range.upperBound + 4) : range
+    }
+
+    /// Goes through the ranges in the order of their beginnings, and remembers how far kept and changing ones reach.
+    private func checkOverlaps() throws(Failure) {
+        var keptEnd = 0
+        var changing: (end: Int, owner: Owner) = (0, .place)
+        for (range, owner) in owners.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where !range.isEmpty {
+            let start = range.lowerBound
+            let meetsChange = start < changing.end && owner != changing.owner
+            let meetsKept = start < keptEnd && owner != .kept
+            guard !meetsChange, !meetsKept else {
+                throw Failure(message: "its EXIF has fields that share bytes with others (at offset \(start))")
+            }
+            if owner == .kept {
+                keptEnd = max(keptEnd, range.upperBound)
+            } else if range.upperBound > changing.end {
+                changing = (range.upperBound, owner)
+            }
+        }
+    }
+
+    /// Moves the entries after the removed ones, and the pointer to the next directory, up by 12 bytes for each.
+    private static func shift(_ directory: TIFFDirectory, _ bytes: inout [UInt8], isLittle: Bool) {
+        let kept = directory.entries.filter { !TIFFPlaces.tags.contains($0.tag) }
+        let lost = directory.entries.count - kept.count
+        guard lost > 0 else { return }
+        let (start, end) = (directory.offset, directory.range.upperBound)
+        let next = Array(bytes[end..<min(end + 4, bytes.count)])
+        let count = [UInt8(truncatingIfNeeded: kept.count), UInt8(truncatingIfNeeded: kept.count >> 8)]
+        let entries = kept.flatMap { Array(bytes[$0.offset..<($0.offset + TIFFDirectory.entryLength)]) }
+        let zeros = [UInt8](repeating: 0, count: lost * TIFFDirectory.entryLength)
+        bytes.replaceSubrange(
+            start..<(end + next.count), with: (isLittle ? count : count.reversed()) + entries + next + zeros)
+    }
+}

@@ -1,0 +1,73 @@
+import CaptureBundle
+import CaptureTestSupport
+import Testing
+
+/// A file that a bundle carries is searched for a position by its kind.
+struct PlacesToldTests {
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        stride(from: 24, through: 0, by: -8).map { UInt8(data.count >> $0 & 0xff) } + Array(type.utf8) + data + [
+            0, 0, 0, 0,
+        ]
+    }
+
+    private static func png(_ chunks: [UInt8]) -> [UInt8] {
+        [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + chunk("IHDR", [UInt8](repeating: 0, count: 13)) + chunks
+            + chunk("IEND", [])
+    }
+
+    private static let exif: [UInt8] = {
+        var exif = ExifBuilder(isLittle: false)
+        exif.gps = ExifBuilder.gpsFields
+        return exif.tiff
+    }()
+    private static let xmp = Array(JPEGPieces.packetWithPosition.utf8)
+
+    static let telling: [(kind: PlacesTold.Kind, bytes: [UInt8], words: String)] = [
+        (.tiff, exif, "EXIF has GPS fields"), (.tiff, Array("Exif\0\0".utf8) + exif, "EXIF has GPS fields"),
+        (.xmp, xmp, "GPSLatitude"), (.xmp, Array(xmp.dropLast(60)), "cannot be read"),
+        (.xmp, JPEGPieces.packetWithPosition.utf16.flatMap { [0, UInt8($0 & 0xff)] }, "cannot be read"),
+        (.png, png(chunk("eXIf", exif)), "EXIF has GPS fields"),
+        (.png, png(chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp)), "GPSLatitude"),
+        (.png, png(chunk("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + [1, 2])), "compressed XMP"),
+        (.png, png(chunk("tEXt", Array("Raw profile type exif\0abc".utf8))), "Raw profile type exif"),
+        (.png, png(chunk("tEXt", Array("Comment\0Latitude 1.5".utf8))), "latitude"),
+        (.json, Array(#"{"a": {"latitude": 1}}"#.utf8), "a.latitude"),
+        (.json, Array(#"{"location": 1}"#.utf8), "location"),
+        (.json, Array(#"{"latitude": 1"#.utf8), "latitude"),
+        (.jpeg, JPEGPieces.photo(with: JPEGPieces.exifWithPosition), "EXIF has GPS fields"),
+        (.jpeg, Array(JPEGPieces.photo(with: JPEGPieces.exifWithPosition).dropLast(2)), "has a position"),
+        (.jpeg, RawFolder.photo + Array("moov com.apple.quicktime.location.ISO6709".utf8), "latitude"),
+        (.jpeg, JPEGPieces.photo(with: JPEGPieces.segment(0xfe, Array("longitude=4".utf8))), "a comment"),
+    ]
+
+    @Test(arguments: telling.indices)
+    func saysWhatTellsAPosition(_ index: Int) {
+        let (kind, bytes, words) = Self.telling[index]
+        let told = PlacesTold.tellsAPosition(bytes, kind: kind)
+        #expect(told?.contains(words) ?? false, "\(told ?? "nothing")")
+    }
+
+    static let silent: [(kind: PlacesTold.Kind, bytes: [UInt8])] = [
+        (.tiff, ExifBuilder(isLittle: true).tiff), (.tiff, []), (.png, png([])), (.png, []), (.json, Array("{}".utf8)),
+        (.json, Array(#"{"time": 1, "gpsTime": 2}"#.utf8)), (.jpeg, RawFolder.photo), (.jpeg, []),
+        (.jpeg, JPEGPieces.photo(with: JPEGPieces.segment(0xfe, Array("no place".utf8)))),
+        (.xmp, Array("<a/>".utf8)), (.png, png(chunk("tEXt", Array("Software\0Rig".utf8)))),
+    ]
+
+    @Test(arguments: silent.indices)
+    func saysNothingOfOtherFiles(_ index: Int) {
+        let (kind, bytes) = Self.silent[index]
+        #expect(PlacesTold.tellsAPosition(bytes, kind: kind) == nil)
+    }
+
+    @Test func survivesEveryTruncationAndBitFlip() {
+        for (kind, bytes, _) in Self.telling {
+            for index in bytes.indices {
+                _ = PlacesTold.tellsAPosition(Array(bytes[..<index]), kind: kind)
+                var changed = bytes
+                changed[index] ^= 1 << UInt8(index % 8)
+                _ = PlacesTold.tellsAPosition(changed, kind: kind)
+            }
+        }
+    }
+}

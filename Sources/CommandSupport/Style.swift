@@ -12,7 +12,8 @@ package enum Style: String, Sendable {
     /// Colours text for standard error.
     package func message(_ text: String) -> String { applied(to: text, Self.isWantedOnErrors) }
 
-    private static let isWantedOnOutput = isWanted(.standardOutput)
+    /// Whether standard output is a terminal and shows colours.
+    package static let isWantedOnOutput = isWanted(.standardOutput)
     private static let isWantedOnErrors = isWanted(.standardError)
 
     private func applied(to text: String, _ isWanted: Bool) -> String {

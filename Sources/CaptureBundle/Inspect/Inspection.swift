@@ -21,8 +21,11 @@ public struct Inspection: Sendable {
     /// the median.
     ///
     /// - Throws: An error only if the bytes cannot be read.
-    public init(_ source: BundleSource) throws(BundleError) {
-        let observer = InspectionObserver()
+    public init(_ source: BundleSource) throws(BundleError) { try self.init(source, alsoFor: nil) }
+
+    /// Does the same, and passes the bytes to another observer.
+    init(_ source: BundleSource, alsoFor other: (any BundleObserver)?) throws(BundleError) {
+        let observer = InspectionObserver(other)
         let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
         let reader = BundleReader(source)
         var report = try verifier.verify(reader, observer: observer)
@@ -49,15 +52,23 @@ private final class InspectionObserver: BundleObserver {
     private var collector = DepthStatistics.Collector()
     private var location: [UInt8] = []
     private var current: EntryPath?
+    private let other: (any BundleObserver)?
 
-    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
+    init(_ other: (any BundleObserver)?) { self.other = other }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
+        size = manifest.depth?.size
+        try other?.read(head, manifest)
+    }
 
     func begin(_ entry: ManifestEntry) throws(BundleError) {
+        try other?.begin(entry)
         current = entry.path
         if current == .depth, let size { reader = try DepthMapReader(size: size) }
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        try other?.consume(piece)
         if current == .depth { try reader?.consume(piece) { collector.add($0) } }
         if current == .location { location.append(copying: piece) }
     }

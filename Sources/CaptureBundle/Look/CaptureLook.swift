@@ -22,6 +22,30 @@ package struct CaptureLook: Sendable {
         return try read(BundleSource(path: path), withPhoto: withPhoto)
     }
 
+    /// The files that `read` opens for a path, as far as they are named.
+    package static func files(of path: FilePath) -> [FilePath] {
+        if path == "-" { return [] }
+        let names = [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
+        return [path] + names.map { path.appending($0) }
+    }
+
+    /// Reads a bundle once, for what `Inspection` shows and for pictures.
+    ///
+    /// - Returns: The look is a failure if the bundle is not sound or lacks a depth map.
+    /// - Throws: The errors of `Inspection`.
+    package static func inspect(
+        _ source: BundleSource
+    ) throws(BundleError) -> (inspection: Inspection, look: Result<CaptureLook, BundleError>) {
+        let collector = LookCollector(withPhoto: true)
+        let inspection = try Inspection(source, alsoFor: collector)
+        do throws(BundleError) {
+            try inspection.report.requireSound(source.name)
+            return (inspection, .success(try collector.look(source.name, inspection.report)))
+        } catch {
+            return (inspection, .failure(error))
+        }
+    }
+
     private static func read(_ source: BundleSource, withPhoto: Bool) throws(BundleError) -> CaptureLook {
         let collector = LookCollector(withPhoto: withPhoto)
         let report = try Verifier.soundness.verify(BundleReader(source), observer: collector)

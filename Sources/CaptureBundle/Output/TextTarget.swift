@@ -1,9 +1,14 @@
-/// A text file that is being written.
+import CaptureNative
+package import SystemPackage
+
+/// A text file or a picture that is being written.
 package final class TextTarget {
     private let target: OutputTarget
 
+    /// - Parameter inputs: Files that are being read, and must not be replaced.
     /// - Throws: `output.exists`, `output.unusable`.
-    package init(_ place: OutputPlace) throws(BundleError) {
+    package init(_ place: OutputPlace, reading inputs: [FilePath] = []) throws(BundleError) {
+        for input in inputs { try OutputPlace.examine([place], reading: try? FileStatus.of(input)) }
         try OutputPlace.examine([place])
         target = try OutputTarget(place)
     }

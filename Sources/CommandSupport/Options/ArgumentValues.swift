@@ -18,6 +18,8 @@ enum ArgumentExamples {
 
 extension LocationPolicy: ExpressibleByArgument {}
 
+extension ColourTable: ExpressibleByArgument {}
+
 extension TrustLevel: ExpressibleByArgument {}
 
 extension DepthSize: ExpressibleByArgument {

@@ -15,26 +15,74 @@ struct DepthCommand: ParsableCommand {
 
             Example:
               capbundle depth cap.bundle
+              capbundle depth cap.bundle --beside --image cap.png
             """)
 
     @Argument(help: "The bundle, - for one from standard input, or a raw folder.", completion: .file())
     var file: String
 
+    @Option(
+        name: [.customShort("o"), .customLong("image")],
+        help: ArgumentHelp(
+            "Write a PNG with the depth map in colours, - for standard output.",
+            discussion: "The colours reach from the 2nd to the 98th percentile. A scale in metres is beside it.",
+            valueName: "png"),
+        completion: .file(extensions: ["png"]))
+    var image: String?
+
+    @Flag(help: "In the picture, put the photo next to the depth map.")
+    var beside = false
+
+    @Option(help: "The colours of the picture: cividis (the default) or turbo. Near is bright, or red.")
+    var colours: ColourTable?
+
+    @OptionGroup var force: ForceOption
     @OptionGroup var format: JSONOption
+
+    func validate() throws {
+        if image == nil && (beside || colours != nil || force.force) {
+            throw ValidationError("--beside, --colours and --force are about the picture; say where with --image PNG")
+        }
+        if let image { try refuseTerminal(image, "a picture") }
+    }
 
     func run() throws {
         do throws(BundleError) {
-            let look = try CaptureLook.read(FilePath(file: file), withPhoto: false)
-            if format.json {
-                try Output.json(DepthRendering.json(file, look.depth))
-            } else {
-                try Output.line(DepthRendering.page(file, look.depth).joined(separator: "\n"))
+            let path = FilePath(file: file)
+            let target = try image.map { image throws(BundleError) in
+                try TextTarget(force.place(image), reading: CaptureLook.files(of: path))
             }
+            let look = try CaptureLook.read(path, withPhoto: image != nil)
+            if let target { try draw(look, target) }
+            try tell(look.depth)
         } catch {
             if format.json {
-                try Output.json(ReportRendering.json(file, error, ExitStatus(error), report: DepthRendering.report))
+                try report(ReportRendering.json(file, error, ExitStatus(error), report: DepthRendering.report))
             }
             throw error
         }
+    }
+
+    private func draw(_ look: CaptureLook, _ target: TextTarget) throws(BundleError) {
+        let decoder = PictureDecoder()
+        let picture = try look.picture(colours ?? .cividis, beside: beside, decoder)
+        let png: [UInt8]
+        do { png = try decoder.png(picture) } catch { throw error.error(FilePath(image ?? "-")) }
+        try target.write(png)
+        try target.finish()
+    }
+
+    private func tell(_ depth: DepthSamples) throws(BundleError) {
+        if format.json {
+            try report(DepthRendering.json(file, depth, image: image))
+        } else if image != "-" {
+            try Output.line(DepthRendering.page(file, depth).joined(separator: "\n"))
+        }
+        if let image, image != "-", !format.json { diagnostic.note("wrote \(image)") }
+    }
+
+    /// Prints the JSON report. If the picture goes to standard output, the report goes to standard error.
+    private func report(_ json: JSONValue) throws(BundleError) {
+        if image == "-" { Output.tell(Output.jsonText(json)) } else { try Output.json(json) }
     }
 }

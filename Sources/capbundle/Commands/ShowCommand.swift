@@ -19,12 +19,30 @@ struct ShowCommand: ParsableCommand {
     @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String
 
+    @Flag(help: "Also draw the photo and the depth map, on a terminal.")
+    var picture = false
+
     @OptionGroup var format: JSONOption
+
+    func validate() throws {
+        if picture && format.json { throw ValidationError("give either --picture or --json") }
+        if picture && !Output.isTerminal {
+            throw ValidationError(
+                "--picture draws on a terminal; to write a file: capbundle depth FILE --beside --image PICTURE.png")
+        }
+    }
 
     func run() throws {
         let inspection: Inspection
+        var look: Result<CaptureLook, BundleError>?
         do {
-            inspection = try Inspection(BundleSource(path: FilePath(file: file)))
+            let source = try BundleSource(path: FilePath(file: file))
+            if picture {
+                let found = try CaptureLook.inspect(source)
+                (inspection, look) = (found.inspection, found.look)
+            } else {
+                inspection = try Inspection(source)
+            }
         } catch {
             if format.json {
                 let report = "capture-bundle/show/1"
@@ -38,7 +56,13 @@ struct ShowCommand: ParsableCommand {
             try Output.line(InspectionRendering.page(file, inspection).joined(separator: "\n"))
             inspection.report.faults.forEach(diagnostic.hints)
         }
+        if let look, inspection.report.verdict != .altered, inspection.report.verdict != .malformed { try draw(look) }
         let status = ExitStatus(inspection.report.verdict)
         if status != .success { throw status }
+    }
+
+    private func draw(_ look: Result<CaptureLook, BundleError>) throws(BundleError) {
+        if let obstacle = TerminalPicture.obstacle { return diagnostic.note("no picture: \(obstacle)") }
+        try Output.write(TerminalPicture.bytes(look.get()))
     }
 }

@@ -1,0 +1,61 @@
+import SystemPackage
+
+extension CaptureLook {
+    /// The depth map in false colours with its scale, alone or next to the photo, both upright.
+    ///
+    /// - Throws: `raw.capture` if the photo cannot be decoded; `input.unreadable` if the decoder is missing.
+    package func picture(
+        _ colours: ColourTable, beside: Bool, _ decoder: PictureDecoder
+    ) throws(BundleError) -> PixelImage {
+        let depth = try depthPicture(colours)
+        do throws(PictureTooLarge) {
+            guard beside else { return try PictureComposition.alone(depth) }
+        } catch {
+            throw tooLarge
+        }
+        let photo = try photoPicture(decoder, height: PictureComposition.heightBeside(depth))
+        do { return try PictureComposition.beside(depth, photo: photo) } catch { throw tooLarge }
+    }
+
+    /// The depth map in false colours, turned as EXIF turns the photo.
+    package func depthPicture(_ colours: ColourTable) throws(BundleError) -> DepthPicture {
+        guard let picture = DepthPicture(depth, colours) else { throw tooLarge }
+        return picture.upright(depthOrientation)
+    }
+
+    /// The photo, upright, and small if less height is needed.
+    ///
+    /// - Parameter height: The result is at least this high, unless the photo is not.
+    package func photoPicture(_ decoder: PictureDecoder, height: Int) throws(BundleError) -> PixelImage {
+        guard let photo else {
+            throw BundleError(.entryAbsent, "is not in this capture", file: name, entry: EntryPath.photo.description)
+        }
+        let facts = PhotoFacts(jpeg: photo)
+        let orientation = facts?.orientation ?? 1
+        let stored = facts?.size.map { (5...8).contains(orientation) ? $0.width : $0.height }
+        let eighths = [1, 2, 4].first { eighths in stored.map { $0 * eighths / 8 >= height } ?? false }
+        do {
+            return try decoder.pixels(photo, .jpeg, eighths: eighths ?? 8).upright(orientation)
+        } catch {
+            let error = error.error(FilePath(name))
+            throw BundleError(
+                error.code, error.message, file: name, entry: EntryPath.photo.description, hints: error.hints)
+        }
+    }
+
+    /// The orientation of the depth map. It has that of the stored photo, unless the photo is to be turned by a quarter
+    /// and the depth map already looks turned.
+    private var depthOrientation: Int {
+        guard let photo, let facts = PhotoFacts(jpeg: photo), let orientation = facts.orientation else { return 1 }
+        guard (5...8).contains(orientation), let size = facts.size else { return orientation }
+        let isTurned =
+            depth.size.width > depth.size.height && size.width < size.height
+            || depth.size.width < depth.size.height && size.width > size.height
+        return isTurned ? 1 : orientation
+    }
+
+    private var tooLarge: BundleError {
+        BundleError(
+            .outputUnusable, "the picture would have more than \(PixelImage.sideLimit) pixels on one side", file: name)
+    }
+}

@@ -1,0 +1,39 @@
+import CaptureBundle
+import CommandSupport
+import SystemPackage
+
+/// Draws the photo and the depth map of a capture on the terminal.
+enum TerminalPicture {
+    /// Why the terminal gets no picture; nil if it can show one.
+    static var obstacle: String? {
+        Style.isWantedOnOutput ? nil : "the picture needs colours, and NO_COLOR is set or TERM=dumb"
+    }
+
+    /// The bytes that draw the pictures.
+    static func bytes(_ look: CaptureLook) throws(BundleError) -> [UInt8] {
+        let decoder = PictureDecoder()
+        let columns = Output.columns ?? 80
+        switch TerminalGraphics.current {
+        case .kitty:
+            let canvas = try look.picture(.cividis, beside: true, decoder)
+            do {
+                return KittyGraphics.sequences(png: try decoder.png(canvas), columns: columns)
+            } catch {
+                throw error.error("standard output")
+            }
+        case .halfBlocks(let palette):
+            let depth = try look.depthPicture(.cividis)
+            let photo = try look.photoPicture(decoder, height: HalfBlocks.widest)
+            let lines = HalfBlocks.lines([(photo, true), (depth.image, false)], columns: columns, palette)
+            return Array(((lines + [caption(depth)]).joined(separator: "\n") + "\n").utf8)
+        }
+    }
+
+    private static func caption(_ depth: DepthPicture) -> String {
+        guard let span = depth.span else { return "no sample of the depth map is measured" }
+        let (nearest, farthest) = (Double(span.nearest), Double(span.farthest))
+        let gaps = depth.hasGaps ? "; grey was not measured" : ""
+        return "depth from \(Quantity.decimal(nearest, places: 2)) m (bright) to "
+            + "\(Quantity.decimal(farthest, places: 2)) m (dark)\(gaps)"
+    }
+}

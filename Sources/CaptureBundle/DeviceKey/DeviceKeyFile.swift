@@ -287,7 +287,7 @@ extension DeviceKeyFile {
                 hints: [
                     "find the highest counter that this key signed with; its newest bundle has it: capbundle show FILE",
                     "then: capbundle key recover --counter N\(option)",
-                ])
+                ] + (path == Self.usualPath ? [] : ["for a key that signs uploads to RealityCam, add --realitycam"]))
         }
         guard FileStatus.exists(statePath) else {
             guard FileStatus.exists(path) else { throw missing() }

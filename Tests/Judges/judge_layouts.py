@@ -1,0 +1,180 @@
+"""numpy, Pillow and OpenEXR read the exports of Samples/layouts too: what pack makes of them is what their files say.
+
+Each export goes the whole way: pack, verify, upload body, and back to the same bundle.
+"""
+import datetime
+import functools
+import gzip
+import json
+import shutil
+import sys
+
+import numpy as np
+
+import exports
+from bench import ROOT, Bundle, Skipped, expect
+
+sys.path.append(str(ROOT / "Samples/layouts"))
+import make  # noqa: E402  (the line above makes it importable)
+
+APPS = {"3d-scanner-app": exports.scanner_app, "record3d": exports.record3d, "polycam": exports.polycam,
+        "nerfstudio": exports.nerfstudio, "generic": exports.generic, "realitycam": exports.realitycam}
+
+
+def samples(bench, name):
+    """Returns the path of a sample and the options of pack; all are made once."""
+    folder = bench.folder / "layouts"
+    if not folder.is_dir():
+        make.main(folder)
+    listed = {one["raw"]: one["options"] for one in json.loads((folder / "samples.json").read_text())}
+    return folder / name, listed[name]
+
+
+def packed(bench, raw, options, *more):
+    """Packs a sample and returns its bundles by name, after both implementations have verified them."""
+    folder = bench.scratch("layouts-packed")
+    bench.capbundle("pack", raw, "--out-dir", folder, *options, *more)
+    bundles = {path.name: Bundle(path) for path in sorted(folder.glob("*.bundle"))}
+    for name, bundle in bundles.items():
+        ours, theirs = bench.verify(bundle.path), bench.second_verify(bundle.path)
+        expect(ours == theirs == 0, f"{name}: capbundle verify {ours}, verify.py {theirs}")
+    return bundles
+
+
+def goes_the_whole_way(bench, name, bundle):
+    """The upload body is accepted: it gives the same bundle back."""
+    folder = bench.scratch("layouts-body")
+    bench.capbundle("multipart", bundle.path, "-o", folder / "body")
+    bench.capbundle("from-body", folder / "body", "-o", folder / "back.bundle")
+    expect((folder / "back.bundle").read_bytes() == bundle.data, f"{name}: the body gives another bundle")
+
+
+def same_floats(name, bundle, expected):
+    size = json.loads(bundle.manifest)["depth"]
+    expect((size["height"], size["width"]) == expected.shape, f"{name}: another size")
+    floats = np.frombuffer(gzip.decompress(bundle.entries["depth.f32.gz"]), "<f4").reshape(expected.shape)
+    # Compare bits: NaN equals nothing, and 0 must not become -0.
+    same = floats.view("<u4") == np.ascontiguousarray(expected).view("<u4")
+    both_missing = np.isnan(floats) & np.isnan(expected)
+    expect((same | both_missing).all(), f"{name}: {np.count_nonzero(~same & ~both_missing)} floats differ")
+
+
+def time_of(text):
+    return datetime.datetime.fromisoformat(text)
+
+
+def same_facts(name, bundle, frame):
+    manifest, metadata = json.loads(bundle.manifest), json.loads(bundle.entries["metadata.json"])
+    late = frame.time - time_of(manifest["captured_at"])
+    expect(abs(late) <= datetime.timedelta(milliseconds=1), f"{name}: captured at {manifest['captured_at']}")
+    expect(metadata["device_model"] == frame.model, f"{name}: model {metadata['device_model']}")
+    source = manifest["depth"]["source"]
+    expect(source["encoding"] == frame.encoding, f"{name}: encoding {source['encoding']}")
+    expect(float(source["scale"]) == frame.scale, f"{name}: scale {source['scale']}")
+    expect(source["row_order"] == ("bottom-first" if frame.encoding == "pfm" else "top-first"), f"{name}: row order")
+    kept = {key: value for key, value in json.loads(bundle.entries.get("location.json", "{}")).items()
+            if key not in ("salt", "pad")}
+    expect(kept == (frame.position or {}), f"{name}: position {kept}")
+    same_camera(name, metadata, frame)
+
+
+def same_camera(name, metadata, frame):
+    camera, pose = metadata.get("camera_intrinsics"), metadata.get("camera_pose")
+    expect((camera is None) == (frame.camera is None), f"{name}: camera {camera}")
+    expect((pose is None) == (frame.pose is None), f"{name}: pose {pose}")
+    if camera:
+        found = tuple(camera[key] for key in ("fx", "fy", "cx", "cy", "width", "height"))
+        expect(found == frame.camera, f"{name}: camera {found}, expected {frame.camera}")
+    if pose:
+        expect(len(pose["matrix"]) == 16 and np.abs(np.array(pose["matrix"]) - frame.pose).max() < 1e-12,
+               f"{name}: pose {pose['matrix']}")
+
+
+def same_frames(bench, raw, options, frames, stem):
+    bundles = packed(bench, raw, options)
+    names = {f"{stem}-{frame.name}.bundle" if frame.name else f"{stem}.bundle": frame for frame in frames}
+    expect(bundles.keys() == names.keys(), f"bundles {sorted(bundles)}, expected {sorted(names)}")
+    for name, frame in names.items():
+        bundle = bundles[name]
+        expect(bundle.entries["photo.jpg"] == frame.photo.read_bytes(), f"{name}: another photo")
+        same_floats(name, bundle, frame.metres())
+        same_facts(name, bundle, frame)
+        confidence = frame.confidence.read_bytes() if frame.confidence else None
+        expect(bundle.entries.get("confidence.png") == confidence, f"{name}: another confidence map")
+        expect(not [entry for entry in bundle.entries if entry.startswith("source/")], f"{name}: has source entries")
+        goes_the_whole_way(bench, name, bundle)
+
+
+def app(name, bench):
+    raw, options = samples(bench, name)
+    same_frames(bench, raw, options, list(APPS[name](raw)), name)
+
+
+def sources(name, bench):
+    raw, options = samples(bench, name)
+    for frame, bundle in zip(APPS[name](raw), packed(bench, raw, options, "--keep-source").values(), strict=True):
+        files = {path.read_bytes() for path in (frame.depth, *frame.carried)}
+        found = {data for entry, data in bundle.entries.items() if entry.startswith("source/")}
+        expect(files <= found, f"{bundle.path.name}: a file of the app is not in source/")
+        goes_the_whole_way(bench, bundle.path.name, bundle)
+
+
+def archives(bench):
+    folder, _ = samples(bench, "3d-scanner-app")
+    for ending in ("zip", "tar", "tar.gz"):
+        raw, options = samples(bench, f"3d-scanner-app.{ending}")
+        same_frames(bench, raw, options, list(exports.scanner_app(folder)), "3d-scanner-app")
+
+
+def encodings(bench):
+    folder, _ = samples(bench, "realitycam")
+    found = sorted(folder.parent.glob("encoding-*"))
+    expect(len(found) == 22, f"{len(found)} samples of encodings")
+    for raw in found:
+        raw, options = samples(bench, raw.name)
+        same_frames(bench, raw, options, list(exports.encoding(raw, options)), raw.name)
+
+
+def portrait(bench):
+    raw, options = samples(bench, "portrait.jpg")
+    bundle = portrait_bundle(bench, raw, options, exports.portrait(raw))
+    expect(bundle.entries["photo.jpg"] == raw.read_bytes(), "another photo")
+
+
+def portrait_heic(bench):
+    if not shutil.which("heif-enc"):
+        raise Skipped("heif-enc is not here (Debian: libheif-examples)")
+    raw, options = samples(bench, "portrait.heic")
+    folder = bench.scratch("layouts-heic")
+    bench.run("heif-convert", "--with-aux", raw, folder / "photo.png")
+    codes = next(folder.glob("photo-depth*.png"))
+    said = bench.run("heif-info", raw).stdout.decode()
+    least, most = (float(said.partition(f"d-{which}:")[2].split()[0]) for which in ("min", "max"))
+    bundle = portrait_bundle(bench, raw, options, exports.from_disparity(exports.read(codes)[..., 0], least, most))
+    expect(bundle.entries["source/photo.heic"] == raw.read_bytes(), "the original is not carried")
+    folder.joinpath("photo.jpg").write_bytes(bundle.entries["photo.jpg"])
+    far = exports.difference(folder / "photo.jpg", folder / "photo.png")
+    expect(far < 2, f"the JPEG differs from the picture that heif-convert decodes by {far:.1f} levels")
+
+
+def portrait_bundle(bench, raw, options, expected):
+    [(name, bundle)] = packed(bench, raw, options).items()
+    same_floats(name, bundle, expected)
+    manifest, metadata = json.loads(bundle.manifest), json.loads(bundle.entries["metadata.json"])
+    expect(manifest["captured_at"] == "2026-03-14T14:09:26.000Z", f"captured at {manifest['captured_at']}")
+    expect(metadata["device_model"] == "Synthetic Portrait camera", f"model {metadata['device_model']}")
+    expect(manifest["depth"]["source"]["encoding"] == "apple-disparity-u8", "another encoding")
+    goes_the_whole_way(bench, name, bundle)
+    return bundle
+
+
+JUDGES = [
+    *((f"the {name} sample packs to what its files say, and its body gives the bundle back", functools.partial(app, name))
+      for name in APPS),
+    *((f"--keep-source carries the files of the {name} sample", functools.partial(sources, name))
+      for name in ("3d-scanner-app", "record3d", "polycam", "nerfstudio")),
+    ("each encoding of a depth map becomes the floats that numpy, Pillow and OpenEXR read", encodings),
+    ("an export in a zip, tar or tar.gz archive becomes the same bundles", archives),
+    ("a portrait JPEG becomes the floats of its disparity", portrait),
+    ("a portrait HEIC becomes a JPEG, the floats of its disparity, and keeps the original", portrait_heic),
+]

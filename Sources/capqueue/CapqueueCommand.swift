@@ -30,8 +30,8 @@ struct CapqueueCommand: ParsableCommand {
                 name: "Everyday",
                 subcommands: [
                     PushCommand.self, AdoptCommand.self, RunCommand.self, WaitCommand.self, StatusCommand.self,
-                    ListCommand.self, ShowCommand.self, HistoryCommand.self, GetCommand.self, HoldCommand.self,
-                    ReleaseCommand.self, CancelCommand.self, RetryCommand.self, PruneCommand.self,
+                    ReportCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self, GetCommand.self,
+                    HoldCommand.self, ReleaseCommand.self, CancelCommand.self, RetryCommand.self, PruneCommand.self,
                 ]),
             CommandGroup(
                 name: "Destination",

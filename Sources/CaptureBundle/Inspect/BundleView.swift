@@ -8,8 +8,8 @@ package struct BundleView: Sendable {
     package let report: VerificationReport
     /// The bytes of photo.jpg; nil unless the bundle is sound and the photo is at most `photoLimit` bytes.
     package let photo: [UInt8]?
-    /// Statistics of the depth map; nil unless the bundle is sound and has one.
-    package let depth: DepthStatistics?
+    /// The depth map; nil unless the bundle is sound and has one.
+    package let depth: DepthSamples?
     /// The position; nil unless the bundle is sound and contains it.
     package let position: GeoPosition?
 
@@ -24,11 +24,12 @@ package struct BundleView: Sendable {
 
     fileprivate init(_ source: BundleSource, _ verifier: Verifier) throws(BundleError) {
         let observer = ViewObserver()
-        file = source.name
-        report = try verifier.verify(BundleReader(source), observer: observer)
+        let report = try verifier.verify(BundleReader(source), observer: observer)
         let isSound = ![.altered, .malformed].contains(report.verdict)
+        file = source.name
+        self.report = report
         photo = isSound ? observer.photo : nil
-        depth = isSound ? observer.statistics : nil
+        depth = isSound ? observer.depth : nil
         position = isSound ? observer.position : nil
     }
 
@@ -65,12 +66,12 @@ extension Verifier {
     }
 }
 
-/// Keeps the photo, the position and the statistics of the depth map while a bundle is verified.
+/// Keeps the photo, the position and the depth map while a bundle is verified.
 private final class ViewObserver: BundleObserver {
     private var current: EntryPath?
     private var size: DepthSize?
     private var reader: DepthMapReader?
-    private var collector = DepthStatistics.Collector()
+    private var collector: DepthCollector?
     private(set) var photo: [UInt8]?
     private var location: [UInt8] = []
 
@@ -78,23 +79,23 @@ private final class ViewObserver: BundleObserver {
 
     func begin(_ entry: ManifestEntry) throws(BundleError) {
         current = entry.path
-        if entry.path == .depth, let size { reader = try DepthMapReader(size: size) }
+        if entry.path == .depth, let size {
+            reader = try DepthMapReader(size: size)
+            collector = DepthCollector(size: size)
+        }
         if entry.path == .photo, entry.size <= BundleView.photoLimit { photo = [] }
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
         switch current {
-        case .depth?: try reader?.consume(piece) { collector.add($0) }
+        case .depth?: try reader?.consume(piece) { collector?.add($0) }
         case .location?: location.append(copying: piece)
         case .photo?: photo?.append(copying: piece)
         default: break
         }
     }
 
-    var statistics: DepthStatistics? {
-        guard let reader, reader.fault == nil, reader.inflatedBytes == size?.byteCount else { return nil }
-        return collector.finish()
-    }
+    var depth: DepthSamples? { collector?.finish() }
 
     var position: GeoPosition? { try? GeoPosition.decode(location) }
 }

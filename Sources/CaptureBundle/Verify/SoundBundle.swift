@@ -21,5 +21,5 @@ extension VerificationReport {
 
 extension Verifier {
     /// A verifier for callers that need to know whether a bundle is sound, but not whose it is.
-    static let soundness = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
+    package static let soundness = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
 }

@@ -1,4 +1,6 @@
 package import CaptureBundle
+import CaptureNative
+package import SystemPackage
 
 /// The frame of a page: one file that needs no other file, no script and no network.
 package struct ReportPage: Sendable {
@@ -63,5 +65,23 @@ package struct ReportPage: Sendable {
         </html>
 
         """
+    }
+}
+
+extension ReportPage {
+    /// Refuses a place whose file is not a page of ours: a page that is written again and again must not replace a file
+    /// that was named by mistake.
+    ///
+    /// - Throws: `output.exists`, `output.unusable`.
+    package static func requireReplaceable(_ path: FilePath) throws(BundleError) {
+        guard FileStatus.exists(path) else { return }
+        let mark = Array(mark.source.utf8)
+        var start = [UInt8](repeating: 0, count: mark.count)
+        let handle = (try? FileHandle.readingPlainFile(path)) ?? nil
+        guard let handle, let count = try? handle.read(into: &start), count == mark.count, start == mark else {
+            throw BundleError(
+                .outputExists, "exists and is not a page of capqueue, so it is not replaced", file: path,
+                hints: ["choose another name, or remove the file"])
+        }
     }
 }

@@ -27,7 +27,7 @@ enum ReportStyle {
         "Noto Sans","Liberation Sans",sans-serif;overflow-wrap:anywhere}
         header,main,footer{max-width:84rem;margin:0 auto;padding:0 1rem}
         header{padding-top:1.75rem}
-        footer{padding-bottom:2.5rem;color:var(--soft);font-size:.875rem}
+        footer{padding-top:1.25rem;padding-bottom:2.5rem;color:var(--soft);font-size:.875rem}
         h1{font-size:1.75rem;line-height:1.2;margin:0 0 .25rem;letter-spacing:-.01em}
         h2{font-size:1.25rem;line-height:1.3;margin:2.5rem 0 .75rem}
         h3{font-size:1rem;margin:1.75rem 0 .6rem;color:var(--soft);font-weight:600}

@@ -73,7 +73,9 @@ struct BundleCard {
     private var depth: HTML {
         guard let size = report.manifest?.depth?.size else { return "none" }
         let samples = "\(size.width) × \(size.height) samples"
-        guard let found = view.depth else { return "\(samples), \(words(of: .depth, matched: "not shown"))" }
+        guard let found = view.depth?.statistics else {
+            return "\(samples), \(words(of: .depth, matched: "not shown"))"
+        }
         guard let nearest = found.minimum, let farthest = found.maximum else { return "\(samples), none measured" }
         let ends = [nearest, farthest].map { Quantity.decimal(Double($0), places: 2) }
         let missing =

@@ -52,6 +52,13 @@ struct RunCommand: ParsableCommand {
             discussion: "It gets the event as JSON on its standard input, and has 30 s.", valueName: "command"))
     var onEvent: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep this page up to date, as \"capqueue report\" writes it.",
+            discussion: "It is written at most every 5 s, when something changes, and at the end.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var page: String?
+
     @Flag(name: .shortAndLong, help: "Print nothing but errors.")
     var quiet = false
 
@@ -64,6 +71,7 @@ struct RunCommand: ParsableCommand {
         }
         if quiet && format.json { throw ValidationError("give either --quiet or --json") }
         if bwlimit?.bytes == 0 { throw ValidationError("--bwlimit 0 would send nothing") }
+        if page == "" || page == "-" { throw ValidationError("--page needs the name of a file") }
         if onEvent == "" { throw ValidationError("--on-event is empty, expected a shell command") }
     }
 
@@ -86,9 +94,15 @@ struct RunCommand: ParsableCommand {
                 style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode,
                 kinds: kinds, pausesTold: pausesTold)
             let hook = onEvent.map { command in EventHook(command) { warning in screen.show(warning) } }
+            let keeper = try page.map { page throws(BundleError) in
+                try PageKeeper(queue, at: page) { text in
+                    screen.show(QueueEvent(.warning, at: Environment.now, message: "--page \(page): \(text)"))
+                }
+            }
             let runner = QueueRunner(queue, options) { event in
                 screen.show(event)
                 hook?.take(event)
+                keeper?.take(event)
             }
             StopSignals.watch { number in
                 let isAgain = stopped.withLock { first in
@@ -99,11 +113,14 @@ struct RunCommand: ParsableCommand {
                     number, runner.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
                 runner.stop()
             }
+            keeper?.start()
+            defer { keeper?.finish() }
             let (name, isOnce) = (dest, options.mode == .once)
             screen.watch(runner) { try? queue.backlog(to: name, isDueNow: isOnce) }
             defer { screen.end() }
             _ = try runner.run()
             hook?.finish { stopped.withLock { $0 != nil } }
+            keeper?.finish()
             screen.end()
             try screen.requireWritten()
             if let status = try? queue.status() { screen.showSummary(status) }

@@ -37,7 +37,8 @@ extension CaptureRecord {
         return [id] + table.lines + deliveries.flatMap(\.lines)
     }
 
-    private func holdingText(_ path: String?) -> String {
+    /// Where the bytes are, in words.
+    func holdingText(_ path: String?) -> String {
         switch holding {
         case .spool: "in \(Visible.text(path ?? "the spool"))"
         case .reference: "no; referenced at \(Visible.text(path ?? ""))"
@@ -62,7 +63,8 @@ extension DeliveryRecord {
         ])
     }
 
-    private var isWaiting: Bool { state == .pending || state == .failed }
+    /// Whether another try is due.
+    var isWaiting: Bool { state == .pending || state == .failed }
 
     fileprivate var lines: [String] {
         var table = TextTable()

@@ -58,7 +58,7 @@ extension QueueConcern {
         }
     }
 
-    private func advice(_ status: QueueStatus) -> String {
+    func advice(_ status: QueueStatus) -> String {
         switch code {
         case .failed: "list them"
         case .old: "see why"

@@ -1,0 +1,51 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Write a page about the queue, with the photos of captures.",
+        usage: "capqueue report [-o FILE] [options]",
+        discussion: """
+            The page is one HTML file without scripts; it needs no network. It says what needs a decision, with the \
+            next command, and has a card for each capture: its state, why it failed, where it was uploaded. The \
+            newest captures come first, and all that failed or are held are on the page, too, up to --limit. To keep \
+            a page up to date while a run sends: capqueue run --watch --page FILE.
+
+            Example:
+              capqueue report -o queue.html
+              capqueue report --limit 50 > queue.html
+            """)
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("The page to write.", discussion: "Default: standard output.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var output = "-"
+
+    @Option(help: ArgumentHelp("Show at most this many captures.", valueName: "n"))
+    var limit = 1000
+
+    @Option(help: ArgumentHelp("The title of the page.", valueName: "text"))
+    var title = QueuePage.title
+
+    @OptionGroup var force: ForceOption
+    @OptionGroup var queue: QueueOptions
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit is \(limit), expected 1 or more") }
+        try refuseTerminal(output, "a page")
+    }
+
+    func run() throws {
+        let place = try force.place(output)
+        try queue.with { queue in
+            let pictures = ReportPictures()
+            let page = QueuePage(queue, title: title, limit: limit, pictures)
+            try page.write(to: place)
+            pictures.failure.map { diagnostic.warning($0.message, hints: $0.hints) }
+        }
+    }
+}

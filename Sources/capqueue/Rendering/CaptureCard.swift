@@ -1,0 +1,77 @@
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+/// The card and the row of a capture in a queue.
+struct CaptureCard {
+    private let record: CaptureRecord
+    private let shown: CapturePictures
+    private let path: String?
+
+    /// - Parameter path: Where the bytes are.
+    init(_ record: CaptureRecord, _ shown: CapturePictures, path: String?) {
+        self.record = record
+        self.shown = shown
+        self.path = path
+    }
+
+    var entry: ReportEntry { ReportEntry(time: record.pushedAt, card: card, row: row) }
+
+    private var card: ReportCard {
+        let state = record.state
+        var card = ReportCard(
+            state.tone, state.rawValue,
+            title: "\(ReportTime.clock(record.pushedAt)), <span class=\"mono\">\(record.id)</span>")
+        card.pictures = shown.pictures
+        card.findings = record.deliveries.compactMap(Self.finding)
+        for delivery in record.deliveries { card.add("To", Self.words(delivery)) }
+        card.add("Captured", ReportTime.html(record.capturedAt.milliseconds))
+        if let model = shown.model { card.add("Model", "\(foreign: model)") }
+        card.add("Size", "\(Quantity.size(record.byteCount))")
+        card.add("Stored", record.holding == .spool ? "in the queue" : "\(record.holdingText(path))")
+        if let session = record.session { card.add("Session", "\(foreign: session)") }
+        if let notBefore = record.notBefore { card.add("Not before", ReportTime.html(notBefore)) }
+        card.add("Verdict", "\(record.verdict) when it was pushed")
+        card.add("Key id", "<span class=\"mono\">\(record.device.description)</span>")
+        if let reason = shown.reason { card.note = "No pictures: \(reason)" }
+        return card
+    }
+
+    /// Why a delivery failed.
+    private static func finding(_ delivery: DeliveryRecord) -> HTML? {
+        guard delivery.state != .completed, let message = delivery.errorMessage else { return nil }
+        let place: HTML? = delivery.destination.map { "\(foreign: $0): " }
+        return "\(place)\(message) [\(delivery.errorCode ?? "")]"
+    }
+
+    private static func words(_ delivery: DeliveryRecord) -> HTML {
+        let name: HTML =
+            delivery.destination.map { "\(foreign: $0)" }
+            ?? (delivery.receipt == nil ? "the first destination that is added" : "uploaded by other means")
+        let attempts: HTML? =
+            delivery.attempts == 0 ? nil : ", \(Quantity.count(delivery.attempts, "attempt"))"
+        let due: HTML? = delivery.isWaiting ? ", due \(ReportTime.html(delivery.dueAt))" : nil
+        let done: HTML? = delivery.completedAt.map { ", \(ReportTime.html($0))" }
+        let link: HTML? = delivery.remoteURL.map { "<br>\(WebLink.html($0))" }
+        let remote: HTML? = delivery.remoteID.map { "<br>as \(foreign: $0)" }
+        return "\(name): \(delivery.state.rawValue)\(attempts)\(due)\(done)\(remote)\(link)"
+    }
+
+    static let table = ReportTable(
+        "The captures of this page",
+        [
+            .init("Pushed (UTC)"), .init("State"), .init("Destinations"), .init("Captured (UTC)"),
+            .init("Size", isNumber: true), .init("Session"), .init("Id"), .init("Why"),
+        ])
+
+    private var row: HTML {
+        let places = record.deliveries.map { $0.destination ?? "none" }.joined(separator: ", ")
+        let failures = record.deliveries.compactMap(Self.finding)
+        let why: HTML? = failures.first.map { first in "\(first)\(failures.dropFirst().map { "<br>\($0)" as HTML })" }
+        return Self.table.row([
+            ReportTime.html(record.pushedAt), "\(record.state.rawValue)", "\(foreign: places)",
+            ReportTime.html(record.capturedAt.milliseconds), "\(Quantity.size(record.byteCount))",
+            record.session.map { "\(foreign: $0)" } ?? "—", "<span class=\"mono\">\(record.id)</span>", why ?? "—",
+        ])
+    }
+}

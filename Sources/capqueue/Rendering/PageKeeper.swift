@@ -1,0 +1,101 @@
+import CaptureBundle
+import CaptureNative
+import CaptureQueue
+import CommandSupport
+import Synchronization
+import SystemPackage
+
+/// Keeps the page of `run --page` up to date on a thread of its own, so that sending never waits for it.
+final class PageKeeper: Sendable {
+    private struct State {
+        var isDirty = true
+        var isEnding = false
+        /// Whether no thread is at work.
+        var isOver = true
+    }
+
+    /// The least time between two pages in seconds.
+    private static let pause = 5.0
+    /// The most captures on the page, besides those that failed or are held.
+    private static let limit = 100
+
+    private let queue: UploadQueue
+    private let path: FilePath
+    private let state = Mutex(State())
+    private let signal = Signal()
+    private let warn: @Sendable (String) -> Void
+
+    /// - Parameter warn: Gets one warning if the page cannot be written, until it can be written again.
+    /// - Throws: `output.exists` if there is a file that is not such a page; `output.unusable`.
+    init(_ queue: UploadQueue, at path: String, warn: @escaping @Sendable (String) -> Void) throws(BundleError) {
+        self.queue = queue
+        self.path = FilePath(path)
+        self.warn = warn
+        _ = try OutputPlace.named(path, replaces: true)
+        try ReportPage.requireReplaceable(self.path)
+    }
+
+    /// Starts the thread. It inherits the blocked signals of the thread that calls this, so a run calls it once it blocks
+    /// its stop signals: otherwise one of them could end the process.
+    func start() {
+        state.withLock { $0.isOver = false }
+        if !Thread.start({ self.work() }) { state.withLock { $0.isOver = true } }
+    }
+
+    /// Takes an event of the run: something changed.
+    func take(_ event: QueueEvent) {
+        state.withLock { $0.isDirty = true }
+    }
+
+    /// Writes the page a last time, and waits until that is done.
+    func finish() {
+        state.withLock { $0.isEnding = true }
+        signal.raise()
+        signal.wait { state.withLock(\.isOver) ? () : nil }
+    }
+
+    private func work() {
+        let pictures = ReportPictures()
+        let page = QueuePage(queue, title: QueuePage.title, limit: Self.limit, pictures, keepsPictures: true)
+        var seen: QueueStatus?
+        var hasFailed = false
+        while true {
+            let (isDirty, isLast) = state.withLock { state in
+                defer { state.isDirty = false }
+                return (state.isDirty, state.isEnding)
+            }
+            let status = try? queue.status()
+            if isDirty || isLast || hasFailed || status?.changes(from: seen) ?? true {
+                do {
+                    try page.write(to: .replacing(path))
+                    hasFailed = false
+                    seen = status
+                } catch {
+                    if !hasFailed { warn("the page cannot be written: \(error)") }
+                    hasFailed = true
+                }
+            }
+            if isLast { break }
+            let started = MonotonicClock.seconds
+            while MonotonicClock.seconds - started < Self.pause {
+                let left = Int((started + Self.pause - MonotonicClock.seconds) * 1000) + 1
+                if signal.wait(milliseconds: left, { state.withLock(\.isEnding) ? true : nil }) == true { break }
+            }
+        }
+        if let failure = pictures.failure { warn(failure.message) }
+        state.withLock { $0.isOver = true }
+        signal.raise()
+    }
+}
+
+extension QueueStatus {
+    /// Whether a page about the queue would say something else. Ages and free space change all the time and do not
+    /// count.
+    fileprivate func changes(from other: QueueStatus?) -> Bool {
+        guard let other else { return true }
+        return totals != other.totals || usedBytes != other.usedBytes || isPaused != other.isPaused
+            || work.map(\.destination) != other.work.map(\.destination)
+            || work.map(\.totals) != other.work.map(\.totals)
+            || concerns().map(\.code) != other.concerns().map(\.code)
+    }
+}

@@ -1,0 +1,111 @@
+import CaptureBundle
+import CaptureNative
+import CaptureQueue
+import CommandSupport
+import Synchronization
+import SystemPackage
+
+/// A page about a queue (Spec/capqueue.md section 2.6). It is read beside a run and holds nothing up.
+final class QueuePage {
+    static let title = "Capture queue"
+
+    private let queue: UploadQueue
+    private let title: String
+    private let limit: Int
+    private let pictures: ReportPictures
+    /// The pictures of the page that was written last, so that they are not made again for the next one.
+    private var known: [Int: CapturePictures] = [:]
+    private let keepsPictures: Bool
+
+    /// - Parameters:
+    ///   - limit: The most captures; besides the newest, at most as many that failed or are held.
+    ///   - keepsPictures: Whether the page will be written again.
+    init(_ queue: UploadQueue, title: String, limit: Int, _ pictures: ReportPictures, keepsPictures: Bool = false) {
+        self.queue = queue
+        self.title = title
+        self.limit = limit
+        self.pictures = pictures
+        self.keepsPictures = keepsPictures
+    }
+
+    /// Writes the page; the file appears when it is whole.
+    ///
+    /// - Throws: `io.failed`, `output.exists`, `output.unusable`, the errors of `list`.
+    func write(to place: OutputPlace) throws {
+        let status = try queue.status()
+        let records = try chosen()
+        let target = try TextTarget(place)
+        let captures = try ReportCaptures(.newestFirst)
+        try add(records, to: captures)
+        let page = try ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
+        let summary = QueueSummary(status, folder: queue.folder.path.string)
+        try target.write(page.opening(lead: summary.lead, tiles: summary.tiles))
+        try target.write(summary.sections)
+        try captures.write(
+            to: target, timeline: "Captures of each day, by the time of the push",
+            tones: [
+                (.good, "Uploaded"), (.neutral, "Waiting or cancelled"), (.doubtful, "Held, or failed so far"),
+                (.bad, "Failed for good"),
+            ], untimed: "", table: CaptureCard.table)
+        let total = status.totals.values.reduce(0) { $0 + $1.captures }
+        try target.write(page.closing(records.count < total ? [summary.leftOut(records.count, of: total)] : []))
+        try target.finish()
+    }
+
+    /// The newest captures, and those that wait for a person.
+    private func chosen() throws -> [CaptureRecord] {
+        var found: [Int: CaptureRecord] = [:]
+        var troubled = CaptureFilter()
+        troubled.states = DeliveryState.failedForGood + [.held, .failed]
+        for filter in [CaptureFilter(), troubled] {
+            try queue.list(filter, limit: limit) { record in
+                found[record.sequence] = record
+                return true
+            }
+        }
+        return found.values.sorted { $0.sequence > $1.sequence }
+    }
+
+    private func add(_ records: [CaptureRecord], to captures: ReportCaptures) throws {
+        let waiting = Mutex(records[...])
+        let (queue, pictures, known) = (queue, pictures, known)
+        var used: [Int: CapturePictures] = [:]
+        try OrderedWork.run(
+            threads: Thread.processors, next: { waiting.withLock { $0.popFirst() } },
+            work: { record -> (Int, CapturePictures, ReportEntry) in
+                let own =
+                    known[record.sequence].flatMap { $0.holding == record.holding ? $0 : nil }
+                    ?? CapturePictures(record, queue, pictures)
+                return (record.sequence, own, CaptureCard(record, own, path: queue.path(of: record)?.string).entry)
+            },
+            deliver: { number, own, entry throws(BundleError) in
+                if keepsPictures { used[number] = own }
+                try captures.add(entry)
+                return true
+            })
+        self.known = used
+    }
+}
+
+/// What the bytes of a capture show, if the queue has them and they are sound.
+struct CapturePictures: Sendable {
+    let holding: Holding
+    let pictures: [ReportPicture]
+    /// Why there are no pictures; nil if there are.
+    let reason: String?
+    let model: String?
+
+    init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: ReportPictures) {
+        holding = record.holding
+        guard let path = queue.path(of: record),
+            let view = try? Verifier.soundness.view(BundleSource(file: path)),
+            view.report.manifestSHA256 == record.manifestSHA256, view.isSound
+        else {
+            (pictures, model) = ([], nil)
+            reason = record.holding.hasBytes ? "the stored bytes are not those that were pushed" : nil
+            return
+        }
+        model = view.report.metadata?.deviceModel
+        (pictures, reason) = maker.pictures(of: view)
+    }
+}

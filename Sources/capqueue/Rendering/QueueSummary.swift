@@ -1,0 +1,109 @@
+import CaptureBundle
+import CaptureQueue
+import CommandSupport
+
+/// The first sections of a page about a queue: totals, what needs a decision, the destinations.
+struct QueueSummary {
+    private let status: QueueStatus
+    private let folder: String
+
+    init(_ status: QueueStatus, folder: String) {
+        self.status = status
+        self.folder = folder
+    }
+
+    var lead: HTML {
+        """
+        \(foreign: folder), as it was at \(ReportTime.html(Environment.now)). The spool holds \
+        \(Quantity.size(status.usedBytes)). Times are in UTC.
+        """
+    }
+
+    var tiles: [HTML] {
+        if status.totals.isEmpty { return [ReportPage.tile("0", "captures")] }
+        return DeliveryState.allCases.compactMap { state in
+            status.totals[state].map { total in
+                ReportPage.tile(
+                    Quantity.grouped(total.captures),
+                    "\(state.tone.badge(state.rawValue)) \(Quantity.size(total.bytes))")
+            }
+        }
+    }
+
+    var sections: HTML { "\(decisions)\(destinations)" }
+
+    func leftOut(_ shown: Int, of total: Int) -> HTML {
+        """
+        The page shows \(Quantity.grouped(shown)) of \(Quantity.grouped(total)) captures: the newest ones, and \
+        those that failed or are held. The others: <code>capqueue list</code>
+        """
+    }
+
+    private var decisions: HTML? {
+        let concerns = status.concerns()
+        if concerns.isEmpty { return nil }
+        let lines = concerns.map { concern -> HTML in
+            """
+            <li><p>\(concern.words(status))</p><p>\(concern.advice(status)): \
+            <code>\(concern.next(status))</code></p></li>
+
+            """
+        }
+        return """
+            <section aria-labelledby="decisions">
+            <h2 id="decisions">Needs a decision</h2>
+            <ul class="steps">
+            \(lines)</ul>
+            </section>
+
+            """
+    }
+
+    private var destinations: HTML {
+        let table = ReportTable(
+            "Deliveries of each destination",
+            [
+                .init("Destination"), .init("Kind"), .init("State"), .init("Waiting", isNumber: true),
+                .init("Waiting bytes", isNumber: true), .init("Uploaded", isNumber: true),
+                .init("Failed for good", isNumber: true), .init("Held", isNumber: true),
+            ])
+        let rows = status.work.map { work -> [HTML] in
+            [
+                work.destination.map { "\(foreign: $0.name)" } ?? "none", "\(work.destination?.kind ?? "—")",
+                "\(Self.state(of: work))", "\(Quantity.grouped(work.backlog.captures))",
+                "\(Quantity.size(work.backlog.bytes))", "\(Quantity.grouped(work.count([.completed])))",
+                "\(Quantity.grouped(work.count(DeliveryState.failedForGood)))",
+                "\(Quantity.grouped(work.count([.held])))",
+            ]
+        }
+        let content: HTML =
+            rows.isEmpty
+            ? "<p>None; add one with: <code>capqueue dest add NAME --kind KIND ...</code></p>\n" : table.html(rows)
+        return """
+            <section aria-labelledby="destinations">
+            <h2 id="destinations">Destinations</h2>
+            \(content)</section>
+
+            """
+    }
+
+    private static func state(of work: DestinationWork) -> String {
+        guard let destination = work.destination else { return "waits for a destination" }
+        if destination.isPaused { return "paused" }
+        if let block = destination.block { return "blocked \(block.words)" }
+        if destination.isRetired { return "retired" }
+        return destination.isDefault ? "ready, the default" : "ready"
+    }
+}
+
+extension DeliveryState {
+    /// How good the state is.
+    var tone: ReportTone {
+        switch self {
+        case .completed: .good
+        case .pending, .uploading, .processing, .cancelled: .neutral
+        case .failed, .held: .doubtful
+        case .permanentlyFailed, .conflict, .quarantined: .bad
+        }
+    }
+}

@@ -43,7 +43,7 @@ package struct DepthPicture: Sendable {
     }
 
     /// The picture turned and mirrored by an EXIF orientation.
-    func upright(_ orientation: Int) -> DepthPicture {
+    package func upright(_ orientation: Int) -> DepthPicture {
         var turned = self
         turned.image = image.upright(orientation)
         return turned

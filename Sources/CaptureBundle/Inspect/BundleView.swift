@@ -37,6 +37,13 @@ package struct BundleView: Sendable {
     package var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
 }
 
+extension BundleView {
+    /// Whether the bundle contains a photo that is too large for `photo`.
+    package var hasLargePhoto: Bool {
+        report.manifest?.entry(.photo).map { $0.size > Self.photoLimit } ?? false
+    }
+}
+
 extension Verifier {
     /// Reads a bundle once, and keeps what a report shows.
     ///

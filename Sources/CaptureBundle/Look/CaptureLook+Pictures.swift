@@ -43,15 +43,8 @@ extension CaptureLook {
         }
     }
 
-    /// The orientation of the depth map. It has that of the stored photo, unless the photo is to be turned by a quarter
-    /// and the depth map already looks turned.
     private var depthOrientation: Int {
-        guard let photo, let facts = PhotoFacts(jpeg: photo), let orientation = facts.orientation else { return 1 }
-        guard (5...8).contains(orientation), let size = facts.size else { return orientation }
-        let isTurned =
-            depth.size.width > depth.size.height && size.width < size.height
-            || depth.size.width < depth.size.height && size.width > size.height
-        return isTurned ? 1 : orientation
+        photo.flatMap { PhotoFacts(jpeg: $0) }?.orientation(ofDepth: depth.size) ?? 1
     }
 
     private var tooLarge: BundleError {

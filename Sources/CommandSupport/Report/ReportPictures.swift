@@ -7,6 +7,15 @@ package final class ReportPictures: Sendable {
     private let decoder = PictureDecoder()
     private let lack = Mutex<PictureFailure?>(nil)
 
+    /// The bytes that each picture should have at most, so that a thousand captures make a page of 30 MB.
+    private static let photoBytes = 14_000
+    private static let depthBytes = 5000
+    /// The qualities that are tried one after the other, until a picture is small enough.
+    private static let qualities = [72, 60, 45, 30, 18]
+    /// The longer side of a photo has at least this many pixels, if the photo has as many; and at most so many.
+    private static let photoSides = (least: 300, most: 640)
+    private static let depthSide = 256
+
     package init() {}
 
     /// What is missing on this machine to make pictures; nil if nothing is.
@@ -14,8 +23,73 @@ package final class ReportPictures: Sendable {
 
     /// The pictures of a bundle.
     ///
-    /// - Returns: Nothing for a bundle that is not sound. `reason` says why a picture is missing.
+    /// - Returns: `reason` says why a picture of a sound bundle is missing; nil if none is.
     package func pictures(of view: BundleView) -> (pictures: [ReportPicture], reason: String?) {
-        ([], nil)
+        guard view.isSound, failure == nil else { return ([], failure?.message) }
+        var pictures: [ReportPicture] = []
+        var reason: String?
+        let facts = view.photo.flatMap { PhotoFacts(jpeg: $0) }
+        if let photo = view.photo {
+            do throws(PictureFailure) {
+                pictures.append(try self.photo(photo, facts))
+            } catch {
+                reason = "the photo \(told(error))"
+            }
+        } else if view.hasLargePhoto {
+            reason = "the photo has more than \(BundleView.photoLimit >> 20) MiB"
+        }
+        if let depth = view.depth, let picture = DepthPicture(depth, .cividis) {
+            do throws(PictureFailure) {
+                pictures.append(try self.depth(picture.upright(facts?.orientation(ofDepth: depth.size) ?? 1)))
+            } catch {
+                reason = reason ?? "the depth map \(told(error))"
+            }
+        }
+        return (pictures, reason)
+    }
+
+    /// Remembers what is missing on this machine, so that it is said once and not tried again.
+    private func told(_ error: PictureFailure) -> String {
+        if error.kind.isInstallation { lack.withLock { $0 = $0 ?? error } }
+        return error.message
+    }
+
+    private func photo(_ jpeg: [UInt8], _ facts: PhotoFacts?) throws(PictureFailure) -> ReportPicture {
+        let longer = facts?.size.map { max($0.width, $0.height) } ?? 0
+        let eighths = [1, 2, 4].first { longer * $0 / 8 >= Self.photoSides.least } ?? 8
+        let image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(facts?.orientation ?? 1)
+        return try encoded(
+            Self.fitting(image, Self.photoSides.most), Self.photoBytes, words: "Photo of this capture",
+            caption: "Photo")
+    }
+
+    private func depth(_ picture: DepthPicture) throws(PictureFailure) -> ReportPicture {
+        let ends = picture.span.map { span in
+            [span.nearest, span.farthest].map { "\(Quantity.decimal(Double($0), places: 2)) m" }
+        }
+        let caption = ends.map { "Depth: bright \($0[0]), dark \($0[1])" } ?? "Depth: nothing measured"
+        return try encoded(
+            Self.fitting(picture.image, Self.depthSide), Self.depthBytes,
+            words: "Depth map in false colours: near is bright, far is dark, grey is not measured",
+            caption: "\(caption)")
+    }
+
+    private static func fitting(_ image: PixelImage, _ side: Int) -> PixelImage {
+        let longer = max(image.width, image.height)
+        guard longer > side else { return image }
+        return image.resized(
+            width: max(1, image.width * side / longer), height: max(1, image.height * side / longer)) ?? image
+    }
+
+    private func encoded(
+        _ image: PixelImage, _ limit: Int, words: String, caption: HTML
+    ) throws(PictureFailure) -> ReportPicture {
+        var bytes: [UInt8] = []
+        for quality in Self.qualities {
+            bytes = try decoder.jpeg(image, quality: quality)
+            if bytes.count <= limit { break }
+        }
+        return ReportPicture(
+            bytes: bytes, isPNG: false, width: image.width, height: image.height, words: words, caption: caption)
     }
 }

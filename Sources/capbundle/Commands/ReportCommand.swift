@@ -59,11 +59,12 @@ struct ReportCommand: ParsableCommand {
         let verifier = Verifier(
             trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: try requirements.policy())
         let report = try BundleReport(title: title, page: force.place(output), csv: csv.map { try force.place($0) })
+        let pictures = ReportPictures()
         let names = BundleNames(files, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: true)
         defer { progress.end() }
         try verifier.viewAll(
-            threads: list.jobs, next: names.next, prepare: { ReportedBundle($0) },
+            threads: list.jobs, next: names.next, prepare: { ReportedBundle($0, pictures) },
             deliver: { bundle throws(BundleError) in
                 if let error = bundle.error { try progress.around { diagnostic.error(error) } }
                 try report.add(bundle)
@@ -73,6 +74,9 @@ struct ReportCommand: ParsableCommand {
         progress.end()
         if report.isEmpty { throw NameOptions.noNames }
         try report.finish()
+        if let failure = pictures.failure {
+            diagnostic.warning("the page has no pictures: a photo \(failure.message)", hints: failure.hints)
+        }
         if names.leftOut > 0 {
             diagnostic.note("left out \(Quantity.count(names.leftOut, "file", on: .messages)) that are not bundles")
         }

@@ -6,9 +6,13 @@ struct BundleCard {
     private let view: BundleView
     private let report: VerificationReport
     private let kind: ReportedBundle.Kind
+    private let pictures: [ReportPicture]
+    /// Why a picture is missing.
+    private let reason: String?
 
-    init(_ view: BundleView) {
+    init(_ view: BundleView, _ maker: ReportPictures) {
         self.view = view
+        (pictures, reason) = maker.pictures(of: view)
         report = view.report
         kind = .of(view.report.verdict)
     }
@@ -25,7 +29,9 @@ struct BundleCard {
         card.findings = report.faults.map { "\(ReportRendering.finding($0))" }
         card.findings += report.warnings.map { "warning: \(ReportRendering.finding($0))" }
         card.findings += ReportRendering.origin(report, signed: signer).map { "\($0)" }
+        card.pictures = pictures
         addFacts(to: &card)
+        if let reason { card.add("Pictures", "\(reason)") }
         card.note = note
         return card
     }

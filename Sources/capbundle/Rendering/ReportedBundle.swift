@@ -36,10 +36,10 @@ struct ReportedBundle: Sendable {
     /// The topics that the verdict does not cover.
     let notProven: [String]
 
-    init(_ outcome: BundleView.Outcome) {
+    init(_ outcome: BundleView.Outcome, _ pictures: ReportPictures) {
         switch outcome.result {
         case .success(let view):
-            let page = BundleCard(view)
+            let page = BundleCard(view, pictures)
             entry = page.entry
             line = CSVLine(Self.cells(view)).bytes
             word = view.report.verdict.word

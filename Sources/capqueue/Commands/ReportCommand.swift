@@ -45,7 +45,9 @@ struct ReportCommand: ParsableCommand {
             let pictures = ReportPictures()
             let page = QueuePage(queue, title: title, limit: limit, pictures)
             try page.write(to: place)
-            pictures.failure.map { diagnostic.warning($0.message, hints: $0.hints) }
+            if let failure = pictures.failure {
+                diagnostic.warning("the page has no pictures: a photo \(failure.message)", hints: failure.hints)
+            }
         }
     }
 }

@@ -71,7 +71,7 @@ final class PageKeeper: Sendable {
                     hasFailed = false
                     seen = status
                 } catch {
-                    if !hasFailed { warn("the page cannot be written: \(error)") }
+                    if !hasFailed { warn("cannot be written: \(error)") }
                     hasFailed = true
                 }
             }
@@ -82,7 +82,7 @@ final class PageKeeper: Sendable {
                 if signal.wait(milliseconds: left, { state.withLock(\.isEnding) ? true : nil }) == true { break }
             }
         }
-        if let failure = pictures.failure { warn(failure.message) }
+        if let failure = pictures.failure { warn("has no pictures: a photo \(failure.message)") }
         state.withLock { $0.isOver = true }
         signal.raise()
     }

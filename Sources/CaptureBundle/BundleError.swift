@@ -56,6 +56,13 @@ extension BundleError.Code {
     public static let rawCapture = Self("raw.capture")
     /// No layout fits a raw capture, or it is an export that cannot be packed; also a note: which layout was taken.
     public static let rawLayout = Self("raw.layout")
+    public static let rawArchive = Self("raw.archive")
+    public static let rawFrames = Self("raw.frames")
+    public static let rawDepth = Self("raw.depth")
+    public static let rawUnit = Self("raw.unit")
+    public static let rawTime = Self("raw.time")
+    public static let rawPosition = Self("raw.position")
+    public static let decoderMissing = Self("decoder.missing")
     public static let noNames = Self("names.none")
     public static let rawClash = Self("raw.clash")
     public static let inputUnreadable = Self("input.unreadable")

@@ -49,12 +49,13 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
             return
         }
         switch error.code {
-        case .rawCapture, .rawLayout: self = .rawCapture
+        case .rawCapture, .rawLayout, .rawArchive, .rawFrames, .rawDepth, .rawUnit, .rawTime, .rawPosition:
+            self = .rawCapture
         case .inputUnreadable, .entryAbsent: self = .noInput
         case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
         case .inputOutput: self = .inputOutput
         case .keyOpenToOthers, .keyPassphrase, .trustOpenToOthers: self = .noPermission
-        case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile: self = .configuration
+        case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile, .decoderMissing: self = .configuration
         case .trustName, .rawClash, .noNames, .requestHeader, .requestSignature: self = .usage
         default: self = .internalFailure
         }

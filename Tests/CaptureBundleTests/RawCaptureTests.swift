@@ -123,7 +123,14 @@ struct RawCaptureTests {
         let folder = try TemporaryFolder()
         try RawFolder.write(to: folder, photo: photo)
         for (location, count) in [(LocationPolicy.exact, 0), (.coarse, 1), (.omit, 1)] {
-            let options = RawCaptureOptions(location: location)
+            var options = RawCaptureOptions(location: location)
+            if location != .exact {
+                let refusal = #expect(throws: BundleError.self) {
+                    try RawCaptureReader.read(folder.path("raw"), options)
+                }
+                #expect(refusal?.code == .rawPosition && refusal?.hints.isEmpty == false)
+            }
+            options.keepsPhotoLocation = true
             #expect(try RawCaptureReader.read(folder.path("raw"), options).remarks.count == count)
         }
     }
@@ -131,7 +138,9 @@ struct RawCaptureTests {
     @Test func packsAnOddPhotoWithAWarning() throws {
         let folder = try TemporaryFolder()
         try RawFolder.write(to: folder, photo: JPEGPieces.photo(with: [0, 0, 0] + JPEGPieces.exifWithPosition, at: 71))
-        let capture = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions(location: .omit))
+        var options = RawCaptureOptions(location: .omit)
+        options.keepsPhotoLocation = true
+        let capture = try RawCaptureReader.read(folder.path("raw"), options)
         #expect(capture.remarks.map(\.code) == ["photo.structure", "photo.position"])
         #expect(capture.remarks.map(\.weight) == [.warning, .warning])
         #expect(capture.remarks[0].message.contains("the bytes from 71 to 74 are not in a segment"))

@@ -5,7 +5,10 @@ package enum NumpyArray {
 
     /// Reads float16, float32, float64, uint16 or uint8 in C order, with the shape (height, width) or
     /// (height, width, 1). float16 and float64 become float32.
-    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid {
+    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid { try read(bytes).grid }
+
+    /// The samples, and their type as the array has them: `f2`, `f4`, `f8`, `u2` or `u1`.
+    package static func read(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, type: String) {
         guard bytes.starts(with: magic), bytes.count >= 10 else {
             let found = Hex.encode(Array(bytes.prefix(6)))
             throw DepthFormatFailure("is not a NumPy array: begins with \(found), expected \(Hex.encode(magic))")
@@ -26,7 +29,7 @@ package enum NumpyArray {
             throw DepthFormatFailure("is a NumPy array that is cut off in its header")
         }
         let header = try NumpyHeader(bytes[start..<(start + length)])
-        return try samples(bytes[(start + length)...], header)
+        return (try samples(bytes[(start + length)...], header), header.type.without(first: 1))
     }
 
     private static func samples(

@@ -1,14 +1,18 @@
 import SystemPackage
 
 /// One capture of an export, described but not read yet (Spec/raw-captures.md section 2).
-struct RawFrame: Sendable {
+package struct RawFrame: Sendable {
     /// The app's number or name of the frame, as its files have it, such as `00003`; nil for the only capture of a RAW.
-    var name: String?
+    package internal(set) var name: String?
     /// The app's number of the frame, for `--frames`.
-    var number: Int?
+    package internal(set) var number: Int?
     /// The path of the photo in the tree; nil for a frame without a photo, which is not packed.
     var photo: FilePath?
     var depth: DepthFile?
+    /// Whether the photo holds the depth map.
+    var hasDepthInside = false
+    /// The SHA-256 of the photo in hex or base64, if the layout says it.
+    var photoHash: String?
     /// The path of a confidence map: an 8-bit grey PNG.
     var confidence: FilePath?
     /// The app's own files about the frame and the scan, which `--keep-source` carries besides the depth file.
@@ -78,6 +82,8 @@ struct RawExport: Sendable {
     var app: String?
     /// Whether RAW is a single capture, whose bundle is named after RAW alone.
     var isSingle = false
+    /// A metadata.json of our own form, which has precedence over the facts of all frames.
+    var metadata: FilePath?
 }
 
 /// One layout of Spec/raw-captures.md section 2.

@@ -12,6 +12,9 @@ struct RawTree: Sendable {
         self.storage = storage
     }
 
+    /// Whether this is a folder on disk, so that its files can be named in commands.
+    var isFolder: Bool { storage is FolderStorage }
+
     /// A path of the tree as messages show it.
     func label(_ path: FilePath) -> FilePath { root.pushing(path) }
 

@@ -10,9 +10,14 @@ struct BundlePlan {
     let remarks: [Remark]
     private let deviceModel: String
     private let position: GeoPosition?
+    private let origin: RawCapture.Origin
 
-    /// - Parameter secret: The secret with which the position is salted.
-    init(_ capture: RawCapture, device: DevicePoint, secret: [UInt8]) throws(BundleError) {
+    /// - Parameters:
+    ///   - secret: The secret with which the position is salted.
+    ///   - remarks: What is known about RAW as a whole.
+    init(
+        _ capture: RawCapture, device: DevicePoint, secret: [UInt8], remarks: [Remark] = []
+    ) throws(BundleError) {
         var parts: [(entry: ManifestEntry, content: PayloadContent)] = []
         func add(_ path: EntryPath, _ bytes: [UInt8], isWithholdable: Bool = false) throws(BundleError) {
             let entry = ManifestEntry(
@@ -28,30 +33,31 @@ struct BundlePlan {
                 try add(.location, bytes, isWithholdable: true)
             } catch {
                 guard error.code == .locationValue else { throw error }
-                let file = capture.folder.appending("metadata.json")
-                throw BundleError(.rawCapture, "location: \(error.message)", file: file)
+                throw BundleError(.rawCapture, "location: \(error.message)", file: capture.metadataFile)
             }
         }
         if let depth = capture.depth {
             let made = try DepthMapCodec.compress(depth.floats, size: depth.size, sha256: depth.sha256)
             parts.append((ManifestEntry(path: .depth, size: made.size, sha256: made.sha256), made.content))
         }
+        parts += capture.carried.map { ($0.entry, $0.content) }
         parts.sort { $0.entry.path < $1.entry.path }
         contents = parts.map(\.content)
         manifest = try Manifest(
             capturedAt: capture.capturedAt, device: device, entries: parts.map(\.entry),
-            depth: capture.depth.map { DepthDescription(size: $0.size, sha256: $0.sha256, source: .plain) })
+            depth: capture.depth.map { DepthDescription(size: $0.size, sha256: $0.sha256, source: $0.source) })
         manifestBytes = manifest.encode()
         deviceModel = capture.deviceModel
         position = capture.position
-        remarks = capture.remarks + Self.remarks(manifest, capture)
+        origin = capture.origin
+        self.remarks = remarks + capture.remarks + Self.remarks(manifest, capture)
     }
 
     private static func remarks(_ manifest: Manifest, _ capture: RawCapture) -> [Remark] {
-        guard let depth = manifest.entry(.depth), depth.size > UploadAdvice.depthBytes else { return [] }
+        guard let depth = manifest.entry(.depth), depth.size > UploadAdvice.depthBytes, let file = capture.depth?.file
+        else { return [] }
         let message = "has \(depth.size) bytes compressed; servers refuse more than \(UploadAdvice.depthBytes)"
-        let file = capture.folder.appending("depth.f32").string
-        return [Remark(weight: .warning, code: "upload.size", file: file, message: message)]
+        return [Remark(weight: .warning, code: "upload.size", file: file.string, message: message)]
     }
 
     /// Signs the manifest and writes the bundle and, if requested, its upload body.
@@ -83,7 +89,8 @@ struct BundlePlan {
     func packed(counter: UInt32?, assertion: Int, body: MultipartBody?) throws(BundleError) -> Packer.Packed {
         Packer.Packed(
             manifest: manifest, manifestSHA256: try Digest.of(manifestBytes), counter: counter,
-            byteCount: byteCount(assertion: assertion), body: body, remarks: remarks)
+            byteCount: byteCount(assertion: assertion), body: body, layout: origin.layout, frame: origin.frame,
+            remarks: remarks)
     }
 
     private func makeBody(

@@ -20,6 +20,10 @@ public struct Packer: Sendable {
         public let byteCount: Int
         /// The upload body, if it was requested.
         public let body: MultipartBody?
+        /// The layout in which RAW was found, such as `capbundle` or `3d-scanner-app`.
+        public let layout: String
+        /// The app's number or name of the frame; nil if RAW is a single capture.
+        public let frame: String?
         public let remarks: [Remark]
 
         public var id: String { manifest.id }
@@ -38,11 +42,15 @@ public struct Packer: Sendable {
 
     let key: DeviceKeyFile
     let passphrase: Passphrase
+    let decoder: PictureDecoder
 
-    /// - Parameter passphrase: Used only if the key is encrypted.
-    public init(key: DeviceKeyFile, passphrase: Passphrase = .none) {
+    /// - Parameters:
+    ///   - passphrase: Used only if the key is encrypted.
+    ///   - decoder: Decodes the depth maps and photos of other layouts.
+    public init(key: DeviceKeyFile, passphrase: Passphrase = .none, decoder: PictureDecoder = PictureDecoder()) {
         self.key = key
         self.passphrase = passphrase
+        self.decoder = decoder
     }
 
     /// Reads, signs and writes one capture. The order matters: everything that can be refused is checked before the
@@ -52,16 +60,18 @@ public struct Packer: Sendable {
     /// - Parameters:
     ///   - body: The place for the upload body; nil makes no body.
     ///   - onRemark: Receives each remark before anything is signed or written.
-    /// - Throws: `raw.capture`, `input.unreadable`, `output.exists`, `output.unusable`, `io.failed`, and the errors of
-    ///   `DeviceKeyFile`.
+    /// - Throws: `raw.capture` and the other codes of Spec/raw-captures.md section 8, `input.unreadable`,
+    ///   `output.exists`, `output.unusable`, `io.failed`, and the errors of `DeviceKeyFile`.
     public func pack(
-        _ folder: FilePath, to output: OutputPlace, body: BodyPlaces? = nil,
+        _ raw: FilePath, to output: OutputPlace, body: BodyPlaces? = nil,
         options: RawCaptureOptions = RawCaptureOptions(), isDryRun: Bool = false, onRemark: (Remark) -> Void = { _ in }
     ) throws(BundleError) -> Packed {
-        let capture = try RawCaptureReader.read(folder, options)
+        let source = try RawSource.open(raw, options, decoder)
+        let capture = try FrameReader.read(source.single(), of: source, options, decoder)
         try OutputPlace.examine([output, body?.body, body?.headers].compactMap(\.self))
         let device = try key.load(passphrase)
-        let plan = try BundlePlan(capture, device: device.point, secret: key.saltSecret(for: device))
+        let plan = try BundlePlan(
+            capture, device: device.point, secret: key.saltSecret(for: device), remarks: source.remarks)
         plan.remarks.forEach(onRemark)
         if isDryRun { return try plan.packed(counter: nil, assertion: 141, body: nil) }
         let target = try OutputTarget(output)

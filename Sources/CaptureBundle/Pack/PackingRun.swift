@@ -5,47 +5,61 @@ public import SystemPackage
 /// Packs many raw captures with one key on several threads, and reports the results in the order of the captures.
 ///
 /// ```swift
-/// let run = try PackingRun(rawFolders, into: "bundles", packer: packer)
+/// let run = try PackingRun(raws, into: "bundles", packer: packer)
 /// try run.pack { item, result in print(item.raw, result) }
 /// ```
 public struct PackingRun: Sendable {
     /// One capture and the place for its bundle.
     public struct Item: Sendable {
-        /// The raw folder.
+        /// The folder, archive or photo.
         public let raw: FilePath
+        /// The app's number or name of the frame; nil if `raw` is a single capture.
+        public let frame: String?
         public let output: OutputPlace
-        /// An error that was found before any work and that keeps the capture from being packed.
-        let problem: BundleError?
+        /// The capture, or an error that was found before any work and that keeps it from being packed.
+        fileprivate let source: Result<Source, BundleError>
+
+        fileprivate var problem: BundleError? { if case .failure(let error) = source { error } else { nil } }
+    }
+
+    /// A frame of an opened RAW.
+    fileprivate struct Source: Sendable {
+        let raw: RawSource
+        let frame: RawFrame
     }
 
     public let items: [Item]
+    /// What the user should know about each RAW as a whole.
+    public let remarks: [Remark]
     private let folder: FilePath
     private let packer: Packer
+    private let options: RawCaptureOptions
 
-    /// Chooses the names of the bundles, `<raw name>.bundle`, and refuses clashes.
+    /// Opens all RAWs, chooses the names of the bundles, `<raw name>.bundle` or `<raw name>-<frame>.bundle`, and
+    /// refuses clashes.
     ///
     /// - Parameters:
-    ///   - raws: The raw folders. A failure stands for a name that could not be read; it becomes the result of that
-    ///     capture.
+    ///   - raws: The folders, archives and photos. A failure stands for a name that could not be read; it becomes the
+    ///     result of that capture.
     ///   - replaces: Whether existing bundles are replaced.
     /// - Throws: `raw.clash` if two captures have the same name, `output.exists` for the first bundle that exists
     ///   already, and `output.unusable` if `folder` is not a folder. Nothing is written then.
     public init(
-        _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer
+        _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer,
+        options: RawCaptureOptions = RawCaptureOptions()
     ) throws(BundleError) {
-        self.packer = packer
-        self.folder = folder
-        var owners: [FilePath.Component: FilePath] = [:]
-        items = try raws.map { raw throws(BundleError) in
-            let item = Self.item(raw, folder, replaces: replaces)
-            if item.problem == nil, let name = item.output.path?.name,
-                let other = owners.updateValue(item.raw, forKey: name)
-            {
-                throw BundleError(
-                    .rawClash, "its bundle would get the name \(name), as would that of \(other)", file: item.raw)
+        (self.packer, self.folder, self.options) = (packer, folder, options)
+        var remarks: [Remark] = []
+        var items: [Item] = []
+        for raw in raws {
+            let opened = raw.flatMap { raw in
+                Self.result { () throws(BundleError) in try RawSource.open(raw, options, packer.decoder) }
             }
-            return item
+            if case .success(let source) = opened { remarks += source.remarks }
+            items += Self.items(raw, opened, folder, replaces: replaces)
         }
+        try Self.refuseClashes(items)
+        (self.items, self.remarks) = (items, remarks)
         guard FileStatus.exists(folder) else { return }
         guard (try? FileStatus.of(folder))?.kind == .folder else {
             throw BundleError(.outputUnusable, "is not a folder", file: folder)
@@ -54,30 +68,56 @@ public struct PackingRun: Sendable {
     }
 
     /// Creates a run from names that are all readable.
-    public init(_ raws: [FilePath], into folder: FilePath, replaces: Bool = false, packer: Packer) throws(BundleError) {
-        try self.init(raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer)
+    public init(
+        _ raws: [FilePath], into folder: FilePath, replaces: Bool = false, packer: Packer,
+        options: RawCaptureOptions = RawCaptureOptions()
+    ) throws(BundleError) {
+        try self.init(
+            raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer, options: options)
     }
 
-    private static func item(_ raw: Result<FilePath, BundleError>, _ folder: FilePath, replaces: Bool) -> Item {
-        var path: FilePath = ""
-        do {
-            path = try raw.get()
-            let place = folder.appending(try bundleName(path))
-            return Item(raw: path, output: replaces ? .replacing(place) : .file(place), problem: nil)
-        } catch {
-            if path.isEmpty, let file = error.file { path = FilePath(file) }
-            return Item(raw: path, output: .file(""), problem: error)
-        }
-    }
-
-    private static func bundleName(_ raw: FilePath) throws(BundleError) -> FilePath.Component {
-        guard let name = raw.name ?? raw.resolved.name else {
-            throw BundleError(.rawCapture, "has no name, so its bundle cannot be named after it", file: raw)
-        }
-        let bundle = name.adding(".bundle")
-        guard bundle.bytes.count <= FilePath.nameLimit else {
+    private static func refuseClashes(_ items: [Item]) throws(BundleError) {
+        var owners: [FilePath.Component: FilePath] = [:]
+        for item in items where item.problem == nil {
+            guard let name = item.output.path?.name, let other = owners.updateValue(item.raw, forKey: name) else {
+                continue
+            }
             throw BundleError(
-                .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: raw)
+                .rawClash, "its bundle would get the name \(name), as would that of \(other)", file: item.raw)
+        }
+    }
+
+    private static func items(
+        _ raw: Result<FilePath, BundleError>, _ opened: Result<RawSource, BundleError>, _ folder: FilePath,
+        replaces: Bool
+    ) -> [Item] {
+        do throws(BundleError) {
+            let source = try opened.get()
+            return source.frames.map { frame in
+                let made = result { () throws(BundleError) in
+                    folder.appending(try bundleName(source, frame))
+                }
+                let place = (try? made.get()).map { replaces ? OutputPlace.replacing($0) : .file($0) }
+                return Item(
+                    raw: source.raw, frame: frame.name, output: place ?? .file(""),
+                    source: made.map { _ in Source(raw: source, frame: frame) })
+            }
+        } catch {
+            let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
+            return [Item(raw: path, frame: nil, output: .file(""), source: .failure(error))]
+        }
+    }
+
+    private static func bundleName(_ source: RawSource, _ frame: RawFrame) throws(BundleError) -> FilePath.Component {
+        let own = try source.name()
+        let middle = frame.name.map { "-\($0)" } ?? ""
+        let bytes = own.bytes + Array("\(middle).bundle".utf8)
+        guard let bundle = FilePath.Component(bytes), !bytes.contains(UInt8(ascii: "/")) else {
+            throw BundleError(.rawCapture, "its frame \(middle) has a name that no file can have", file: source.raw)
+        }
+        guard bytes.count <= FilePath.nameLimit else {
+            throw BundleError(
+                .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: source.raw)
         }
         return bundle
     }
@@ -92,7 +132,7 @@ public struct PackingRun: Sendable {
     /// - Throws: The errors of `DeviceKeyFile` before anything is packed, and `output.unusable` if the folder cannot be
     ///   created. A failure of a single capture is its result.
     public func pack(
-        threads: Int? = nil, options: RawCaptureOptions = RawCaptureOptions(), stopsAtFailure: Bool = false,
+        threads: Int? = nil, stopsAtFailure: Bool = false,
         deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
     ) throws(BundleError) {
         guard !items.isEmpty else { return }
@@ -113,9 +153,9 @@ public struct PackingRun: Sendable {
             work: { index in
                 Self.result { () throws(BundleError) in
                     let item = items[index]
-                    if let problem = item.problem { throw problem }
-                    let plan = try BundlePlan(
-                        RawCaptureReader.read(item.raw, options), device: device.point, secret: secret)
+                    let source = try item.source.get()
+                    let capture = try FrameReader.read(source.frame, of: source.raw, options, packer.decoder)
+                    let plan = try BundlePlan(capture, device: device.point, secret: secret)
                     let file = try FinishedFile(item.output, in: made.handle)
                     let packed = try plan.sign(device, counter: first + UInt32(index), writing: file)
                     return Written(packed: packed, file: file)

@@ -29,9 +29,9 @@ package struct PictureFailure: Error, Hashable, Sendable {
         self.hints = hints
     }
 
-    /// The error of a raw capture whose file this is.
-    package func error(_ file: FilePath) -> BundleError {
-        BundleError(kind.isInstallation ? .inputUnreadable : .rawCapture, message, file: file, hints: hints)
+    /// The error of a raw capture whose file this is: `decoder.missing`, or `code` if the file is wrong.
+    package func error(_ file: FilePath, code: BundleError.Code = .rawCapture) -> BundleError {
+        BundleError(kind.isInstallation ? .decoderMissing : code, message, file: file, hints: hints)
     }
 }
 

@@ -1,7 +1,7 @@
 import CaptureNative
 import SystemPackage
 
-/// A capture from a raw folder, read and checked but not yet in a bundle.
+/// A raw capture, read and checked but not yet in a bundle.
 package struct RawCapture {
     struct Photo {
         let content: PayloadContent
@@ -15,11 +15,34 @@ package struct RawCapture {
         let floats: PayloadContent
         let size: DepthSize
         let sha256: Digest
+        /// The file of the raw capture that holds the samples, and how it holds them.
+        let file: FilePath
+        let source: DepthDescription.Source
     }
 
-    let folder: FilePath
+    /// An entry that goes into the bundle byte for byte: `confidence.png` or one of `source/…`.
+    struct Carried {
+        let entry: ManifestEntry
+        let content: PayloadContent
+
+        init(_ path: EntryPath, mediaType: String? = nil, _ bytes: [UInt8]) throws(BundleError) {
+            entry = ManifestEntry(path: path, mediaType: mediaType, size: bytes.count, sha256: try Digest.of(bytes))
+            content = .bytes(bytes)
+        }
+    }
+
+    /// Where a capture comes from, for reports.
+    struct Origin: Sendable {
+        let layout: String
+        let frame: String?
+    }
+
+    let origin: Origin
     let photo: Photo
     let depth: Depth?
+    let carried: [Carried]
+    /// The file to which messages about the metadata belong.
+    let metadataFile: FilePath
     /// The metadata without `location`, in canonical form.
     let metadata: [UInt8]
     let capturedAt: CaptureTime
@@ -28,6 +51,15 @@ package struct RawCapture {
     let position: GeoPosition?
     /// Remarks for the user: a `warning` if something may be refused or may leak, a note for the rest.
     package let remarks: [Remark]
+}
+
+/// Collects remarks.
+struct RemarkList {
+    private(set) var remarks: [Remark] = []
+
+    mutating func add(_ weight: Remark.Weight, _ code: String, _ file: FilePath, _ message: String) {
+        remarks.append(Remark(weight: weight, code: code, file: file.string, message: message))
+    }
 }
 
 /// A fact that the user should know and that does not stop packing.
@@ -40,18 +72,4 @@ public struct Remark: Hashable, Sendable {
     /// The file to which the remark belongs.
     public let file: String
     public let message: String
-}
-
-/// The options for reading a raw folder.
-public struct RawCaptureOptions: Sendable {
-    /// The size that the user gave. It must agree with metadata.json.
-    public var depthSize: DepthSize?
-    public var withoutDepth: Bool
-    public var location: LocationPolicy
-
-    public init(depthSize: DepthSize? = nil, withoutDepth: Bool = false, location: LocationPolicy = .exact) {
-        self.depthSize = depthSize
-        self.withoutDepth = withoutDepth
-        self.location = location
-    }
 }

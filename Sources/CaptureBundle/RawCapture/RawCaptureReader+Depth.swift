@@ -29,22 +29,11 @@ extension RawCaptureReader {
             if faults.faults.isEmpty { return nil }
             throw faults.joined
         }
-        if max(size.width, size.height) > UploadAdvice.depthSide {
-            let limit = UploadAdvice.depthSide
-            remark(.warning, "upload.size", name, "is \(size); servers refuse more than \(limit)x\(limit)")
-        }
+        let file = path(name)
+        DepthRemarks.size(size, file: file, &remarks)
         let (floats, sha256, survey) = try readFloats(size)
-        if !survey.isPlausible {
-            let advice =
-                survey.looksLikeMillimetres
-                ? "; it looks like millimetres: divide each sample by 1000 and pack again" : ""
-            remark(.warning, "raw.plausible", name, "may not be in metres: \(survey.finding)\(advice)")
-        }
-        if survey.meaningless > 0 {
-            let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"
-            remark(.warning, "raw.samples", name, message)
-        }
-        return RawCapture.Depth(floats: floats, size: size, sha256: sha256)
+        DepthRemarks.survey(survey, file: file, unitAdvice: "divide each sample by 1000 and pack again", &remarks)
+        return RawCapture.Depth(floats: floats, size: size, sha256: sha256, file: file, source: .plain)
     }
 
     private func readFloats(
@@ -100,18 +89,5 @@ extension RawCaptureReader {
         return wrong(
             Self.depthName, "looks like \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
             hints: DepthAdvice.hints(at: file, kind, to: file))
-    }
-
-    /// Warns if the depth map is higher than wide and the photo wider than high, or the reverse. A photo that EXIF
-    /// turns by a quarter causes no warning.
-    mutating func remarkTurn(_ depth: DepthSize, _ photo: JPEGStructure) {
-        guard let size = photo.size, !photo.isTurned else { return }
-        let isAcross =
-            depth.width < depth.height && size.width > size.height
-            || depth.width > depth.height && size.width < size.height
-        guard isAcross else { return }
-        remark(
-            .warning, "raw.turned", Self.depthName,
-            "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be rotated")
     }
 }

@@ -12,11 +12,7 @@ extension RawCaptureReader {
             guard size <= BundleLimits.entryBytes else {
                 throw wrong(Self.photoName, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
             }
-            if size > UploadAdvice.photoBytes {
-                remark(
-                    .warning, "upload.size", Self.photoName,
-                    "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)")
-            }
+            PhotoRemarks.size(size, file: file, &remarks)
             guard size <= PayloadContent.memoryLimit else { return try readLargePhoto(handle, size: size) }
             var bytes = [UInt8](repeating: 0, count: size)
             var more: [UInt8] = [0]
@@ -33,7 +29,9 @@ extension RawCaptureReader {
         let file = path(Self.photoName)
         var walk = JPEGWalk(size: size)
         let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece throws(BundleError) in
-            do throws(JPEGStructure.Failure) { try walk.take(piece) } catch { throw notAPhoto(error) }
+            do throws(JPEGStructure.Failure) { try walk.take(piece) } catch {
+                throw PhotoRemarks.notAPhoto(error, file)
+            }
         }
         let structure = try judge { () throws(JPEGStructure.Failure) in try walk.finish() }
         return RawCapture.Photo(
@@ -44,17 +42,8 @@ extension RawCaptureReader {
         _ read: () throws(JPEGStructure.Failure) -> JPEGStructure
     ) throws(BundleError) -> JPEGStructure {
         let structure: JPEGStructure
-        do { structure = try read() } catch { throw notAPhoto(error) }
-        if let oddity = structure.oddity {
-            remark(
-                .warning, "photo.structure", Self.photoName,
-                "has a structure that some programs may refuse: \(oddity); it is packed as it is")
-        }
+        do { structure = try read() } catch { throw PhotoRemarks.notAPhoto(error, path(Self.photoName)) }
+        PhotoRemarks.oddity(structure, file: path(Self.photoName), &remarks)
         return structure
-    }
-
-    private func notAPhoto(_ failure: JPEGStructure.Failure) -> BundleError {
-        let hints = failure.kind.map { PhotoAdvice.hints(at: path(Self.photoName), $0, to: path(Self.photoName)) }
-        return wrong(Self.photoName, failure.message, hints: hints ?? [])
     }
 }

@@ -1,15 +1,16 @@
 import CaptureNative
 package import SystemPackage
 
-/// Reads a raw folder: `photo.jpg`, `depth.f32`, `metadata.json` (Spec/command-line.md, "Raw folders").
+/// Reads a raw folder: `photo.jpg`, `depth.f32`, `metadata.json`, `confidence.png` (Spec/command-line.md, "Raw folders").
 package struct RawCaptureReader {
     let folder: FilePath
     let options: RawCaptureOptions
-    private var remarks: [Remark] = []
+    var remarks = RemarkList()
 
     static let photoName = "photo.jpg"
     static let depthName = "depth.f32"
     static let metadataName = "metadata.json"
+    private static let confidenceName = "confidence.png"
 
     /// - Throws: `input.unreadable` if the folder cannot be read, `raw.capture` if something in it is wrong.
     package static func read(_ folder: FilePath, _ options: RawCaptureOptions) throws(BundleError) -> RawCapture {
@@ -29,7 +30,7 @@ package struct RawCaptureReader {
     }
 
     mutating func remark(_ weight: Remark.Weight, _ code: String, _ name: String, _ message: String) {
-        remarks.append(Remark(weight: weight, code: code, file: path(name).string, message: message))
+        remarks.add(weight, code, path(name), message)
     }
 
     /// Every file is looked at, whatever is wrong with the others.
@@ -44,11 +45,14 @@ package struct RawCaptureReader {
         let position = metadata.flatMap { metadata in
             faults.attempt { () throws(BundleError) in try readPosition(metadata, photo: photo?.structure) }
         }
-        guard let photo, let metadata, let position, let depth else { throw faults.joined }
-        if let depth { remarkTurn(depth.size, photo.structure) }
+        let confidence = faults.attempt { () throws(BundleError) in try readConfidence(search) }
+        guard let photo, let metadata, let position, let depth, let confidence else { throw faults.joined }
+        if let depth { PhotoRemarks.turned(depth.size, photo.structure, file: path(Self.depthName), &remarks) }
         return RawCapture(
-            folder: folder, photo: photo, depth: depth, metadata: canonical(metadata, depth: depth?.size),
-            capturedAt: metadata.capturedAt, deviceModel: metadata.deviceModel, position: position, remarks: remarks)
+            origin: RawCapture.Origin(layout: CapbundleLayout.name, frame: nil), photo: photo, depth: depth,
+            carried: confidence, metadataFile: path(Self.metadataName),
+            metadata: canonical(metadata, depth: depth?.size), capturedAt: metadata.capturedAt,
+            deviceModel: metadata.deviceModel, position: position, remarks: remarks.remarks)
     }
 
     private mutating func readNames() throws(BundleError) -> [String] {
@@ -62,13 +66,22 @@ package struct RawCaptureReader {
                 .inputUnreadable, "is \(kind?.words ?? "not a folder"), expected a raw folder", file: folder,
                 hints: FileKind.hints(insteadOfARawFolder: folder, kind))
         }
-        let known = [Self.photoName, Self.depthName, Self.metadataName]
+        let known = [Self.photoName, Self.depthName, Self.metadataName, Self.confidenceName]
         let others = names.filter { !known.contains($0) }
         if !others.isEmpty {
             let list = others.prefix(4).joined(separator: ", ") + (others.count > 4 ? ", …" : "")
-            remarks.append(Remark(weight: .note, code: "raw.ignored", file: folder.string, message: "ignored: \(list)"))
+            remarks.add(.note, "raw.ignored", folder, "ignored: \(list)")
         }
         return names
+    }
+
+    /// The confidence map is left out with the depth map.
+    private func readConfidence(_ search: RawFolderSearch) throws(BundleError) -> [RawCapture.Carried] {
+        let name = Self.confidenceName
+        guard search.holds(name), !options.withoutDepth else { return [] }
+        let bytes = try readSmall(name, limit: FileLimits.confidence)
+        try ConfidenceMap.check(bytes, file: path(name))
+        return [try RawCapture.Carried(.confidence, bytes)]
     }
 
     private func readSmall(_ name: String, limit: Int) throws(BundleError) -> [UInt8] {
@@ -156,10 +169,11 @@ extension RawCaptureReader {
                 throw wrong(name, "location: \(error.message)")
             }
         }
-        if photo?.holdsPosition == true && (options.location != .exact || position == nil) {
-            remark(
-                .warning, "photo.position", Self.photoName,
-                "holds a position in its EXIF or XMP, which is kept: the photo is packed unchanged")
+        if let photo {
+            try PositionRefusal.check(photo, path(Self.photoName), options)
+            if photo.holdsPosition && (options.location != .exact || position == nil) {
+                remark(.warning, "photo.position", Self.photoName, PositionRefusal.kept)
+            }
         }
         do {
             return try position?.applying(options.location)

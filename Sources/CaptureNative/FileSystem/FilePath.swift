@@ -66,7 +66,7 @@ extension FilePath.Component {
     package func adding(_ text: String) -> FilePath.Component { FilePath.Component(bytes + Array(text.utf8)) ?? self }
 
     /// nil if the bytes contain NUL.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard !bytes.contains(0) else { return nil }
         unsafe self.init(platformString: bytes.map(CChar.init(bitPattern:)) + [0])
     }

@@ -2,6 +2,15 @@ import CLinux
 import Glibc
 
 extension [UInt8] {
+    /// The bytes of the floats, each in little-endian order, in one copy.
+    package init(littleEndian floats: [Float]) {
+        #if _endian(little)
+            self = unsafe floats.withUnsafeBytes { unsafe [UInt8]($0) }
+        #else
+            self = floats.map(\.bitPattern.littleEndian).withUnsafeBytes { [UInt8]($0) }
+        #endif
+    }
+
     /// Appends the bytes in one copy; `append(contentsOf:)` does not take a `Span`.
     package mutating func append(copying bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }

@@ -6,7 +6,8 @@ public import CaptureBundle
 enum ArgumentExamples {
     private static let byPlaceholder = [
         "<age>'": "7d, 12h or 90s", "<size>'": "500MB", "<bytes>'": "2MB", "<WxH>'": "256x192",
-        "<time>'": "+2h or 2026-03-14T15:09:26Z",
+        "<time>'": "+2h or 2026-03-14T15:09:26Z", "<metres>'": "0.001", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
+        "<pattern>'": "'rgb/*.jpg' (relative to RAW, at most one *)",
     ]
 
     /// The end of a message that ends with the name of the value; empty for other messages.
@@ -21,6 +22,28 @@ extension LocationPolicy: ExpressibleByArgument {}
 extension ColourTable: ExpressibleByArgument {}
 
 extension TrustLevel: ExpressibleByArgument {}
+
+extension LayoutChoice: ExpressibleByArgument {}
+
+extension NamePattern: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension DepthScale: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension FrameSelection: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension CaptureTime: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension ZoneOffset: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
 
 extension DepthSize: ExpressibleByArgument {
     /// Parses `WxH`.

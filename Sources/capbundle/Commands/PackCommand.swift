@@ -14,17 +14,27 @@ struct PackCommand: ParsableCommand {
             """,
         discussion: """
             RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and \
-            metadata.json. A bundle gets its name only when it is complete and synced to disk. With --out-dir, \
-            each RAW becomes DIR/<name of RAW>.bundle, and a RAW that cannot be packed does not stop the others.
+            metadata.json; an export of 3D Scanner App, Record3D, Polycam or nerfstudio; the parts of a RealityCam \
+            upload; or a photo with its depth map inside. \
+            For any other folder, --photo and --depth name the files.
+
+            A bundle gets its name only when it is complete and synced to disk. With --out-dir, each RAW becomes \
+            DIR/<name of RAW>.bundle, or DIR/<name of RAW>-<frame>.bundle for each frame that has a photo. A \
+            capture that cannot be packed does not stop the others.
 
             Example:
               capbundle pack raw/ -o cap.bundle
               capbundle pack raw/ -o - | ssh gateway 'cat > cap.bundle'
               capbundle pack captures/* --out-dir bundles
+              capbundle pack scan/ --every 10 --out-dir bundles
+              capbundle pack IMG_0001.JPG -o cap.bundle
+              capbundle pack scan/ --photo 'rgb/*.jpg' --depth 'depth/*.png' --depth-unit mm --out-dir bundles
             """)
 
     @Argument(
-        help: ArgumentHelp("The raw folder, or several with --out-dir.", valueName: "raw"), completion: .directory)
+        help: ArgumentHelp(
+            "The raw capture: a folder, an archive or a photo; several with --out-dir.", valueName: "raw"),
+        completion: .file())
     var raws: [String] = []
 
     @Option(
@@ -52,11 +62,10 @@ struct PackCommand: ParsableCommand {
     @Flag(help: "Pack without a depth map.")
     var noDepth = false
 
-    @Option(help: ArgumentHelp("Width and height of depth.f32 in samples.", valueName: "WxH"))
-    var depthSize: DepthSize?
-
     @Option(help: "How much of the position to keep: exact, coarse (two decimals) or omit.")
     var location: LocationPolicy = .exact
+
+    @OptionGroup(title: "Other layouts and devices") var raw: RawOptions
 
     @OptionGroup var many: ManyOptions
     @OptionGroup var format: JSONOption
@@ -64,11 +73,14 @@ struct PackCommand: ParsableCommand {
     @OptionGroup var passphrase: PassphraseOptions
 
     private var options: RawCaptureOptions {
-        RawCaptureOptions(depthSize: depthSize, withoutDepth: noDepth, location: location)
+        raw.options(withoutDepth: noDepth, location: location)
     }
 
     func validate() throws {
         try many.validate(names: raws, of: "raw folder")
+        if raw.photo != nil && raw.depth == nil && !noDepth {
+            throw ValidationError("--photo needs --depth PATTERN, or --no-depth")
+        }
         if outDir == nil { try validateOne() } else { try validateMany() }
     }
 
@@ -151,11 +163,13 @@ struct PackCommand: ParsableCommand {
 
 extension PackCommand {
     private func packMany(into folder: String, _ packer: Packer) throws {
-        let run = try PackingRun(allNames(), into: FilePath(folder), replaces: force.force, packer: packer)
+        let run = try PackingRun(
+            allNames(), into: FilePath(folder), replaces: force.force, packer: packer, options: options)
+        run.remarks.forEach(diagnostic.remark)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
-        try run.pack(threads: many.jobs, options: options, stopsAtFailure: many.failFast) {
+        try run.pack(threads: many.jobs, stopsAtFailure: many.failFast) {
             item, result throws(BundleError) in
             var status = ExitStatus.success
             let isQuiet = (try? result.get().remarks.isEmpty) ?? false
@@ -200,18 +214,19 @@ extension PackCommand {
             return .success
         case .failure(let error):
             diagnostic.error(error)
-            if format.json { try Output.json(PackRendering.json(item.raw.string, error)) }
+            if format.json { try Output.json(PackRendering.json(item.raw.string, frame: item.frame, error)) }
             return ExitStatus(error)
         }
     }
 }
 
 extension PackCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = [
-        "-o", "--output", "--out-dir", "--multipart", "--headers", "--depth-size", "--location", "--jobs", "--key",
-        "--passphrase-file",
-    ]
-    static let flags: Set<String> = ["--force", "--dry-run", "--no-depth", "--from0", "--fail-fast", "--json"]
+    static let valueOptions = RawOptions.valueOptions.union([
+        "-o", "--output", "--out-dir", "--multipart", "--headers", "--location", "--jobs", "--key", "--passphrase-file",
+    ])
+    static let flags = RawOptions.flags.union([
+        "--force", "--dry-run", "--no-depth", "--from0", "--fail-fast", "--json",
+    ])
 
     var names: [String] {
         get { raws }

@@ -14,8 +14,10 @@ enum PackRendering {
             "dry_run": isDryRun ? .bool(true) : nil,
             "entries": .array(packed.manifest.entries.map { .string($0.path.description) }),
             "exit_code": .integer(0),
+            "frame": packed.frame.map { .string($0) },
             "id": .string(packed.id),
             "key_id": .string(packed.manifest.device.keyID.description),
+            "layout": .string(packed.layout),
             "manifest_sha256": .string(packed.manifestSHA256.description),
             "output": output.map { .string($0) },
             "raw": .string(raw),
@@ -24,9 +26,10 @@ enum PackRendering {
     }
 
     /// The result for a capture that could not be packed.
-    static func json(_ raw: String, _ error: BundleError) -> JSONValue {
+    static func json(_ raw: String, frame: String? = nil, _ error: BundleError) -> JSONValue {
         .members([
-            "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)), "raw": .string(raw),
+            "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)),
+            "frame": frame.map { .string($0) }, "raw": .string(raw),
         ])
     }
 

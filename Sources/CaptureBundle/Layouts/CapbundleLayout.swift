@@ -1,0 +1,51 @@
+import SystemPackage
+
+/// Our own layout: `photo.jpg`, `depth` with an ending that says its encoding, `metadata.json`
+/// (Spec/command-line.md section 5).
+enum CapbundleLayout: RawLayout {
+    static let name = "capbundle"
+    static let words = "a raw folder"
+
+    static let photo: FilePath = "photo.jpg"
+    static let heic: FilePath = "photo.heic"
+    static let metadata: FilePath = "metadata.json"
+    static let confidence: FilePath = "confidence.png"
+
+    /// The endings of depth files, in the order in which they are looked for.
+    static let depthEndings = [
+        "f32", "bin", "raw", "f32.gz", "gz", "zlib", "deflate", "npy", "pfm", "png", "tif", "tiff", "exr",
+    ]
+
+    static func evidence(in tree: RawTree) -> String? {
+        if tree.holds(photo) { return photo.string }
+        return tree.holds(heic) ? heic.string : nil
+    }
+
+    static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
+        var frame = RawFrame()
+        frame.photo = tree.holds(photo) ? photo : tree.holds(heic) ? heic : nil
+        frame.depth = try depth(in: tree)
+        frame.confidence = tree.holds(confidence) ? confidence : nil
+        return RawExport(frames: [frame], isSingle: true, metadata: tree.holds(metadata) ? metadata : nil)
+    }
+
+    /// Whether a file could be a depth map.
+    static func hasDepth(_ tree: RawTree) -> Bool { !depths(in: tree).isEmpty }
+
+    private static func depths(in tree: RawTree) -> [FilePath] {
+        depthEndings.map { FilePath("depth.\($0)") }.filter { tree.holds($0) }
+    }
+
+    /// Floats are metres and a PNG has millimetres; no other integers have a unit in this layout.
+    private static func depth(in tree: RawTree) throws(BundleError) -> RawFrame.DepthFile? {
+        let names = depths(in: tree)
+        guard let path = names.first else { return nil }
+        guard names.count == 1 || path == "depth.f32" else {
+            let list = names.map(\.string).joined(separator: ", ")
+            throw BundleError(
+                .rawCapture, "holds several depth maps: \(list)", file: tree.root,
+                hints: ["keep one of them, or name it: capbundle pack RAW --photo photo.jpg --depth \(path)"])
+        }
+        return RawFrame.DepthFile(path: path, scale: path == "depth.png" ? "0.001" : nil, floatScale: "1")
+    }
+}

@@ -1,0 +1,7 @@
+/// The largest files that are read into memory, in bytes.
+enum FileLimits {
+    static let photo = 1 << 30
+    static let depth = 1 << 30
+    static let confidence = 64 << 20
+    static let carried = 64 << 20
+}

@@ -1,0 +1,59 @@
+import SystemPackage
+
+/// What the user should know about a photo, and the refusal of a file that is not one.
+enum PhotoRemarks {
+    /// - Throws: `raw.capture` if the bytes are not a JPEG.
+    static func judge(_ bytes: [UInt8], file: FilePath) throws(BundleError) -> JPEGStructure {
+        do { return try JPEGStructure(bytes) } catch { throw notAPhoto(error, file) }
+    }
+
+    static func notAPhoto(_ failure: JPEGStructure.Failure, _ file: FilePath) -> BundleError {
+        let hints = failure.kind.map { PhotoAdvice.hints(at: file, $0, to: file) } ?? []
+        return BundleError(.rawCapture, failure.message, file: file, hints: hints)
+    }
+
+    static func size(_ size: Int, file: FilePath, _ remarks: inout RemarkList) {
+        guard size > UploadAdvice.photoBytes else { return }
+        let message = "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)"
+        remarks.add(.warning, "upload.size", file, message)
+    }
+
+    static func oddity(_ structure: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
+        guard let oddity = structure.oddity else { return }
+        let message = "has a structure that some programs may refuse: \(oddity); it is packed as it is"
+        remarks.add(.warning, "photo.structure", file, message)
+    }
+
+    /// Warns if the depth map is higher than wide and the photo wider than high, or the reverse. A photo that EXIF
+    /// turns by a quarter causes no warning.
+    static func turned(_ depth: DepthSize, _ photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
+        guard let size = photo.size, !photo.isTurned else { return }
+        let isAcross =
+            depth.width < depth.height && size.width > size.height
+            || depth.width > depth.height && size.width < size.height
+        guard isAcross else { return }
+        let message = "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be rotated"
+        remarks.add(.warning, "raw.turned", file, message)
+    }
+}
+
+/// What the user should know about a depth map.
+enum DepthRemarks {
+    static func size(_ size: DepthSize, file: FilePath, _ remarks: inout RemarkList) {
+        let limit = UploadAdvice.depthSide
+        guard max(size.width, size.height) > limit else { return }
+        remarks.add(.warning, "upload.size", file, "is \(size); servers refuse more than \(limit)x\(limit)")
+    }
+
+    /// - Parameter unitAdvice: The end of the message if the samples look like millimetres.
+    static func survey(_ survey: DepthSurvey, file: FilePath, unitAdvice: String, _ remarks: inout RemarkList) {
+        if !survey.isPlausible {
+            let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(unitAdvice)" : ""
+            remarks.add(.warning, "raw.plausible", file, "may not be in metres: \(survey.finding)\(advice)")
+        }
+        if survey.meaningless > 0 {
+            let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"
+            remarks.add(.warning, "raw.samples", file, message)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// The options for reading raw captures (Spec/raw-captures.md).
+public struct RawCaptureOptions: Sendable {
+    /// The size that the user gave. It must agree with metadata.json.
+    public var depthSize: DepthSize?
+    public var withoutDepth: Bool
+    public var location: LocationPolicy
+
+    public var layout = LayoutChoice.auto
+    /// File names for the generic form; nil to look for a layout.
+    public var patterns: CapturePatterns?
+    /// Replaces the unit that a layout gives.
+    public var depthScale: DepthScale?
+    /// The frames to pack, by the app's own numbers; nil means all.
+    public var frames: FrameSelection?
+    /// Packs the first frame with a photo and then every nth; at least 1.
+    public var every = 1
+    /// Whether the files that are converted go into the bundle as they are (`source/…`).
+    public var keepsSource = false
+    /// The model, if nothing else says it.
+    public var deviceModel: String?
+    /// The time with its zone, if nothing else says it.
+    public var capturedAt: CaptureTime?
+    /// The zone of EXIF times without one.
+    public var timeZone: ZoneOffset?
+    /// Whether the photo may keep its position when `location` is not `exact`.
+    public var keepsPhotoLocation = false
+
+    public init(depthSize: DepthSize? = nil, withoutDepth: Bool = false, location: LocationPolicy = .exact) {
+        self.depthSize = depthSize
+        self.withoutDepth = withoutDepth
+        self.location = location
+    }
+}
+
+/// The value of `--layout`.
+public enum LayoutChoice: String, Sendable, CaseIterable {
+    case auto, capbundle, realitycam
+    case scannerApp = "3d-scanner-app"
+    case record3d, polycam, nerfstudio
+}
+
+/// How many metres one unit of a depth sample is, as a positive decimal number like `0.001`.
+public struct DepthScale: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    public static let metres = DepthScale(known: "1")
+    public static let millimetres = DepthScale(known: "0.001")
+
+    private init(known text: String) { description = text }
+
+    /// Parses at most 10 digits, and at most 20 after a point; nil for other texts and outside 10^-9 … 1000.
+    public init?(_ text: String) {
+        guard Manifest.isDecimal(text), DepthUnits(text) != nil else { return nil }
+        description = text
+    }
+}
+
+/// Numbers of frames, such as `0,10-30`.
+public struct FrameSelection: Hashable, Sendable {
+    let ranges: [ClosedRange<Int>]
+
+    /// Parses numbers and ranges that are separated by commas; nil for other texts.
+    public init?(_ text: String) {
+        func number(_ text: String) -> Int? {
+            text.utf8.count <= 18 && text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+        }
+        var ranges: [ClosedRange<Int>] = []
+        for piece in text.pieces(by: ",", keepsEmpty: true) {
+            let ends = piece.pieces(by: "-", keepsEmpty: true)
+            guard (1...2).contains(ends.count), let first = number(ends[0]), let last = number(ends[ends.count - 1]),
+                first <= last
+            else { return nil }
+            ranges.append(first...last)
+        }
+        self.ranges = ranges
+    }
+}
+
+/// The zone of a local time, such as `+01:00` or `Z`.
+public struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// Parses a zone of RFC 3339; nil for other texts and for `-00:00`, which means "unknown".
+    public init?(_ text: String) {
+        guard CaptureTime("2000-01-02T00:00:00\(text)") != nil else { return nil }
+        description = text
+    }
+}

@@ -1,0 +1,84 @@
+import SystemPackage
+
+/// The depth map of a frame.
+extension FrameReader {
+    /// - Parameters:
+    ///   - photo: Needed only for a depth map inside it.
+    ///   - said: `depth_map_dimensions` of metadata.json.
+    /// - Returns: nil without a depth map, as the user asked.
+    mutating func readDepth(_ photo: FramePhoto?, said: JSONValue?) throws(BundleError) -> RawCapture.Depth? {
+        if options.withoutDepth { return nil }
+        let file: FilePath
+        let made: DepthFloats
+        if frame.hasDepthInside, let photo, let path = frame.photo {
+            file = label(path)
+            made = try depthInside(photo, file)
+        } else {
+            let depth = try depthFile()
+            file = label(depth.path)
+            made = try DepthFile(depth, said: try size(said, depth), options, decoder).read(tree)
+            if options.keepsSource {
+                let bytes = try tree.read(depth.path, limit: FileLimits.depth)
+                try refusePosition(in: bytes, depth.path)
+                try carried.addSource(depth.path, bytes)
+            }
+        }
+        try compare(made.size, said, file)
+        DepthRemarks.size(made.size, file: file, &remarks)
+        var survey = DepthSurvey()
+        let floats = made.floats
+        survey.add(floats.span)
+        DepthRemarks.survey(survey, file: file, unitAdvice: "pack again with --depth-unit mm", &remarks)
+        return RawCapture.Depth(
+            floats: .bytes(floats), size: made.size, sha256: try Digest.of(floats), file: file,
+            source: made.source)
+    }
+
+    private func depthFile() throws(BundleError) -> RawFrame.DepthFile {
+        let without = "use --no-depth to pack a capture without a depth map"
+        guard let depth = frame.depth else {
+            throw BundleError(
+                .rawCapture, "has no depth map", file: frame.photo.map(label) ?? tree.root, hints: [without])
+        }
+        guard tree.holds(depth.path) else {
+            throw BundleError(
+                .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), hints: [without])
+        }
+        return depth
+    }
+
+    /// The size for files that do not have it themselves.
+    private func size(_ said: JSONValue?, _ depth: RawFrame.DepthFile) throws(BundleError) -> DepthSize? {
+        if let given = options.depthSize { return given }
+        if let width = said?["width"]?.integer, let height = said?["height"]?.integer {
+            guard let size = DepthSize(width: width, height: height) else {
+                let limits = "each side must be 1 to \(BundleLimits.depthSide)"
+                throw BundleError(
+                    .rawCapture, "depth_map_dimensions is \(width)x\(height), \(limits)", file: metadataFile)
+            }
+            return size
+        }
+        return depth.size
+    }
+
+    /// The size of the samples must be the one that the user and metadata.json say.
+    private func compare(_ size: DepthSize, _ said: JSONValue?, _ file: FilePath) throws(BundleError) {
+        if let given = options.depthSize, given != size {
+            throw BundleError(.rawCapture, "is \(size), but --depth-size says \(given)", file: file)
+        }
+        guard let width = said?["width"]?.integer, let height = said?["height"]?.integer else { return }
+        guard width == size.width, height == size.height else {
+            throw BundleError(
+                .rawCapture, "is \(size), but depth_map_dimensions in metadata.json is \(width)x\(height)", file: file)
+        }
+    }
+}
+
+/// A depth map as a bundle needs it.
+struct DepthFloats {
+    /// Float32 little-endian, row-major, top row first, in metres.
+    let floats: [UInt8]
+    let size: DepthSize
+    /// The form in which it was found.
+    let source: DepthDescription.Source
+}

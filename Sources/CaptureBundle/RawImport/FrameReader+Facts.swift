@@ -1,0 +1,204 @@
+import SystemPackage
+
+/// The facts of a frame: what metadata.json, the layout, EXIF and the options say (Spec/raw-captures.md section 5).
+struct FactSheet {
+    let metadata: CaptureMetadata
+    /// metadata.json of the bundle: without `location`, in canonical form.
+    let canonical: [UInt8]
+    /// The position after the location policy was applied.
+    let position: GeoPosition?
+}
+
+extension FrameReader {
+    /// - Parameter own: The members of a metadata.json of our own form.
+    mutating func facts(
+        _ own: JSONValue, _ photo: FramePhoto, _ depth: RawCapture.Depth?
+    ) throws(BundleError) -> FactSheet {
+        var faults = FaultList()
+        let time = faults.attempt { () throws(BundleError) in try capturedAt(own, photo.facts) }
+        let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo.facts) }
+        guard let time, let model else { throw faults.joined }
+        var members = MemberList(own)
+        members.add("captured_at", .string(time))
+        members.add("device_model", .string(model))
+        if let depth {
+            members.replace(
+                "depth_map_dimensions",
+                .members(["height": .integer(depth.size.height), "width": .integer(depth.size.width)]))
+        } else {
+            members.replace("depth_map_dimensions", nil)
+        }
+        addOrigin(photo, &members)
+        let metadata: CaptureMetadata
+        do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error) }
+        let position = try position(own, photo)
+        members.replace("location", nil)
+        for member in CaptureMetadata.namesThatLookLikeAPosition(in: members.object) {
+            let message = "the member \(member) looks like a position and is kept; --location does not change it"
+            remarks.add(.warning, "metadata.position", metadataFile, message)
+        }
+        let canonical = CanonicalJSON.encode(members.object)
+        guard canonical.count <= BundleLimits.metadataBytes else {
+            let limit = BundleLimits.metadataBytes
+            throw BundleError(
+                .rawCapture, "its facts have \(canonical.count) bytes, at most \(limit) are allowed", file: metadataFile
+            )
+        }
+        return FactSheet(metadata: metadata, canonical: canonical, position: position)
+    }
+
+    /// The same faults, but as faults of the raw capture.
+    private func blamed(_ error: BundleError) -> BundleError {
+        var faults = FaultList()
+        for fault in error.each {
+            _ = faults.attempt { () throws(BundleError) in
+                throw BundleError(.rawCapture, fault.message, file: metadataFile)
+            }
+        }
+        return faults.joined
+    }
+
+    private mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
+        // One that is not a text is refused by `CaptureMetadata`.
+        if let value = own["captured_at"], value.text == nil { return "" }
+        var fromLayout: String?
+        if case .time(let text) = frame.facts.clock { fromLayout = text }
+        let choice = FactChoice.time([
+            .init(own["captured_at"]?.text, "metadata.json"), .init(fromLayout, "the export"),
+            .init(exif?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
+            .init(try givenTime(), "--captured-at"),
+        ])
+        if let both = choice.disagreement {
+            remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
+        }
+        if let text = choice.text { return text }
+        throw missingTime(exif)
+    }
+
+    /// The time that the user gives, moved by the app's own clock.
+    private func givenTime() throws(BundleError) -> String? {
+        guard let given = options.capturedAt else { return nil }
+        guard case .elapsed(let seconds) = frame.facts.clock else { return given.description }
+        // A hundred years are enough for any clock.
+        guard seconds.isFinite, abs(seconds) < 3.2e9,
+            let time = CaptureTime(milliseconds: given.milliseconds + Int((seconds * 1000).rounded()))
+        else {
+            throw BundleError(
+                .rawTime, "its frame is \(seconds) s after the first one, which gives no time", file: metadataFile)
+        }
+        return time.description
+    }
+
+    private func missingTime(_ exif: PhotoFacts?) -> BundleError {
+        let dating = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
+        if let local = exif?.time?.local {
+            return BundleError(
+                .rawTime, "its EXIF has the local time \(local), but not the zone", file: metadataFile,
+                hints: ["say the zone: --time-zone +HH:MM"])
+        }
+        if case .elapsed = frame.facts.clock {
+            return BundleError(
+                .rawTime, "the export has only the app's own clock, which does not know the date", file: tree.root,
+                hints: ["say when its first frame was taken, and the others follow: \(dating)"])
+        }
+        let inFile = layout == CapbundleLayout.name ? " or captured_at in metadata.json" : ""
+        return BundleError(
+            .rawTime, "nothing says when it was taken", file: metadataFile, hints: ["say it: \(dating)\(inFile)"])
+    }
+
+    private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
+        if let value = own["device_model"], value.text == nil { return "" }
+        let device = exif?.device.map { $0.cut(to: 256) }
+        let choice = FactChoice.model([
+            .init(own["device_model"]?.text, "metadata.json"), .init(device, "the photo's EXIF"),
+            .init(options.deviceModel, "--device-model"),
+        ])
+        if let both = choice.disagreement {
+            remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
+        }
+        if let text = choice.text { return text }
+        if layout == CapbundleLayout.name {
+            throw BundleError(
+                .rawCapture, "nothing says the model of the device", file: metadataFile,
+                hints: ["say it: --device-model NAME or device_model in metadata.json"])
+        }
+        return export.app.map { "unknown (\($0))" } ?? "unknown"
+    }
+
+    /// Where the capture comes from, and how it lay in space. Members that metadata.json has already are kept.
+    private func addOrigin(_ photo: FramePhoto, _ members: inout MemberList) {
+        if let camera = intrinsics(photo.structure.size) { members.add("camera_intrinsics", camera) }
+        if let pose = frame.facts.pose {
+            members.add("camera_pose", .members(["matrix": .array(pose.matrix.map { .real($0) })]))
+        }
+        if layout != CapbundleLayout.name {
+            members.add(
+                "capture_source",
+                .members([
+                    "app": export.app.map { .string($0) }, "frame": frame.name.map { .string($0) },
+                    "layout": .string(layout),
+                ]))
+        }
+        if let accuracy = portrait?.accuracy { members.add("depth_accuracy", .string(accuracy)) }
+        if photo.isRewritten { members.add("photo_rewritten", .string("position removed")) }
+    }
+
+    /// The camera in pixels of the stored photo; nil unless the numbers belong to a picture of the same shape.
+    private func intrinsics(_ photo: JPEGStructure.PhotoSize?) -> JSONValue? {
+        guard let photo else { return nil }
+        func value(_ numbers: [Double]) -> JSONValue? {
+            guard numbers.allSatisfy(\.isFinite) else { return nil }
+            return .members([
+                "fx": .real(numbers[0]), "fy": .real(numbers[1]), "cx": .real(numbers[2]), "cy": .real(numbers[3]),
+                "width": .integer(photo.width), "height": .integer(photo.height),
+            ])
+        }
+        if let camera = frame.facts.intrinsics {
+            guard camera.width ?? photo.width == photo.width, camera.height ?? photo.height == photo.height else {
+                return nil
+            }
+            return value([camera.fx, camera.fy, camera.cx, camera.cy])
+        }
+        guard let camera = portrait?.intrinsics else { return nil }
+        // Apple gives them for a reference size with the photo's shape.
+        let across = Double(photo.width) / Double(camera.width)
+        let down = Double(photo.height) / Double(camera.height)
+        guard abs(across - down) <= 0.01 * across else { return nil }
+        return value([camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down])
+    }
+
+    private mutating func position(_ own: JSONValue, _ photo: FramePhoto) throws(BundleError) -> GeoPosition? {
+        let fromPhoto = photo.facts?.position?.json
+        // A metadata.json without a position says that there is none.
+        let root = own["location"] ?? frame.facts.location ?? (export.metadata == nil ? fromPhoto : nil)
+        do {
+            let position = try root.map { root throws(BundleError) in try GeoPosition(root) }
+            if photo.structure.holdsPosition && (options.location != .exact || position == nil) {
+                remarks.add(.warning, "photo.position", photo.file, PositionRefusal.kept)
+            }
+            return try position?.applying(options.location)
+        } catch {
+            throw BundleError(.rawCapture, "location: \(error.message)", file: metadataFile)
+        }
+    }
+}
+
+/// The members of a JSON object that is being made.
+struct MemberList {
+    private var members: [JSONValue.Member]
+
+    init(_ object: JSONValue) { members = object.members ?? [] }
+
+    var object: JSONValue { .object(members) }
+
+    /// Adds a member unless there is one with this name.
+    mutating func add(_ name: String, _ value: JSONValue) {
+        if object[name] == nil { members.append(JSONValue.Member(name, value)) }
+    }
+
+    /// Replaces or removes a member.
+    mutating func replace(_ name: String, _ value: JSONValue?) {
+        members.removeAll { $0.name == name }
+        if let value { members.append(JSONValue.Member(name, value)) }
+    }
+}

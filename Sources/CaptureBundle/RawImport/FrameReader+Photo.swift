@@ -1,0 +1,56 @@
+import SystemPackage
+
+/// The photo of a frame.
+struct FramePhoto {
+    let file: FilePath
+    let capture: RawCapture.Photo
+    let bytes: [UInt8]
+    /// nil if EXIF cannot be read.
+    let facts: PhotoFacts?
+    /// Whether a position was taken out of the photo.
+    var isRewritten = false
+
+    var structure: JPEGStructure { capture.structure }
+}
+
+extension FrameReader {
+    mutating func readPhoto() throws(BundleError) -> FramePhoto {
+        guard let path = frame.photo else {
+            throw BundleError(.rawCapture, "has no photo", file: tree.root)
+        }
+        guard tree.holds(path) else { throw wrong(path, "missing; it is the photo of this frame") }
+        let file = label(path)
+        var bytes = try tree.read(path, limit: FileLimits.photo)
+        try checkHash(bytes, path)
+        var structure = try PhotoRemarks.judge(bytes, file: file)
+        // EXIF tells the time and the position, so it is read before the position is taken out.
+        let facts = PhotoFacts(jpeg: bytes)
+        let changed = try rewritten(bytes, structure, path)
+        if let changed {
+            bytes = changed
+            structure = try PhotoRemarks.judge(bytes, file: file)
+        }
+        PhotoRemarks.size(bytes.count, file: file, &remarks)
+        PhotoRemarks.oddity(structure, file: file, &remarks)
+        let photo = RawCapture.Photo(
+            content: .bytes(bytes), size: bytes.count, sha256: try Digest.of(bytes), structure: structure)
+        return FramePhoto(
+            file: file, capture: photo, bytes: bytes, facts: facts,
+            isRewritten: changed != nil)
+    }
+
+    /// Compares the photo with the hash that the layout has, in hex or base64.
+    private func checkHash(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) {
+        guard let text = frame.photoHash else { return }
+        let digest = try Digest.of(bytes)
+        guard let said = Digest(hex: text.lowercased())?.bytes ?? Base64.decode(text), said.count == 32 else {
+            throw BundleError(
+                .rawCapture, "photo_hash is not a SHA-256 in hex or base64", file: metadataFile)
+        }
+        guard said == digest.bytes else {
+            throw wrong(
+                path, "its SHA-256 is \(digest), but photo_hash in metadata.json says \(Hex.encode(said))",
+                hints: ["this is not the photo that the app signed; export the capture again"])
+        }
+    }
+}

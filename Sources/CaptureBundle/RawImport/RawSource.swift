@@ -1,0 +1,157 @@
+import CaptureNative
+package import SystemPackage
+
+/// A RAW whose layout is known, and the frames of it that are to be packed (Spec/raw-captures.md section 2).
+package struct RawSource: Sendable {
+    /// RAW as the user named it.
+    package let raw: FilePath
+    /// The layout's name, as `--layout` has it; `generic` for names that the user gives, `portrait` for a photo.
+    package let layout: String
+    /// The chosen frames that have a photo.
+    package let frames: [RawFrame]
+    /// Whether RAW is a single capture, whose bundle is named after RAW alone.
+    package let isSingle: Bool
+    /// What the user should know about RAW as a whole.
+    package let remarks: [Remark]
+    let contents: Contents
+
+    enum Contents: Sendable {
+        /// A folder with `photo.jpg`, `depth.f32` and `metadata.json`, which `RawCaptureReader` reads.
+        case plainFolder
+        case frames(RawTree, RawExport)
+    }
+
+    /// Finds the layout and the frames of RAW. A folder in which nothing can be found becomes a plain folder, and
+    /// reading it tells what is missing.
+    ///
+    /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`.
+    package static func open(
+        _ raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) throws(BundleError) -> RawSource {
+        if isPlain(raw, options) { return plain(raw) }
+        guard let status = try? FileStatus.of(raw) else { return plain(raw) }
+        switch status.kind {
+        case .folder:
+            let tree = RawTree(root: raw, storage: FolderStorage(folder: raw))
+            return try RawSource(raw, tree, options)
+        case .file: return try opening(file: raw, options, decoder)
+        case .pipe, .link, .other: return plain(raw)
+        }
+    }
+
+    private static func opening(
+        file raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) throws(BundleError) -> RawSource {
+        switch FileKind(file: raw)?.family {
+        case .jpeg: return try RawSource(photo: raw, options)
+        default: return plain(raw)
+        }
+    }
+
+    /// Whether RAW is a folder with the usual three files. This is looked at first, since most captures are, and costs
+    /// three calls.
+    private static func isPlain(_ raw: FilePath, _ options: RawCaptureOptions) -> Bool {
+        guard options.readsPlainFolders else { return false }
+        return [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
+            .allSatisfy { FileStatus.exists(raw.appending($0)) }
+    }
+
+    static func plain(_ raw: FilePath, _ remarks: [Remark] = []) -> RawSource {
+        RawSource(
+            raw: raw, layout: CapbundleLayout.name, frames: [RawFrame()], isSingle: true, remarks: remarks,
+            contents: .plainFolder)
+    }
+
+    private init(
+        raw: FilePath, layout: String, frames: [RawFrame], isSingle: Bool, remarks: [Remark], contents: Contents
+    ) {
+        self.raw = raw
+        self.layout = layout
+        self.frames = frames
+        self.isSingle = isSingle
+        self.remarks = remarks
+        self.contents = contents
+    }
+
+    /// Chooses the frames of an export.
+    ///
+    /// - Parameter remarks: What is known already about RAW.
+    init(
+        _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, _ options: RawCaptureOptions,
+        _ remarks: RemarkList = RemarkList()
+    ) throws(BundleError) {
+        let chosen = try FrameChoice(export, of: raw, options)
+        var remarks = remarks
+        if let note = chosen.note { remarks.add(.note, "raw.frames", raw, note) }
+        self.init(
+            raw: raw, layout: layout, frames: chosen.frames, isSingle: export.isSingle, remarks: remarks.remarks,
+            contents: .frames(tree, export))
+    }
+
+    /// One photo with its depth map inside.
+    private init(photo raw: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
+        let name = raw.lastComponent.map { FilePath(root: nil, [$0]) } ?? raw
+        let tree = RawTree(root: raw.removingLastComponent(), storage: SingleFile(path: raw, name: name))
+        var frame = RawFrame()
+        frame.photo = name
+        frame.hasDepthInside = true
+        try self.init(
+            raw, tree, layout: "portrait", RawExport(frames: [frame], isSingle: true), options)
+    }
+}
+
+extension RawSource {
+    /// The only frame.
+    ///
+    /// - Throws: `raw.frames` if there are several.
+    package func single() throws(BundleError) -> RawFrame {
+        guard let frame = frames.first, frames.count == 1 else {
+            let word = ShellWord.quote(raw)
+            let number = frames.first?.number.map { ["to pack one of them: --frames \($0)"] } ?? []
+            throw BundleError(
+                .rawFrames, "has \(frames.count) frames with a photo, and a single bundle takes one", file: raw,
+                hints: ["to pack them all: capbundle pack \(word) --out-dir BUNDLES"] + number)
+        }
+        return frame
+    }
+
+    /// The beginning of the names of RAW's bundles: its own name, for a file without the ending.
+    ///
+    /// - Throws: `raw.capture` if it has no name.
+    func name() throws(BundleError) -> FilePath.Component {
+        guard let name = raw.name ?? raw.resolved.name else {
+            throw BundleError(.rawCapture, "has no name, so its bundle cannot be named after it", file: raw)
+        }
+        guard case .frames(let tree, _) = contents, !tree.isFolder else { return name }
+        let small = name.bytes.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+        let ending = Self.endings.first { small.reversed().starts(with: $0.utf8.reversed()) }?.utf8.count ?? 0
+        return FilePath.Component(Array(name.bytes.dropLast(ending))) ?? name
+    }
+
+    private static let endings = [
+        ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif",
+    ]
+}
+
+extension RawCaptureOptions {
+    /// Whether a folder with the usual three files can be read without looking for layouts, because no option asks for
+    /// a conversion.
+    var readsPlainFolders: Bool {
+        (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil
+            && frames == nil
+    }
+}
+
+/// A tree that holds one file.
+private struct SingleFile: RawTreeStorage {
+    let path: FilePath
+    let name: FilePath
+
+    func names(in folder: FilePath) -> [FilePath.Component] { folder.isEmpty ? Array(name.components) : [] }
+
+    func holds(_ path: FilePath) -> Bool { path == name }
+
+    func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
+        try FolderStorage(folder: self.path.folder).read(path, limit: limit, label: label)
+    }
+}

@@ -14,6 +14,6 @@ enum PositionRefusal {
         throw BundleError(
             .rawPosition,
             "holds a position in its EXIF or XMP, which --location \(options.location.rawValue) must not keep",
-            file: file, hints: [keeping])
+            file: file, hints: ["to take it out without encoding the photo again: --rewrite-photo", keeping])
     }
 }

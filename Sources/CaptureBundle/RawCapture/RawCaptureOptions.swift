@@ -22,6 +22,8 @@ public struct RawCaptureOptions: Sendable {
     public var capturedAt: CaptureTime?
     /// The zone of EXIF times without one.
     public var timeZone: ZoneOffset?
+    /// Whether a position is taken out of the photo.
+    public var rewritesPhoto = false
     /// Whether the photo may keep its position when `location` is not `exact`.
     public var keepsPhotoLocation = false
 

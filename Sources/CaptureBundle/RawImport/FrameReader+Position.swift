@@ -6,7 +6,10 @@ extension FrameReader {
     ///
     /// - Throws: `raw.position` if the bundle must not tell the position, and the user did not allow it.
     func rewritten(_ bytes: [UInt8], _ structure: JPEGStructure, _ path: FilePath) throws(BundleError) -> [UInt8]? {
-        guard structure.holdsPosition else { return nil }
+        guard structure.holdsPosition || PlacesTold.tellsAPosition(bytes, kind: .jpeg) != nil else { return nil }
+        if options.rewritesPhoto {
+            do { return try PositionRemoval.apply(to: bytes) } catch { throw error.about(file: label(path).string) }
+        }
         try PositionRefusal.check(structure, label(path), options)
         return nil
     }
@@ -14,11 +17,22 @@ extension FrameReader {
     /// Refuses a file that is carried and tells a position.
     func refusePosition(in bytes: [UInt8], _ path: FilePath) throws(BundleError) {
         guard options.location != .exact, !options.keepsPhotoLocation else { return }
-        guard let root = try? JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting),
-            let what = CaptureMetadata.namesThatLookLikeAPosition(in: root).first
-        else { return }
+        guard let kind = PlacesTold.Kind(path), let what = PlacesTold.tellsAPosition(bytes, kind: kind) else { return }
         throw BundleError(
             .rawPosition, "tells a position (\(what)), which --location \(options.location.rawValue) must not keep",
             file: label(path), hints: ["leave it out: pack without --keep-source", PositionRefusal.keeping])
+    }
+}
+
+extension PlacesTold.Kind {
+    /// The kind of a carried file by its ending; nil for files that only hold samples.
+    fileprivate init?(_ file: FilePath) {
+        switch file.ending {
+        case "jpg", "jpeg": self = .jpeg
+        case "tif", "tiff": self = .tiff
+        case "png": self = .png
+        case "f32", "bin", "raw", "gz", "zlib", "deflate", "npy", "pfm": return nil
+        default: self = .json
+        }
     }
 }

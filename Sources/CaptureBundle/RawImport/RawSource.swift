@@ -137,7 +137,7 @@ extension RawCaptureOptions {
     /// Whether a folder with the usual three files can be read without looking for layouts, because no option asks for
     /// a conversion.
     var readsPlainFolders: Bool {
-        (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil
+        (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil && !rewritesPhoto
             && frames == nil
     }
 }

@@ -51,6 +51,9 @@ struct RawOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The zone of EXIF times without one, such as +01:00.", valueName: "zone"))
     var timeZone: ZoneOffset?
 
+    @Flag(help: "Take the position out of the photo without encoding it again.")
+    var rewritePhoto = false
+
     @Flag(help: "Pack a photo that tells its position, whatever --location says.")
     var keepPhotoLocation = false
 
@@ -58,7 +61,7 @@ struct RawOptions: ParsableArguments {
         "--layout", "--photo", "--depth", "--confidence", "--depth-scale", "--depth-unit", "--depth-size", "--frames",
         "--every", "--device-model", "--captured-at", "--time-zone",
     ]
-    static let flags: Set<String> = ["--keep-source", "--keep-photo-location"]
+    static let flags: Set<String> = ["--keep-source", "--rewrite-photo", "--keep-photo-location"]
 
     func validate() throws {
         if every < 1 { throw ValidationError("--every is \(every), expected 1 or more") }
@@ -85,7 +88,7 @@ struct RawOptions: ParsableArguments {
         (options.frames, options.every) = (frames, every)
         options.keepsSource = keepSource
         (options.deviceModel, options.capturedAt, options.timeZone) = (deviceModel, capturedAt, timeZone)
-        options.keepsPhotoLocation = keepPhotoLocation
+        (options.rewritesPhoto, options.keepsPhotoLocation) = (rewritePhoto, keepPhotoLocation)
         return options
     }
 }

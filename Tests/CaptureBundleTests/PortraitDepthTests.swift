@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 /// The depth picture of a portrait photo is found by its XMP, and its codes become metres.
@@ -77,11 +78,8 @@ struct PortraitDepthTests {
         #expect(PortraitDepth.convert(codes: [0], minimum: 1e-45, maximum: 1, isDisparity: true) == [0])
     }
 
-    /// djpeg is another decoder than the one this project uses; both give the same grey values.
     @Test(
-        .enabled(
-            if: Places.shared("captures") != nil && FileManager.default.isExecutableFile(atPath: "/usr/bin/djpeg"),
-            "needs the captures of the shared folder and djpeg"),
+        .enabled(if: Places.shared("captures") != nil, "needs the captures of the shared folder"),
         arguments: ["portrait-iphone12mini", "portrait-iphonex-depth"])
     func givesTheFloatsOfGenuinePhotosBitForBit(_ name: String) throws {
         let folder = try #require(Places.shared("captures/\(name)"))
@@ -91,10 +89,11 @@ struct PortraitDepthTests {
         #expect(picture == (try folder.appending(path: "depth_original.jpg").bytes))
         #expect(depth.accuracy == "relative")
         #expect(depth.intrinsics?.width == PhotoFacts(jpeg: photo)?.size?.width)
-        let decoded = try Program.run(
-            URL(filePath: "/usr/bin/djpeg"), ["-grayscale", "-pnm"], in: folder, input: picture)
-        let size = try #require(PhotoFacts(jpeg: picture)?.size)
-        let codes = Array(decoded.standardOutput.suffix(size.width * size.height))
+        let decoder = PictureDecoder(executable: FilePath(Places.product("capbundle-decode").path()))
+        guard case .uint8(let codes) = try decoder.samples(picture, .jpeg).values else {
+            Issue.record("the picture is not 8-bit grey")
+            return
+        }
         let floats = RawFolder.floats(depth.convert(codes: codes))
         #expect(floats == (try folder.appending(path: "depth.f32").bytes))
     }

@@ -7,6 +7,7 @@ struct DepthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "depth",
         abstract: "Look at a depth map: statistics, a server's analysis, a picture.",
+        usage: "capbundle depth FILE [-o PNG [--beside] [--colours COLOURS]] [options]",
         discussion: """
             Takes a bundle, of which it verifies every byte without checking trust, or a raw folder. It prints \
             statistics, and the analysis by which a RealityCam server tells a real scene from a photographed screen, \
@@ -33,7 +34,7 @@ struct DepthCommand: ParsableCommand {
     @Flag(help: "In the picture, put the photo next to the depth map.")
     var beside = false
 
-    @Option(help: "The colours of the picture: cividis (the default) or turbo. Near is bright, or red.")
+    @Option(help: "The colours of the picture, cividis by default. Near is bright, in turbo red.")
     var colours: ColourTable?
 
     @OptionGroup var force: ForceOption

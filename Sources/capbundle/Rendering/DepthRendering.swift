@@ -48,7 +48,7 @@ enum DepthRendering {
         func add(_ places: [(percent: Int, name: String)]) {
             for place in places {
                 guard let value = DepthGrid.percentile(Double(place.percent) / 100, of: sorted) else { continue }
-                table.add("nearest \(place.percent) %", "below \(metres(value))")
+                table.add("nearest \(place.percent) %", "up to \(metres(value))")
             }
         }
         add(percentiles.filter { $0.percent < 50 })

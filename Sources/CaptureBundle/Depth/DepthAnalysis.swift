@@ -4,7 +4,7 @@
 /// It is for people: no verdict of this format depends on it.
 public struct DepthAnalysis: Hashable, Sendable {
     /// The server's answer.
-    public enum Verdict: String, Sendable {
+    public enum Answer: String, Sendable {
         case pass, fail
         /// No sample is between 0.1 and 20 m, so the server can compute nothing.
         case unavailable
@@ -71,7 +71,7 @@ public struct DepthAnalysis: Hashable, Sendable {
         }
     }
 
-    public var verdict: Verdict { measures == nil ? .unavailable : failures.isEmpty ? .pass : .fail }
+    public var verdict: Answer { measures == nil ? .unavailable : failures.isEmpty ? .pass : .fail }
 
     /// Analyses a depth map.
     ///

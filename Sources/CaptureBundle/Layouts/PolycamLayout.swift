@@ -37,7 +37,7 @@ struct PolycamLayout: RawLayout {
             frame.carried = (camera.map { [$0] } ?? []) + scanFiles
             do throws(BundleError) {
                 if let camera { frame.facts = try facts(camera, tree) }
-            } catch { frame.problem = error }
+            } catch { frame.problem = frame.photo == nil ? nil : error }
             frame.facts.clock = .elapsed(Double(time - first) / 1e6)
             return frame
         }

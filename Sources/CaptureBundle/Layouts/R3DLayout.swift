@@ -11,7 +11,8 @@ struct R3DLayout: RawLayout {
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         throw BundleError(
-            .rawLayout, "is \(words), whose depth is compressed with LZFSE, which pack does not read", file: tree.root,
+            .rawLayout, "is \(words); pack does not read its depth maps, which are compressed with LZFSE",
+            file: tree.root,
             hints: [
                 "in Record3D, export the recording as \"EXR + RGB\", and pack that folder: "
                     + "capbundle pack FOLDER --captured-at TIME --out-dir BUNDLES"

@@ -18,7 +18,8 @@ package struct RawFrame: Sendable {
     /// The app's own files about the frame and the scan, which `--keep-source` carries besides the depth file.
     var carried: [FilePath] = []
     var facts = FrameFacts()
-    /// Why this frame cannot be packed, such as a file of the app that is broken. The other frames still can be.
+    /// Why this frame cannot be packed, such as a file of the app that is broken. The other frames still can be. It is
+    /// nil for a frame without a photo.
     var problem: BundleError?
 
     /// A depth file and what its layout says about it.

@@ -4,7 +4,7 @@ import SystemPackage
 /// 2.2). N may have gaps, and the arrays of the metadata are indexed by it.
 struct Record3DLayout: RawLayout {
     static let name = "record3d"
-    static let words = "a Record3D export (EXR + RGB)"
+    static let words = "a Record3D export"
 
     private static let file: FilePath = "metadata.json"
 
@@ -29,7 +29,7 @@ struct Record3DLayout: RawLayout {
             frame.carried = [file]
             do throws(BundleError) {
                 frame.facts = try scan.facts(of: number, first: numbers[0])
-            } catch { frame.problem = error }
+            } catch { frame.problem = frame.photo == nil ? nil : error }
             return frame
         }
         return RawExport(frames: frames, app: "Record3D")

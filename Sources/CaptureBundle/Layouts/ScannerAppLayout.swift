@@ -46,6 +46,8 @@ extension ScannerAppLayout {
     /// A frame and what its file says about the time.
     private struct Timed {
         var frame: RawFrame
+        /// What is wrong with its file.
+        var fault: BundleError?
         /// Seconds by the clock of the device, which began when the device was started.
         var uptime: Double?
         /// Seconds since 1970 of the last position fix, which is earlier than the frame or at the same time.
@@ -73,7 +75,7 @@ extension ScannerAppLayout {
                 timed.frame.facts.location = try location(object)
             }
         } catch {
-            timed.frame.problem = error
+            timed.fault = error
         }
         return timed
     }
@@ -120,9 +122,13 @@ extension ScannerAppLayout {
     /// the best estimate of what the device's clock needs to become the time.
     private static func dated(_ frames: [Timed]) -> [RawFrame] {
         let offset = frames.compactMap { frame in frame.fix.flatMap { fix in frame.uptime.map { fix - $0 } } }.max()
+        // Without a fix, times count from the first frame. If its file is broken, no frame has a time.
+        let fault = offset == nil ? frames.first?.fault : nil
         let start = frames.lazy.compactMap(\.uptime).first
         return frames.map { timed in
             var frame = timed.frame
+            // Without a photo there is nothing to pack, so nothing fails.
+            if frame.photo != nil { frame.problem = timed.fault ?? fault }
             guard let uptime = timed.uptime, let start else { return frame }
             if let offset {
                 let time = CaptureTime(milliseconds: Int(((uptime + offset) * 1000).rounded(.down)))

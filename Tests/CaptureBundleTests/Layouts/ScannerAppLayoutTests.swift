@@ -99,13 +99,25 @@ struct ScannerAppLayoutTests {
         (#"{"hasGPS": true, "latitude": 91, "longitude": 0}"#, "the position: latitude is 91"),
     ])
     func aBrokenFileIsAProblemOfItsFrameOnly(_ json: String, _ words: String) throws {
-        let export = try export([("0", Self.json(time: 5)), ("1", json), ("2", Self.json(time: 7))])
+        let files = [("0", Self.json(time: 5)), ("1", json), ("2", Self.json(time: 7))]
+        #expect(try export(files).frames.allSatisfy { $0.problem == nil }, "without photos nothing is packed")
+        let export = try export(files, photos: ["0", "1", "2"])
         #expect(export.frames.map { $0.problem == nil } == [true, false, true])
         let problem = try #require(export.frames[1].problem)
         #expect(problem.code == .rawCapture)
         #expect(problem.file?.hasSuffix("/frame_1.json") == true)
         #expect(problem.message.contains(words), "\(problem.message)")
         #expect(export.frames[2].facts.clock == .elapsed(2))
+    }
+
+    @Test func aBrokenFirstFrameLeavesTheOthersWithoutATime() throws {
+        let files = [("0", "{"), ("1", Self.json(time: 6)), ("2", Self.json(time: 7, Self.gps(1_700_000_000)))]
+        let withoutFix = try export(Array(files[..<2]), photos: ["1"])
+        #expect(withoutFix.frames[1].problem?.file?.hasSuffix("/frame_0.json") == true)
+        // With a fix, the times do not count from the first frame.
+        let withFix = try export(files, photos: ["1"])
+        #expect(withFix.frames[1].problem == nil)
+        #expect(withFix.frames[1].facts.clock == .time("2023-11-14T22:13:19.000Z"))
     }
 
     @Test(arguments: [(#"{"appVersionString": "1\n2"}"#, "3D Scanner App"), ("{}", "3D Scanner App")])

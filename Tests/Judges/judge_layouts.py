@@ -126,13 +126,9 @@ def archives(bench):
         same_frames(bench, raw, options, list(exports.scanner_app(folder)), "3d-scanner-app")
 
 
-def encodings(bench):
-    folder, _ = samples(bench, "realitycam")
-    found = sorted(folder.parent.glob("encoding-*"))
-    expect(len(found) == 22, f"{len(found)} samples of encodings")
-    for raw in found:
-        raw, options = samples(bench, raw.name)
-        same_frames(bench, raw, options, list(exports.encoding(raw, options)), raw.name)
+def encoding(name, bench):
+    raw, options = samples(bench, name)
+    same_frames(bench, raw, options, list(exports.encoding(raw, options)), name)
 
 
 def portrait(bench):
@@ -173,7 +169,8 @@ JUDGES = [
       for name in APPS),
     *((f"--keep-source carries the files of the {name} sample", functools.partial(sources, name))
       for name in ("3d-scanner-app", "record3d", "polycam", "nerfstudio")),
-    ("each encoding of a depth map becomes the floats that numpy, Pillow and OpenEXR read", encodings),
+    *((f"the {name} sample becomes the floats that numpy, Pillow and OpenEXR read", functools.partial(encoding, name))
+      for name, _, _ in make.samples() if name.startswith("encoding-")),
     ("an export in a zip, tar or tar.gz archive becomes the same bundles", archives),
     ("a portrait JPEG becomes the floats of its disparity", portrait),
     ("a portrait HEIC becomes a JPEG, the floats of its disparity, and keeps the original", portrait_heic),

@@ -128,7 +128,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["CaptureTestSupport", "capbundle", "capbundle-decode", "capqueue"],
+            dependencies: ["CaptureTestSupport", "CommandSupport", "capbundle", "capbundle-decode", "capqueue"],
             exclude: ["Transcripts"],
             swiftSettings: strict),
     ],

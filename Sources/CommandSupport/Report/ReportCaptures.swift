@@ -124,13 +124,13 @@ private struct ReportTimeline {
     var html: HTML {
         let used = tones.filter { entry in days.contains { $0.counts[entry.tone] != nil } }
         let columns =
-            [.init("Day"), .init("Share of the busiest day"), .init("Captures", isNumber: true)]
+            [.init("Day"), .init("Captures", isNumber: true), .init("Share")]
             + used.map { ReportTable.Column($0.name, isNumber: true) }
         let most = days.map { $0.counts.values.reduce(0, +) }.max() ?? 1
         let rows = days.map { day, counts in
             let total = counts.values.reduce(0, +)
             let link: HTML = "<a href=\"#day-\(day.date)\"><time datetime=\"\(day.date)\">\(day.words)</time></a>"
-            return [link, bar(used, counts, most), "\(total)"] + used.map { "\(counts[$0.tone] ?? 0)" as HTML }
+            return [link, "\(total)", bar(used, counts, most)] + used.map { "\(counts[$0.tone] ?? 0)" as HTML }
         }
         return """
             <section aria-labelledby="days">

@@ -23,7 +23,7 @@ package struct ReportPicture: Sendable {
         let figure: HTML = height > width ? "<figure class=\"tall\">" : "<figure>"
         return """
             \(figure)<img src="\(source)" width="\(width)" height="\(height)" \
-            alt="\(words)" loading="lazy" decoding="async"><figcaption>\(caption)</figcaption></figure>
+            alt="\(words)" decoding="async"><figcaption>\(caption)</figcaption></figure>
 
             """
     }

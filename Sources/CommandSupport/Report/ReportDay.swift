@@ -1,27 +1,27 @@
 import CaptureBundle
 
 /// A day in UTC.
-struct ReportDay: Hashable, Comparable, Sendable {
+package struct ReportDay: Hashable, Comparable, Sendable {
     /// Days since 1970-01-01.
     private let number: Int
 
     private static let milliseconds = 86_400_000
 
-    init(milliseconds: Int) {
+    package init(milliseconds: Int) {
         let (quotient, rest) = milliseconds.quotientAndRemainder(dividingBy: Self.milliseconds)
         number = rest < 0 ? quotient - 1 : quotient
     }
 
-    static func < (one: ReportDay, other: ReportDay) -> Bool { one.number < other.number }
+    package static func < (one: ReportDay, other: ReportDay) -> Bool { one.number < other.number }
 
     /// `2026-03-14`.
-    var date: String {
+    package var date: String {
         guard let time = CaptureTime(milliseconds: number * Self.milliseconds) else { return "day \(number)" }
         return time.description.cut(to: 10)
     }
 
     /// `Saturday, 14 March 2026`.
-    var words: String {
+    package var words: String {
         let parts = date.pieces(by: "-").compactMap { Int($0) }
         guard parts.count == 3, Self.months.indices.contains(parts[1] - 1) else { return date }
         // 1970-01-01 was a Thursday.

@@ -65,9 +65,9 @@ package final class ReportPictures: Sendable {
 
     private func depth(_ picture: DepthPicture) throws(PictureFailure) -> ReportPicture {
         let ends = picture.span.map { span in
-            [span.nearest, span.farthest].map { "\(Quantity.decimal(Double($0), places: 2)) m" }
+            [span.nearest, span.farthest].map { Quantity.decimal(Double($0), places: 2) }
         }
-        let caption = ends.map { "Depth: bright \($0[0]), dark \($0[1])" } ?? "Depth: nothing measured"
+        let caption = ends.map { "Depth \($0[0]) to \($0[1]) m, near is bright" } ?? "Depth, nothing measured"
         return try encoded(
             Self.fitting(picture.image, Self.depthSide), Self.depthBytes,
             words: "Depth map in false colours: near is bright, far is dark, grey is not measured",

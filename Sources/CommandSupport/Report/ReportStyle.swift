@@ -49,7 +49,8 @@ enum ReportStyle {
         list-style:none}
         .tiles li{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.75rem .9rem}
         .tiles strong{display:block;font-size:1.6rem;line-height:1.15;font-variant-numeric:tabular-nums}
-        .tiles .badge{margin:.35rem 0 0}
+        .tiles .badge{margin:.35rem .35rem 0 0}
+        .tiles span{white-space:nowrap}
         .badge{display:inline-flex;align-items:center;gap:.4rem;margin:0;padding:.15rem .6rem .15rem .45rem;
         border-radius:1rem;font-size:.875rem;font-weight:600;line-height:1.4}
         .badge svg{width:1rem;height:1rem;flex:none}
@@ -90,7 +91,7 @@ enum ReportStyle {
         th,td{text-align:left;vertical-align:top;padding:.45rem .75rem;border-top:1px solid var(--line)}
         thead th{position:sticky;top:0;background:var(--card);font-weight:600;white-space:nowrap}
         tbody th{font-weight:500;white-space:nowrap}
-        td{overflow-wrap:anywhere;min-width:6.5rem}
+        td{overflow-wrap:anywhere;min-width:8.5rem}
         .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;min-width:0;white-space:nowrap}
         .bar{display:block;width:100%;min-width:7rem;height:.8rem;margin-top:.25rem}
         .bar .good,.bar .neutral,.bar .doubtful,.bar .bad{fill:currentColor}

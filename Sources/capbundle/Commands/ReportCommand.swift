@@ -78,7 +78,8 @@ struct ReportCommand: ParsableCommand {
             diagnostic.warning("the page has no pictures: a photo \(failure.message)", hints: failure.hints)
         }
         if names.leftOut > 0 {
-            diagnostic.note("left out \(Quantity.count(names.leftOut, "file", on: .messages)) that are not bundles")
+            let files = Quantity.count(names.leftOut, "file that is", "files that are", on: .messages)
+            diagnostic.note("left out \(files) not in the form of a bundle")
         }
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")
         if report.status != .success { throw report.status }

@@ -37,7 +37,9 @@ struct BundleCard {
     }
 
     private var title: HTML {
-        guard report.isManifestGenuine, let manifest = report.manifest else { return "\(foreign: view.file)" }
+        guard report.isManifestGenuine, let manifest = report.manifest else {
+            return ReportedBundle.name(of: view.file)
+        }
         let time = ReportTime.clock(manifest.capturedAt.milliseconds)
         return report.trustedDevice.map { "\(time), \(foreign: $0.name)" } ?? time
     }

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 /// What a report says about one bundle: a card, a row of the table, a line for spreadsheets.
 struct ReportedBundle: Sendable {
@@ -64,7 +65,7 @@ struct ReportedBundle: Sendable {
 
     /// The entry for a file that cannot be read.
     private static func entry(_ file: String, _ failure: BundleError) -> ReportEntry {
-        var card = ReportCard(Kind.unreadable.tone, Kind.unreadable.words, title: "\(foreign: file)")
+        var card = ReportCard(Kind.unreadable.tone, Kind.unreadable.words, title: name(of: file))
         card.findings = ["\(failure.message) [\(failure.code.rawValue)]"]
         card.add("File", "\(foreign: file)")
         let blank: HTML = "—"
@@ -72,6 +73,11 @@ struct ReportedBundle: Sendable {
             [blank, "\(Kind.unreadable.words)"] + Array(repeating: blank, count: 5)
                 + ["\(foreign: file)", "\(failure.code.rawValue)"])
         return ReportEntry(time: nil, card: card, row: row)
+    }
+
+    /// The title of a card without a time: the name of the file, without its folders.
+    static func name(of file: String) -> HTML {
+        "\(foreign: file == "-" ? "standard input" : FilePath(file).lastComponent?.string ?? file)"
     }
 
     static let table = ReportTable(

@@ -25,7 +25,7 @@ struct QueueSummary {
             status.totals[state].map { total in
                 ReportPage.tile(
                     Quantity.grouped(total.captures),
-                    "\(state.tone.badge(state.rawValue)) \(Quantity.size(total.bytes))")
+                    "\(state.tone.badge(state.rawValue)) <span>\(Quantity.size(total.bytes))</span>")
             }
         }
     }

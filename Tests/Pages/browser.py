@@ -1,0 +1,82 @@
+"""Headless Chromium, and a server on the loopback interface that nobody should ask."""
+import base64
+import http.server
+import threading
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+WIDTHS = (390, 800, 1400)
+SCHEMES = ("light", "dark")
+
+
+class Listener:
+    """Counts the requests that arrive."""
+
+    def __enter__(self):
+        self.requests = []
+        requests = self.requests
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                requests.append(self.path)
+                self.send_response(200)
+                self.end_headers()
+
+            do_POST = do_HEAD = do_OPTIONS = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+
+
+class Browser:
+    def __enter__(self):
+        options = webdriver.ChromeOptions()
+        # Root can start Chromium only without its sandbox.
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+            options.add_argument(word)
+        options.binary_location = "/usr/bin/chromium"
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.set_capability("unhandledPromptBehavior", "ignore")
+        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        self.driver.set_page_load_timeout(120)
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+
+    def open(self, path, width=800, scheme="light", media=""):
+        """Opens a page and returns the messages of its console."""
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.command("Emulation.setEmulatedMedia", features=features, media=media)
+        self.driver.get_log("browser")
+        self.driver.get(path.as_uri())
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def command(self, name, **parameters):
+        return self.driver.execute_cdp_cmd(name, parameters)
+
+    def ask(self, script, *arguments):
+        """Returns the value of a script that runs in the page, beside its content security policy."""
+        return self.driver.execute_script(script, *arguments)
+
+    def pdf(self):
+        return base64.b64decode(self.command("Page.printToPDF")["data"])
+
+    def keep_pictures(self, page, place):
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                self.open(page, width, scheme)
+                height = min(self.ask("return document.documentElement.scrollHeight"), 6000)
+                clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+                shot = self.command("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+                place.with_name(f"{place.name}-{width}-{scheme}.png").write_bytes(base64.b64decode(shot["data"]))

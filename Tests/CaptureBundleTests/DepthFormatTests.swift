@@ -31,7 +31,7 @@ struct DepthFormatTests {
 
     // MARK: - NumPy
 
-    @Test(arguments: ["<", ">"], [UInt8(1), 2])
+    @Test(arguments: ["<", ">"], [UInt8(1), 2, 3])
     func readsArraysOfEachType(_ order: String, _ version: UInt8) throws {
         let isBig = order == ">"
         let patterns: [(String, Int, (Float) -> UInt64)] = [
@@ -79,7 +79,7 @@ struct DepthFormatTests {
         (npy("<f4", [UInt8](repeating: 0, count: 23)), "23 bytes of samples, expected 24"),
         (npy("<f4", [UInt8](repeating: 0, count: 25)), "25 bytes of samples, expected 24"),
         (npy("<i4", []), "type <i4"), (npy("|O", []), "type |O"), (npy("|f4", []), "type |f4"), (npy("=f4", []), "=f4"),
-        (npy("<f4", [], version: 1).map { $0 == 1 ? 3 : $0 }, "version 3.0"),
+        (npy("<f4", [], version: 1).map { $0 == 1 ? 4 : $0 }, "version 4.0"),
         (
             npy(header: Array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 3), }".utf8)),
             "save it with"

@@ -1,4 +1,4 @@
-/// An array in NumPy's `.npy` format, versions 1.0 and 2.0, with the samples of one depth map.
+/// An array in NumPy's `.npy` format, versions 1.0 to 3.0, with the samples of one depth map.
 package enum NumpyArray {
     static let magic: [UInt8] = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
     private static let headerLimit = 1 << 16
@@ -14,8 +14,8 @@ package enum NumpyArray {
             throw DepthFormatFailure("is not a NumPy array: begins with \(found), expected \(Hex.encode(magic))")
         }
         let (major, minor) = (bytes[6], bytes[7])
-        guard major == 1 || major == 2, minor == 0 else {
-            throw DepthFormatFailure("is a NumPy array of version \(major).\(minor), expected 1.0 or 2.0")
+        guard (1...3).contains(major), minor == 0 else {
+            throw DepthFormatFailure("is a NumPy array of version \(major).\(minor), expected 1.0, 2.0 or 3.0")
         }
         let lengthBytes = major == 1 ? 2 : 4
         let start = 8 + lengthBytes

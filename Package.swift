@@ -128,7 +128,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["CaptureTestSupport", "CommandSupport", "capbundle", "capbundle-decode", "capqueue"],
+            dependencies: [
+                "CaptureTestSupport", "CaptureBundle", "CommandSupport", "capbundle", "capbundle-decode", "capqueue",
+                system,
+            ],
             exclude: ["Transcripts"],
             swiftSettings: strict),
     ],

@@ -1,6 +1,8 @@
+import CaptureBundle
 import CaptureTestSupport
 import CommandSupport
 import Foundation
+import SystemPackage
 import Testing
 
 /// Tests of the markup of pages, without a browser; Tests/Pages has one.
@@ -89,5 +91,36 @@ struct PageTests {
         #expect(try tool.run("report", bundle, "-o", "new.html", "--csv", "page.html").exitCode == 73)
         #expect(try tool.run("report", bundle, "-o", "new.html", "--csv", "new.html").exitCode == 73)
         #expect(try tool.folder.url.children.map(\.lastPathComponent).filter { $0.hasSuffix("html") } == ["page.html"])
+    }
+
+    /// A large photo is reduced while it is decoded, a small one is not; both are turned as EXIF says.
+    @Test(arguments: [(2417, 1811, 303, 227), (640, 480, 320, 240), (90, 70, 90, 70)])
+    func photosAreUprightAndHaveTheSizeThatThePageSays(
+        _ width: Int, _ height: Int, _ small: Int, _ smallHeight: Int
+    ) throws {
+        let tool = try Capbundle()
+        let decoder = PictureDecoder(executable: FilePath(Places.product("capbundle-decode").path()))
+        // The left half is red, the right half is blue.
+        let row = (0..<width).flatMap { $0 < width / 2 ? [220, 0, 0] : [0, 0, 220] as [UInt8] }
+        let image = try #require(PixelImage(width: width, height: height, rgb: (0..<height).flatMap { _ in row }))
+        let jpeg = try decoder.jpeg(image, quality: 90)
+        // TIFF, big endian, one entry: orientation 6, so the left side becomes the top.
+        let exif: [UInt8] =
+            Array("Exif".utf8) + [0, 0, 0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6]
+            + [0, 0, 0, 0, 0, 0]
+        try RawFolder.write(to: tool.folder)
+        let photo = Array(jpeg[..<2]) + [0xff, 0xe1, 0, UInt8(exif.count + 2)] + exif + jpeg[2...]
+        try Data(photo).write(to: tool.folder.url.appending(path: "raw/photo.jpg"))
+        #expect(try tool.run("key", "new").exitCode == 0)
+        #expect(try tool.run("pack", "raw", "-o", "cap.bundle").exitCode == 0)
+        #expect(try tool.run("report", "cap.bundle", "-o", "page.html").exitCode == 3)
+        let page = try String(contentsOf: tool.folder.url.appending(path: "page.html"), encoding: .utf8)
+        let found = try #require(
+            page.firstMatch(of: /base64,([A-Za-z0-9+\/=]+)" width="([0-9]+)" height="([0-9]+)" alt="Photo/))
+        let shown = try decoder.pixels(Array(try #require(Data(base64Encoded: String(found.1)))), .jpeg)
+        #expect((shown.width, shown.height) == (smallHeight, small))
+        #expect((String(shown.width), String(shown.height)) == (String(found.2), String(found.3)))
+        let (top, bottom) = (shown.rgb.prefix(3), shown.rgb.suffix(3))
+        #expect(top[0] > 180 && bottom[bottom.startIndex] < 60)
     }
 }

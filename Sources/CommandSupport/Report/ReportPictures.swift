@@ -10,8 +10,8 @@ package final class ReportPictures: Sendable {
     /// The bytes that each picture should have at most, so that a thousand captures make a page of 30 MB.
     private static let photoBytes = 14_000
     private static let depthBytes = 5000
-    /// The qualities that are tried one after the other, until a picture is small enough.
-    private static let qualities = [72, 60, 45, 30, 18]
+    /// The qualities that are tried, until a picture is small enough.
+    private static let qualities = [70, 50, 32, 18]
     /// The longer side of a photo has at least this many pixels, if the photo has as many; and at most so many.
     private static let photoSides = (least: 300, most: 640)
     private static let depthSide = 256
@@ -55,12 +55,23 @@ package final class ReportPictures: Sendable {
     }
 
     private func photo(_ jpeg: [UInt8], _ facts: PhotoFacts?) throws(PictureFailure) -> ReportPicture {
+        let words = "Photo of this capture"
         let longer = facts?.size.map { max($0.width, $0.height) } ?? 0
         let eighths = [1, 2, 4].first { longer * $0 / 8 >= Self.photoSides.least } ?? 8
-        let image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(facts?.orientation ?? 1)
-        return try encoded(
-            Self.fitting(image, Self.photoSides.most), Self.photoBytes, words: "Photo of this capture",
-            caption: "Photo")
+        let orientation = facts?.orientation ?? 1
+        if eighths == 1, longer / 8 <= Self.photoSides.most, let size = facts?.size {
+            // Most photos take only this one request.
+            let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: Self.qualities[1])
+            if bytes.count <= Self.photoBytes {
+                let sides = [(size.width + 7) / 8, (size.height + 7) / 8]
+                let isTurned = (5...8).contains(orientation)
+                return ReportPicture(
+                    bytes: bytes, isPNG: false, width: sides[isTurned ? 1 : 0], height: sides[isTurned ? 0 : 1],
+                    words: words, caption: "Photo")
+            }
+        }
+        let image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(orientation)
+        return try encoded(Self.fitting(image, Self.photoSides.most), Self.photoBytes, words: words, caption: "Photo")
     }
 
     private func depth(_ picture: DepthPicture) throws(PictureFailure) -> ReportPicture {
@@ -85,9 +96,13 @@ package final class ReportPictures: Sendable {
         _ image: PixelImage, _ limit: Int, words: String, caption: HTML
     ) throws(PictureFailure) -> ReportPicture {
         var bytes: [UInt8] = []
-        for quality in Self.qualities {
-            bytes = try decoder.jpeg(image, quality: quality)
-            if bytes.count <= limit { break }
+        var index = 0
+        let last = Self.qualities.count - 1
+        while true {
+            bytes = try decoder.jpeg(image, quality: Self.qualities[index])
+            if bytes.count <= limit || index == last { break }
+            // A picture that is far too large skips a quality.
+            index = min(last, index + (bytes.count > 2 * limit ? 2 : 1))
         }
         return ReportPicture(
             bytes: bytes, isPNG: false, width: image.width, height: image.height, words: words, caption: caption)

@@ -41,6 +41,7 @@ extension CapbundleCommand {
             "check": "verify", "validate": "verify", "test": "verify", "audit": "verify",
             "info": "show", "dump": "show", "print": "show",
             "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
+            "html": "report", "page": "report", "gallery": "report",
             "body": "multipart", "receive": "from-body", "unwrap": "from-body",
             "keygen": "key new", "keys": "key show", "keys new": "key new", "keys create": "key new",
             "init": "key new",

@@ -114,13 +114,13 @@ struct RunCommand: ParsableCommand {
                 runner.stop()
             }
             keeper?.start()
-            defer { keeper?.finish() }
+            defer { keeper?.finish(isHurried: true) }
             let (name, isOnce) = (dest, options.mode == .once)
             screen.watch(runner) { try? queue.backlog(to: name, isDueNow: isOnce) }
             defer { screen.end() }
             _ = try runner.run()
             hook?.finish { stopped.withLock { $0 != nil } }
-            keeper?.finish()
+            keeper?.finish(isHurried: stopped.withLock { $0 != nil })
             screen.end()
             try screen.requireWritten()
             if let status = try? queue.status() { screen.showSummary(status) }

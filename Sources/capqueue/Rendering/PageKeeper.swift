@@ -10,6 +10,8 @@ final class PageKeeper: Sendable {
     private struct State {
         var isDirty = true
         var isEnding = false
+        /// Whether the run was asked to end, so that the last page gets no further pictures.
+        var isHurried = false
         /// Whether no thread is at work.
         var isOver = true
     }
@@ -48,15 +50,22 @@ final class PageKeeper: Sendable {
     }
 
     /// Writes the page a last time, and waits until that is done.
-    func finish() {
-        state.withLock { $0.isEnding = true }
+    ///
+    /// - Parameter isHurried: Whether the run was asked to end.
+    func finish(isHurried: Bool) {
+        state.withLock { state in
+            state.isEnding = true
+            state.isHurried = isHurried
+        }
         signal.raise()
         signal.wait { state.withLock(\.isOver) ? () : nil }
     }
 
     private func work() {
         let pictures = ReportPictures()
-        let page = QueuePage(queue, title: QueuePage.title, limit: Self.limit, pictures, keepsPictures: true)
+        let page = QueuePage(
+            queue, title: QueuePage.title, limit: Self.limit, pictures, keepsPictures: true,
+            isHurried: { self.state.withLock(\.isHurried) })
         var seen: QueueStatus?
         var hasFailed = false
         while true {

@@ -16,11 +16,17 @@ final class QueuePage {
     /// The pictures of the page that was written last, so that they are not made again for the next one.
     private var known: [Int: CapturePictures] = [:]
     private let keepsPictures: Bool
+    private let isHurried: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - limit: The most captures; besides the newest, at most as many that failed or are held.
     ///   - keepsPictures: Whether the page will be written again.
-    init(_ queue: UploadQueue, title: String, limit: Int, _ pictures: ReportPictures, keepsPictures: Bool = false) {
+    ///   - isHurried: Whether to make no further pictures, because somebody waits for the page.
+    init(
+        _ queue: UploadQueue, title: String, limit: Int, _ pictures: ReportPictures, keepsPictures: Bool = false,
+        isHurried: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.isHurried = isHurried
         self.queue = queue
         self.title = title
         self.limit = limit
@@ -68,14 +74,15 @@ final class QueuePage {
 
     private func add(_ records: [CaptureRecord], to captures: ReportCaptures) throws {
         let waiting = Mutex(records[...])
-        let (queue, pictures, known) = (queue, pictures, known)
+        let (queue, known, isHurried) = (queue, known, isHurried)
+        let maker = pictures
         var used: [Int: CapturePictures] = [:]
         try OrderedWork.run(
             threads: Thread.processors, next: { waiting.withLock { $0.popFirst() } },
             work: { record -> (Int, CapturePictures, ReportEntry) in
                 let own =
                     known[record.sequence].flatMap { $0.holding == record.holding ? $0 : nil }
-                    ?? CapturePictures(record, queue, pictures)
+                    ?? CapturePictures(record, queue, isHurried() ? nil : maker)
                 return (record.sequence, own, CaptureCard(record, own, path: queue.path(of: record)?.string).entry)
             },
             deliver: { number, own, entry throws(BundleError) in
@@ -95,9 +102,15 @@ struct CapturePictures: Sendable {
     let reason: String?
     let model: String?
 
-    init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: ReportPictures) {
+    /// - Parameter maker: nil to make no pictures.
+    init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: ReportPictures?) {
         holding = record.holding
-        guard let path = queue.path(of: record),
+        guard let maker else {
+            (pictures, model, reason) = ([], nil, nil)
+            return
+        }
+        // The file of a reference can be anything by now, and opening a pipe would wait.
+        guard let path = queue.path(of: record), (try? FileStatus.of(path))?.kind == .file,
             let view = try? Verifier.soundness.view(BundleSource(file: path)),
             view.report.manifestSHA256 == record.manifestSHA256, view.isSound
         else {

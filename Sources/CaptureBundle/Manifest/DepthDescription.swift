@@ -15,8 +15,12 @@ public struct DepthDescription: Hashable, Sendable {
         public let scale: String
 
         /// Float32 metres with the top row first, which need no conversion.
-        static let plain = Source(
-            encoding: DepthDescription.encoding, invalid: "nan-or-zero", rowOrder: "top-first", scale: "1")
+        static let plain = floats(DepthDescription.encoding)
+
+        /// The same, in an encoding with this name.
+        static func floats(_ encoding: String) -> Source {
+            Source(encoding: encoding, invalid: "nan-or-zero", rowOrder: "top-first", scale: "1")
+        }
     }
 
     static let encoding = "float32-le"

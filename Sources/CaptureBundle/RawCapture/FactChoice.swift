@@ -47,6 +47,22 @@ struct FactChoice {
 }
 
 extension PhotoFacts {
+    /// Reads the EXIF at the beginning of a JPEG and nothing behind it; nil if there is none.
+    init?(exifOf jpeg: [UInt8]) {
+        var position = 2
+        while position + 4 <= jpeg.count, jpeg[position] == 0xff, (0xe0...0xef).contains(jpeg[position + 1]) {
+            let end = position + 2 + (Int(jpeg[position + 2]) << 8 | Int(jpeg[position + 3]))
+            guard end >= position + 4, end <= jpeg.count else { return nil }
+            let data = jpeg[(position + 4)..<end]
+            if jpeg[position + 1] == 0xe1, data.starts(with: "Exif\0\0".utf8) {
+                self.init(exif: Array(data))
+                return
+            }
+            position = end
+        }
+        return nil
+    }
+
     /// The time with its zone; nil if EXIF has no time or nothing says its zone.
     func capturedAt(zone: ZoneOffset?) -> String? {
         time?.capturedAt?.text ?? zone.flatMap { time?.capturedAt(offset: $0.description) }

@@ -31,33 +31,48 @@ extension RawCaptureReader {
         }
         let file = path(name)
         DepthRemarks.size(size, file: file, &remarks)
-        let (floats, sha256, survey) = try readFloats(size)
+        let (floats, sha256, survey, encoding) = try readFloats(size)
         DepthRemarks.survey(survey, file: file, unitAdvice: "divide each sample by 1000 and pack again", &remarks)
-        return RawCapture.Depth(floats: floats, size: size, sha256: sha256, file: file, source: .plain)
+        return RawCapture.Depth(floats: floats, size: size, sha256: sha256, file: file, source: .floats(encoding))
     }
 
     private func readFloats(
         _ size: DepthSize
-    ) throws(BundleError) -> (floats: PayloadContent, sha256: Digest, survey: DepthSurvey) {
+    ) throws(BundleError) -> (floats: PayloadContent, sha256: Digest, survey: DepthSurvey, encoding: String) {
         let name = Self.depthName
         return try native({ .reading(path(name), $0) }) {
             let handle = try open(name)
             // Looked at first, so that a file of another size is not read into memory to find out.
             let length = try handle.status().size
-            guard length == size.byteCount else { throw wrongLength(length, size) }
             var survey = DepthSurvey()
+            guard length == size.byteCount else {
+                guard let (floats, encoding) = try inflated(handle, length, size) else {
+                    throw wrongLength(length, size)
+                }
+                survey.add(floats.span)
+                return (.bytes(floats), try Digest.of(floats), survey, encoding)
+            }
             guard size.byteCount <= DepthMapCodec.memoryLimit else {
                 let file = path(name).string
                 let sha256 = try PayloadContent.hash(handle, name: file, expecting: size.byteCount) {
                     survey.add($0)
                 }
-                return (.file(handle, name: file), sha256, survey)
+                return (.file(handle, name: file), sha256, survey, DepthDescription.encoding)
             }
             let floats = try handle.readAll(limit: size.byteCount)
             guard floats.count == size.byteCount else { throw wrongLength(floats.count, size) }
             survey.add(floats.span)
-            return (.bytes(floats), try Digest.of(floats), survey)
+            return (.bytes(floats), try Digest.of(floats), survey, DepthDescription.encoding)
         }
+    }
+
+    /// The floats of a file that holds them compressed, and the name of that encoding; nil for other bytes.
+    private func inflated(_ handle: FileHandle, _ length: Int, _ size: DepthSize) throws -> ([UInt8], String)? {
+        guard length > 0, length <= size.entryLimit, size.byteCount <= DepthMapCodec.memoryLimit else { return nil }
+        let bytes = try handle.readAll(limit: size.entryLimit)
+        guard let grid = try? CompressedFloats.decode(bytes, size: size) else { return nil }
+        let encoding = "\(DepthDescription.encoding)+\(CompressedFloats.Wrapper(bytes).rawValue)"
+        return ([UInt8](littleEndian: DepthUnits.metres.metres(grid)), encoding)
     }
 
     func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {

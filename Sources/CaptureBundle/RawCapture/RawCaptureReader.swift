@@ -40,7 +40,7 @@ package struct RawCaptureReader {
         if let error = search.notACapture([Self.photoName, Self.depthName, Self.metadataName]) { throw error }
         var faults = FaultList()
         let photo = faults.attempt { () throws(BundleError) in try readPhoto(search) }
-        let metadata = faults.attempt { () throws(BundleError) in try readMetadata(search) }
+        let metadata = faults.attempt { () throws(BundleError) in try readMetadata(search, photo) }
         let depth = faults.attempt { () throws(BundleError) in try readDepth(search, metadata) }
         let position = metadata.flatMap { metadata in
             faults.attempt { () throws(BundleError) in try readPosition(metadata, photo: photo?.structure) }
@@ -98,7 +98,9 @@ package struct RawCaptureReader {
         return handle
     }
 
-    private func readMetadata(_ search: RawFolderSearch) throws(BundleError) -> CaptureMetadata {
+    private mutating func readMetadata(
+        _ search: RawFolderSearch, _ photo: RawCapture.Photo?
+    ) throws(BundleError) -> CaptureMetadata {
         let name = Self.metadataName
         guard search.holds(name) else { throw search.missingMetadata(name) }
         let bytes = try readSmall(name, limit: BundleLimits.metadataBytes)
@@ -123,7 +125,7 @@ package struct RawCaptureReader {
             let members = root.members?.filter { member in
                 if case .null = member.value { member.name != "depth_map_dimensions" } else { true }
             }
-            return try CaptureMetadata(members.map(JSONValue.object) ?? root)
+            return try CaptureMetadata(members.map { filled(.object($0), photo) } ?? root)
         } catch {
             var faults = FaultList()
             for fault in error.each {
@@ -138,6 +140,29 @@ package struct RawCaptureReader {
 }
 
 extension RawCaptureReader {
+    /// The members of metadata.json, with a time and a model from elsewhere where it has none.
+    private mutating func filled(_ root: JSONValue, _ photo: RawCapture.Photo?) -> JSONValue {
+        var facts: PhotoFacts?
+        if case .bytes(let bytes) = photo?.content { facts = PhotoFacts(exifOf: bytes) }
+        let time = FactChoice.time([
+            .init(root["captured_at"]?.text, Self.metadataName),
+            .init(facts?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
+            .init(options.capturedAt?.description, "--captured-at"),
+        ])
+        let model = FactChoice.model([
+            .init(root["device_model"]?.text, Self.metadataName), .init(facts?.device, "the photo's EXIF"),
+            .init(options.deviceModel, "--device-model"),
+        ])
+        var members = root.members ?? []
+        for (name, choice) in [("captured_at", time), ("device_model", model)] {
+            if let both = choice.disagreement {
+                remark(.warning, "raw.disagree", Self.metadataName, "\(name): \(both)")
+            }
+            if root[name] == nil, let text = choice.text { members.append(JSONValue.Member(name, .string(text))) }
+        }
+        return .object(members)
+    }
+
     /// The bundle's metadata.json. It has no position, and it has dimensions only if there is a depth map.
     private func canonical(_ metadata: CaptureMetadata, depth: DepthSize?) -> [UInt8] {
         var members = (metadata.root.members ?? []).filter { $0.name != "location" }

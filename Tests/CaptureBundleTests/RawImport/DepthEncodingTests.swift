@@ -1,0 +1,152 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// Each encoding of Spec/raw-captures.md section 3 becomes the floats that it stands for, in a bundle that is accepted.
+struct DepthEncodingTests {
+    private static let size = (width: 4, height: 3)
+    private static let millimetres: [UInt16] = [0, 1, 7, 999, 1000, 1001, 1557, 2345, 10_750, 65_534, 65_535, 333]
+    private static let floats: [Float] = [0, 0.001, .nan, 1, 1.5, 2.25, 3, 0.1, 10.75, 65.5, 1e-3, 5]
+    /// The bits of half floats: 0, 0.5, 1, 1.5, 2, 0.25, 3, 4, 5, 6, 7, 8.
+    private static let halves: [UInt16] = [
+        0, 0x3800, 0x3c00, 0x3e00, 0x4000, 0x3400, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700, 0x4800,
+    ]
+
+    private static func numpy(_ type: String, _ content: [UInt8]) -> [UInt8] {
+        let header = "{'descr': '\(type)', 'fortran_order': False, 'shape': (3, 4), }\n"
+        return [0x93] + Array("NUMPY".utf8) + [1, 0] + PictureFiles.little(header.utf8.count, 2) + Array(header.utf8)
+            + content
+    }
+
+    private static var bytes: [UInt8] { RawFolder.floats(floats) }
+
+    private static var codes: [UInt8] { millimetres.flatMap { PictureFiles.little(Int($0), 2) } }
+
+    private static var upsideDown: [UInt8] {
+        Array("Pf\n4 3\n-1\n".utf8) + (0..<3).reversed().flatMap { bytes[($0 * 16)..<($0 * 16 + 16)] }
+    }
+
+    /// A file of floats in metres: its ending, its bytes and its encoding's name.
+    private static let metric: [(String, [UInt8], String)] = [
+        ("bin", bytes, "float32-le"), ("raw", bytes, "float32-le"),
+        ("zlib", PictureFiles.zlib(bytes), "float32-le+zlib"), ("f32", PictureFiles.zlib(bytes), "float32-le+zlib"),
+        ("deflate", Array(PictureFiles.zlib(bytes).dropFirst(2).dropLast(4)), "float32-le+deflate"),
+        ("npy", numpy("<f4", bytes), "npy-f4"), ("pfm", upsideDown, "pfm"),
+        ("tiff", PictureFiles.tiff(width: 4, height: 3, floats), "tiff-f32"),
+        ("tif", PictureFiles.tiff(width: 4, height: 3, floats, isBigEndian: true), "tiff-f32"),
+        ("exr", PictureFiles.exr(width: 4, height: 3, floats), "exr-f32"),
+    ]
+
+    @Test(arguments: metric.indices)
+    func takesFloatsBitForBit(_ index: Int) throws {
+        let (ending, file, encoding) = Self.metric[index]
+        let room = try ImportRoom()
+        // Files with nothing but samples need a size.
+        let metadata = ImportRoom.metadata.replacing("{", with: #"{"depth_map_dimensions":{"width":4,"height":3},"#)
+        try RawFolder.write(to: room.folder, depth: nil, metadata: metadata)
+        try room.folder.write(file, to: "raw/depth.\(ending)")
+        let made = try room.pack("raw")
+        #expect(made.depth == Self.floats.map(\.bitPattern))
+        #expect(made.source?.encoding == encoding)
+        #expect(made.source?.scale == "1" && made.source?.invalid == "nan-or-zero")
+        #expect(made.source?.rowOrder == (ending == "pfm" ? "bottom-first" : "top-first"))
+        #expect(made.packed.manifest.depth?.size == DepthSize(width: 4, height: 3))
+    }
+
+    @Test(arguments: [true, false])
+    func takesHalfFloats(_ isNumpy: Bool) throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        let file =
+            isNumpy
+            ? Self.numpy("<f2", Self.halves.flatMap { PictureFiles.little(Int($0), 2) })
+            : PictureFiles.exr(width: 4, height: 3, halves: Self.halves)
+        try room.folder.write(file, to: "raw/depth.\(isNumpy ? "npy" : "exr")")
+        let made = try room.pack("raw")
+        let expected: [Float] = [0, 0.5, 1, 1.5, 2, 0.25, 3, 4, 5, 6, 7, 8]
+        #expect(made.depth == expected.map(\.bitPattern))
+        #expect(made.source?.encoding == (isNumpy ? "npy-f2" : "exr-f16"))
+    }
+
+    @Test func takesAPNGOfOurOwnLayoutAsMillimetres() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        try room.folder.write(PictureFiles.png(width: 4, height: 3, Self.millimetres), to: "raw/depth.png")
+        let made = try room.pack("raw")
+        #expect(made.depth == Self.millimetres.map { Float(Double($0) / 1000).bitPattern })
+        #expect(made.source?.encoding == "png-u16" && made.source?.scale == "0.001" && made.source?.invalid == "zero")
+        #expect(try made.metadata()["depth_map_dimensions"] as? [String: Int] == ["width": 4, "height": 3])
+    }
+
+    @Test(arguments: [("0.001", 1000.0), ("0.0001", 10_000), ("0.0002", 5000), ("0.00025", 4000)])
+    func scalesIntegersByWholeUnitsPerMetre(_ scale: String, _ units: Double) throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        try room.folder.write(Self.numpy("<u2", Self.codes), to: "raw/depth.npy")
+        let made = try room.pack("raw") { $0.depthScale = DepthScale(scale) }
+        #expect(made.depth == Self.millimetres.map { Float(Double($0) / units).bitPattern })
+        #expect(made.source?.encoding == "npy-u2" && made.source?.scale == scale)
+    }
+
+    @Test func neverGuessesAUnit() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        try room.folder.write(Self.numpy("<u2", Self.codes), to: "raw/depth.npy")
+        let error = try room.refusal("raw")
+        #expect(error.code == .rawUnit && error.hints.contains { $0.contains("--depth-unit mm") })
+        let grey = (0..<3).map { _ in [UInt8](repeating: 7, count: 4) }
+        try FileManager.default.removeItem(atPath: room.folder.path("raw/depth.npy"))
+        try room.folder.write(
+            PictureFiles.png(width: 4, height: 3, bits: 8, colour: 0, rows: grey), to: "raw/depth.png")
+        #expect(try room.refusal("raw").code == .rawUnit)
+        #expect(try room.pack("raw") { $0.depthScale = .metres }.source?.encoding == "png-u8")
+    }
+
+    @Test(
+        arguments: [
+            ("npy", [1, 2, 3], BundleError.Code.rawDepth), ("pfm", Array("PF\n1 1\n-1\n".utf8), .rawDepth),
+            ("png", [0x89, 0x50], .rawDepth), ("exr", [1], .rawDepth), ("tiff", [], .rawDepth),
+            ("gz", [0x1f, 0x8b], .rawDepth),
+            ("bin", [0, 1, 2, 3, 4], .rawDepth),
+        ] as [(String, [UInt8], BundleError.Code)])
+    func namesTheFileThatCannotBeRead(_ ending: String, _ bytes: [UInt8], _ code: BundleError.Code) throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil)
+        try room.folder.write(bytes, to: "raw/depth.\(ending)")
+        let error = try room.refusal("raw")
+        #expect(error.code == code)
+        #expect(error.file?.hasSuffix("raw/depth.\(ending)") == true)
+    }
+
+    @Test func refusesAnotherSizeThanSaid() throws {
+        let room = try ImportRoom()
+        let metadata = ImportRoom.metadata.replacing("{", with: #"{"depth_map_dimensions":{"width":3,"height":4},"#)
+        try RawFolder.write(to: room.folder, depth: nil, metadata: metadata)
+        try room.folder.write(Self.numpy("<f4", Self.bytes), to: "raw/depth.npy")
+        let error = try room.refusal("raw")
+        #expect(error.message == "is 4x3, but depth_map_dimensions in metadata.json is 3x4")
+    }
+
+    @Test func carriesTheSourceByteForByte() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        let file = PictureFiles.png(width: 4, height: 3, Self.millimetres)
+        try room.folder.write(file, to: "raw/depth.png")
+        let made = try room.pack("raw") { $0.keepsSource = true }
+        #expect(made.entries["source/depth.png"] == file)
+        #expect(made.packed.manifest.entries.first { $0.role == .source }?.mediaType == "image/png")
+    }
+
+    @Test func packsTheConfidenceMapAsItIs() throws {
+        let room = try ImportRoom()
+        let rows = (0..<3).map { row in [UInt8](repeating: UInt8(row), count: 4) }
+        let map = PictureFiles.png(width: 4, height: 3, bits: 8, colour: 0, rows: rows)
+        try RawFolder.write(to: room.folder)
+        try room.folder.write(map, to: "raw/confidence.png")
+        #expect(try room.pack("raw").entries["confidence.png"] == map)
+        #expect(try room.pack("raw") { $0.withoutDepth = true }.entries["confidence.png"] == nil)
+        try room.folder.write(Self.bytes, to: "raw/confidence.png")
+        #expect(try room.refusal("raw").message == "is not a picture, expected an 8-bit greyscale PNG")
+    }
+}

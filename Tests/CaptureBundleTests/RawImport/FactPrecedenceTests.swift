@@ -1,0 +1,121 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// Facts come from metadata.json, else the layout, else EXIF, else an option (Spec/raw-captures.md section 5).
+struct FactPrecedenceTests {
+    private let room: ImportRoom
+
+    init() throws { room = try ImportRoom() }
+
+    private func exif(offset: String? = "+01:00", gps: Bool = false) -> [UInt8] {
+        var exif = ExifBuilder(isLittle: true)
+        exif.main = [.text(0x010f, "Maker"), .text(0x0110, "Model 5")]
+        exif.exif = [.text(0x9003, "2026:03:14 15:09:26")]
+        if let offset { exif.exif.append(.text(0x9011, offset)) }
+        if gps { exif.gps = ExifBuilder.gpsFields }
+        return Array(RawFolder.photo.prefix(2)) + exif.segment + RawFolder.photo.dropFirst(2)
+    }
+
+    /// A folder of our own layout with a PNG in millimetres and, if wanted, metadata.json.
+    private func write(_ photo: [UInt8], _ metadata: String?) throws {
+        try RawFolder.write(to: room.folder, photo: photo, depth: nil, metadata: metadata)
+        try room.folder.write(
+            PictureFiles.png(width: 2, height: 1, [1000, 2000]), to: "raw/depth.png")
+    }
+
+    @Test func takesTimeAndModelFromEXIF() throws {
+        try write(exif(), nil)
+        let made = try room.pack("raw")
+        #expect(try made.metadata()["captured_at"] as? String == "2026-03-14T15:09:26+01:00")
+        #expect(try made.metadata()["device_model"] as? String == "Maker Model 5")
+        #expect(made.codes.isEmpty)
+    }
+
+    @Test func warnsWithBothWhereTwoSourcesDisagree() throws {
+        try write(exif(), ImportRoom.metadata.replacing("15:09:26.535", with: "15:09:29.000"))
+        let made = try room.pack("raw")
+        #expect(made.codes == ["raw.disagree", "raw.disagree"])
+        let message = try #require(made.packed.remarks.first?.message)
+        #expect(message.contains("2026-03-14T15:09:29.000+01:00") && message.contains("2026-03-14T15:09:26+01:00"))
+        #expect(made.packed.manifest.capturedAt.description == "2026-03-14T14:09:29.000Z")
+        #expect(try made.metadata()["device_model"] as? String == "Test rig")
+    }
+
+    @Test func twoSecondsAndAMakersNameAgree() throws {
+        let metadata = ImportRoom.metadata.replacing("15:09:26.535", with: "15:09:28").replacing(
+            "Test rig", with: "Model 5")
+        try write(exif(), metadata)
+        #expect(try room.pack("raw").codes.isEmpty)
+    }
+
+    @Test func warnsInAPlainFolderToo() throws {
+        try RawFolder.write(to: room.folder, photo: exif())
+        #expect(try room.pack("raw").codes == ["raw.disagree"])
+    }
+
+    @Test func fillsWhatMetadataOfAPlainFolderDoesNotSay() throws {
+        let metadata = #"{"depth_map_dimensions": {"width": 4, "height": 3}}"#
+        try RawFolder.write(to: room.folder, photo: exif(), metadata: metadata)
+        #expect(try room.pack("raw").metadata()["device_model"] as? String == "Maker Model 5")
+        try RawFolder.write(to: room.folder, metadata: metadata)
+        let made = try room.pack("raw") {
+            $0.capturedAt = CaptureTime("2026-03-14T15:09:26Z")
+            $0.deviceModel = "Rig"
+        }
+        #expect(try made.metadata()["device_model"] as? String == "Rig")
+        #expect(made.packed.manifest.capturedAt.description == "2026-03-14T15:09:26.000Z")
+    }
+
+    @Test func aLocalTimeNeedsItsZone() throws {
+        try write(exif(offset: nil), nil)
+        let error = try room.refusal("raw")
+        #expect(error.code == .rawTime && error.hints == ["say the zone: --time-zone +HH:MM"])
+        let made = try room.pack("raw") { $0.timeZone = ZoneOffset("-03:30") }
+        #expect(made.packed.manifest.capturedAt.description == "2026-03-14T18:39:26.000Z")
+    }
+
+    @Test func satellitesTellTheZone() throws {
+        // The satellites say 14:09:24.53 UTC.
+        try write(exif(offset: nil, gps: true), nil)
+        #expect(try room.pack("raw").metadata()["captured_at"] as? String == "2026-03-14T15:09:26+01:00")
+    }
+
+    @Test func saysWhichOptionGivesTheTimeOrTheModel() throws {
+        try write(RawFolder.photo, #"{"device_model": "Rig"}"#)
+        #expect(try room.refusal("raw").hints.contains { $0.contains("--captured-at TIME") })
+        try write(RawFolder.photo, #"{"captured_at": "2026-03-14T15:09:26Z"}"#)
+        #expect(try room.refusal("raw").hints.contains { $0.contains("--device-model NAME") })
+    }
+
+    @Test func refusesMetadataOfTheWrongKind() throws {
+        try write(exif(), #"{"captured_at": 7, "device_model": "Rig"}"#)
+        #expect(try room.refusal("raw").message.hasPrefix("captured_at is a number"))
+    }
+
+    @Test func thePositionInThePhotoMustNotStayWhereItIsWithheld() throws {
+        let photo = exif(gps: true)
+        try write(photo, nil)
+        for location in [LocationPolicy.coarse, .omit] {
+            let error = try room.refusal("raw") { $0.location = location }
+            #expect(error.code == .rawPosition && error.file?.hasSuffix("raw/photo.jpg") == true)
+            #expect(error.hints.contains { $0.contains("--rewrite-photo") })
+        }
+        let kept = try room.pack("raw") {
+            $0.location = .omit
+            $0.keepsPhotoLocation = true
+        }
+        #expect(kept.entries["photo.jpg"] == photo && kept.codes == ["photo.position"])
+        let made = try room.pack("raw") {
+            $0.location = .coarse
+            $0.rewritesPhoto = true
+        }
+        let rewritten = try #require(made.entries["photo.jpg"])
+        #expect(try !JPEGStructure(rewritten).holdsPosition)
+        #expect(rewritten.count == photo.count && rewritten.suffix(70) == photo.suffix(70))
+        #expect(try made.metadata()["photo_rewritten"] as? String == "position removed")
+        let place = try #require(made.entries["location.json"])
+        #expect(String(decoding: place, as: UTF8.self).contains(#""latitude":-12.5"#))
+    }
+}

@@ -1,0 +1,122 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+/// Any folder can be packed by the names of its files (Spec/raw-captures.md section 4).
+struct GenericFormTests {
+    private let room: ImportRoom
+
+    /// Seven frames; the third has no photo.
+    init() throws {
+        room = try ImportRoom()
+        for number in 1...7 {
+            let samples = [UInt16](repeating: UInt16(number * 1000), count: 12)
+            try room.folder.write(
+                PictureFiles.png(width: 4, height: 3, samples), to: "scan/depth/frame-\(number * 5).depth.png")
+            if number != 3 {
+                try room.folder.write(
+                    RawFolder.photo + Array("\(number)".utf8), to: "scan/rgb/frame-\(number * 5).jpg")
+            }
+        }
+    }
+
+    private func choose(_ options: inout RawCaptureOptions) {
+        let patterns = [NamePattern("rgb/frame-*.jpg"), NamePattern("./depth/frame-*.depth.png")].compactMap(\.self)
+        options.patterns = patterns.first.flatMap { CapturePatterns(photo: $0, depth: patterns.last) }
+        options.depthScale = .millimetres
+        options.capturedAt = CaptureTime("2026-03-14T15:09:26Z")
+        options.deviceModel = "Rig"
+    }
+
+    @Test func packsEachFrameUnderItsName() throws {
+        let names = try room.packFrames("scan") { choose(&$0) }
+        #expect(names == [10, 15, 20, 25, 30, 35, 5].filter { $0 != 15 }.map { "scan-\($0).bundle" })
+        let entries = try room.goTheWholeWay("out/scan-20.bundle")
+        #expect(entries["photo.jpg"] == RawFolder.photo + Array("4".utf8))
+        #expect(entries["depth.f32"] == RawFolder.floats([Float](repeating: 4, count: 12)))
+    }
+
+    @Test(arguments: [
+        ("10,20-30", 1, [10, 20, 25, 30]), ("5-35", 1, [5, 10, 20, 25, 30, 35]), ("0-100", 2, [5, 20, 30]),
+        ("35,35", 1, [35]),
+    ])
+    func packsTheChosenFrames(_ frames: String, _ every: Int, _ expected: [Int]) throws {
+        let names = try room.packFrames("scan") {
+            choose(&$0)
+            $0.frames = FrameSelection(frames)
+            $0.every = every
+        }
+        #expect(names.sorted() == expected.map { "scan-\($0).bundle" }.sorted())
+    }
+
+    @Test func refusesAFrameWithoutAPhoto() throws {
+        let error = try room.refusal("scan") {
+            choose(&$0)
+            $0.frames = FrameSelection("15")
+        }
+        #expect(error.code == .rawFrames && error.message == "frame 15 has no photo")
+        #expect(error.hints.contains { $0.contains("frames with a photo: 5, 10, 20") })
+    }
+
+    @Test func countsTheFramesWithoutAPhoto() throws {
+        var options = RawCaptureOptions()
+        choose(&options)
+        let run = try PackingRun(
+            [room.folder.path("scan") as FilePath], into: room.folder.path("out"), packer: room.packer,
+            options: options)
+        #expect(run.remarks.map(\.message) == ["1 of 7 frames has no photo; they are not packed"])
+    }
+
+    @Test func oneBundleTakesOneFrame() throws {
+        let error = try room.refusal("scan") { choose(&$0) }
+        #expect(error.code == .rawFrames && error.hints.contains { $0.contains("--out-dir") })
+        let made = try room.pack("scan") {
+            choose(&$0)
+            $0.frames = FrameSelection("20")
+        }
+        #expect(made.packed.frame == "20" && made.packed.layout == "generic")
+        #expect(made.depth == [UInt32](repeating: (4 as Float).bitPattern, count: 12))
+    }
+
+    @Test func needsTheUnit() throws {
+        let error = try room.refusal("scan") {
+            choose(&$0)
+            $0.depthScale = nil
+            $0.frames = FrameSelection("5")
+        }
+        #expect(error.code == .rawUnit)
+    }
+
+    @Test func takesFactsOfAMetadataFileForAllFrames() throws {
+        try room.folder.write(ImportRoom.metadata, to: "scan/metadata.json")
+        let made = try room.pack("scan") {
+            choose(&$0)
+            ($0.capturedAt, $0.deviceModel) = (nil, nil)
+            $0.frames = FrameSelection("5")
+        }
+        #expect(try made.metadata()["device_model"] as? String == "Test rig")
+        #expect(made.packed.manifest.capturedAt.description == "2026-03-14T14:09:26.535Z")
+    }
+
+    @Test func namesThePatternThatFitsNothing() throws {
+        let error = try room.refusal("scan") {
+            choose(&$0)
+            $0.patterns = NamePattern("*.jpeg").flatMap { CapturePatterns(photo: $0) }
+        }
+        #expect(error.code == .rawLayout && error.message == "no file matches --photo *.jpeg")
+    }
+
+    @Test(arguments: ["", "/etc/*.jpg", "../*.jpg", "a/../*.jpg", "*/*.jpg", "a*b*.jpg"])
+    func refusesAPatternThatLeavesTheFolderOrHasTwoStars(_ text: String) { #expect(NamePattern(text) == nil) }
+
+    @Test func allPatternsHaveAStarOrNone() throws {
+        let (star, plain) = (try #require(NamePattern("*.jpg")), try #require(NamePattern("depth.png")))
+        #expect(CapturePatterns(photo: star, depth: plain) == nil && CapturePatterns(photo: plain, depth: star) == nil)
+        #expect(CapturePatterns(photo: plain, depth: plain) != nil)
+    }
+
+    @Test(arguments: ["", ",", "a", "3-1", "1-2-3", "-", "99999999999999999999"])
+    func refusesWhatIsNoListOfFrames(_ text: String) { #expect(FrameSelection(text) == nil) }
+}

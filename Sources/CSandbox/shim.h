@@ -59,8 +59,12 @@ static inline int capture_close_sandbox(int threads, int seeks) {
     static const int plain[] = {
         SYS_read, SYS_write, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_futex, SYS_getrandom,
         SYS_clock_gettime, SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
+        // glibc's qsort asks for the size of the memory.
+        SYS_sysinfo,
     };
-    static const int for_threads[] = {SYS_set_robust_list, SYS_rseq, SYS_rt_sigprocmask, SYS_sched_yield};
+    static const int for_threads[] = {
+        SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_set_robust_list, SYS_rseq, SYS_sched_yield,
+    };
     struct sock_filter program[128];
     unsigned short count = 0;
     CAPTURE_LOAD(arch);

@@ -80,18 +80,21 @@ static inline toff_t capture_tiff_size(thandle_t handle) { return ((struct captu
 
 // The handlers receive a va_list, which Swift cannot use. Handlers of one file also keep libtiff from writing to
 // standard error.
-static inline int capture_tiff_error(TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
+static inline int capture_tiff_error(
+    TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
     struct capture_tiff_bytes *file = (struct capture_tiff_bytes *)user_data;
     if (!file->message[0]) vsnprintf(file->message, sizeof file->message, format, list);
     return 1;
 }
 
-static inline int capture_tiff_warning(TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
+static inline int capture_tiff_warning(
+    TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
     return 1;
 }
 
 // `file` must live until Close. No single allocation is larger than `memory` bytes.
-static inline TIFF *capture_tiff_open(const struct capture_tiff *table, struct capture_tiff_bytes *file, tmsize_t memory) {
+static inline TIFF *capture_tiff_open(
+    const struct capture_tiff *table, struct capture_tiff_bytes *file, tmsize_t memory) {
     TIFFOpenOptions *options = table->OpenOptionsAlloc();
     if (!options) return NULL;
     table->OpenOptionsSetMaxSingleMemAlloc(options, memory);

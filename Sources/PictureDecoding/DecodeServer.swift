@@ -5,8 +5,8 @@ import PictureMessages
 package enum DecodeServer {
     private static let usage = """
         capbundle-decode decodes pictures for capbundle, in a sandbox. It is started by capbundle and is not for use by hand.
-        usage: capbundle-decode [tiff] [heif] [--attempt open|connect|exec|fork|write-file|executable-memory]
-        A word loads a library; --attempt tries a forbidden call after the sandbox has closed.
+        usage: capbundle-decode [tiff] [heif] [archive] [--attempt open|connect|exec|fork|write-file|executable-memory]
+        tiff and heif load a library; archive unpacks the archive on standard input. --attempt tries a forbidden call after the sandbox has closed.
 
         """
 
@@ -31,7 +31,18 @@ package enum DecodeServer {
             return 0
         }
         guard Channel.send([AnswerPart(.ready, detail: PicturePart.version)]) else { return 0 }
-        return serve(decoders)
+        return decoders.archive.map(unpack) ?? serve(decoders)
+    }
+
+    private static func unpack(_ archive: ArchiveUnpacker) -> Int32 {
+        do throws(DecodingRefusal) {
+            guard try archive.unpack() else { return 0 }
+            _ = Channel.send([AnswerPart(.end)])
+            return 0
+        } catch {
+            _ = Channel.send([AnswerPart(error)])
+            return 0
+        }
     }
 
     private static func serve(_ decoders: Decoders) -> Int32 {

@@ -6,11 +6,29 @@ final class Decoders {
     private(set) var missing: PictureLibrary?
     private(set) var needs = Sandbox.Needs()
     private let jpeg: JPEGDecoder
+    private var tiff: TIFFDecoder?
+    private var heif: HEIFDecoder?
+    private(set) var archive: ArchiveUnpacker?
 
-    /// Nil if memory runs out.
+    /// Loads the libraries. Nil if memory runs out.
     init?(_ libraries: Set<PictureLibrary>) {
         guard let jpeg = JPEGDecoder() else { return nil }
         self.jpeg = jpeg
+        if libraries.contains(.tiff) {
+            tiff = TIFFDecoder()
+            if tiff == nil { missing = .tiff }
+        }
+        if libraries.contains(.heif) {
+            heif = HEIFDecoder()
+            if heif == nil { missing = .heif }
+            // libde265 decodes in a thread of its own.
+            needs.threads = true
+        }
+        if libraries.contains(.archive) {
+            archive = ArchiveUnpacker()
+            if archive == nil { missing = .archive }
+            needs.seeks = true
+        }
     }
 
     func warmUp() { jpeg.warmUp() }
@@ -30,7 +48,7 @@ final class Decoders {
             ]
         case .jpeg(let width, let height, let quality):
             [try file(Pixels(width: width, height: height, bytes: bytes), quality)]
-        case .heif: throw DecodingRefusal(.unsupported, "is a HEIF file")
+        case .heif(let withPhoto): try heifParts(bytes, withPhoto)
         }
     }
 
@@ -41,9 +59,19 @@ final class Decoders {
         case .png: try PNGDecoder.samples(bytes)
         case .jpeg: try jpeg.samples(bytes)
         case .openEXR: try OpenEXRDecoder.samples(bytes)
-        case .tiff: throw DecodingRefusal(.unsupported, "is a TIFF file")
+        case .tiff:
+            if let tiff { try tiff.samples(bytes) } else { throw Self.notLoaded }
         }
     }
+
+    private func heifParts(_ bytes: [UInt8], _ withPhoto: Bool) throws(DecodingRefusal) -> [AnswerPart] {
+        guard let heif else { throw Self.notLoaded }
+        guard withPhoto else { return try heif.parts(bytes, encode: nil) }
+        return try heif.parts(bytes) { photo throws(DecodingRefusal) in try self.jpeg.encode(photo, quality: 95) }
+    }
+
+    /// The command line did not name the library, which the tools always do.
+    private static let notLoaded = DecodingRefusal(.unsupported, "is of a kind for which this process was not started")
 
     private func file(_ pixels: Pixels, _ quality: Int) throws(DecodingRefusal) -> AnswerPart {
         AnswerPart(.file, try jpeg.encode(pixels, quality: quality), width: pixels.width, height: pixels.height)

@@ -11,6 +11,11 @@ package enum PictureLimits {
     /// The maximum number of bytes of a message.
     package static let messageBytes = 1 << 12
 
+    /// The maximum number of bytes of a name in an archive.
+    package static let nameBytes = 4096
+    /// The maximum number of bytes of a part of an archive's file.
+    package static let pieceBytes = 1 << 18
+
     /// The number of bytes of a picture; nil if it is above a limit or a number is not positive.
     package static func bytes(width: Int, height: Int, each: Int) -> Int? {
         guard (1...side).contains(width), (1...side).contains(height), (1...16).contains(each) else { return nil }

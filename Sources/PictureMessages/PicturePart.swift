@@ -1,6 +1,7 @@
 /// The head of a part of an answer of `capbundle-decode`; `byteCount` bytes follow it.
 ///
-/// An answer is a list of parts that ends with `end` or `failure`. A new process first sends a part `ready`, or
+/// With the word `archive`, the process reads an archive on standard input instead of requests, and its only answer is
+/// the archive's members in their order. An answer is a list of parts that ends with `end` or `failure`. A new process first sends a part `ready`, or
 /// `failure` and nothing more. A head has 24 bytes, with numbers in little-endian order: `CBA1`; kind and detail, one
 /// byte each; two zeros; width and height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
 package struct PicturePart: Hashable, Sendable {
@@ -21,9 +22,17 @@ package struct PicturePart: Hashable, Sendable {
         case depthFacts
         /// The sizes of the photo of a HEIF file, as it is coded.
         case coded
+        /// The sizes of the photo of a HEIF file, after turning and cropping as the file says.
+        case shown
         /// The text says what was wrong; `detail` is a `Refusal`.
         case failure
         case end
+        /// A regular file of an archive begins; the bytes are its name.
+        case archiveFile
+        /// Another member of an archive that is not a folder; the bytes are its name.
+        case archiveOther
+        /// The next bytes of the archive's file.
+        case archiveBytes
     }
 
     package enum Refusal: UInt8, Sendable {
@@ -80,8 +89,10 @@ package struct PicturePart: Hashable, Sendable {
         case .file: byteCount <= PictureLimits.decodedBytes
         case .exif, .xmp, .depthXMP: byteCount <= PictureLimits.metadataBytes
         case .depthFacts: byteCount == HEIFDepthFacts.byteCount
+        case .archiveFile, .archiveOther: byteCount <= PictureLimits.nameBytes
+        case .archiveBytes: byteCount <= PictureLimits.pieceBytes
         case .failure: byteCount <= PictureLimits.messageBytes && Refusal(rawValue: detail) != nil
-        case .ready, .coded, .end: byteCount == 0
+        case .ready, .coded, .shown, .end: byteCount == 0
         }
     }
 }

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureTestSupport
+import Foundation
 import Testing
 
 /// What comes back from the real `capbundle-decode`.
@@ -32,6 +33,60 @@ struct PictureDecoderTests {
         for (half, float) in zip(halves, floats) {
             let expected = Float(Float16(bitPattern: half))
             #expect(float.bitPattern == expected.bitPattern || (float.isNaN && expected.isNaN))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func givesTheFloatsOfATIFFInBothByteOrders(_ isBigEndian: Bool) throws {
+        let samples: [Float] = [0, 1.5, -0.0, .infinity, 0.1, .leastNonzeroMagnitude]
+        let file = PictureFiles.tiff(width: 3, height: 2, samples, isBigEndian: isBigEndian)
+        #expect(try decoder.samples(file, .tiff).float32?.map(\.bitPattern) == samples.map(\.bitPattern))
+    }
+
+    @Test func givesTheSamplesOfADeflatedTIFFWithDifferences() throws {
+        let samples: [UInt16] = [1000, 1001, 65535, 0, 2, 1]
+        let differences: [UInt16] = [1000, 1, 64534, 0, 2, 65535]
+        let file = PictureFiles.tiff(
+            width: 3, height: 2, bits: 16, format: 1,
+            strip: PictureFiles.zlib(differences.flatMap { PictureFiles.little(Int($0), 2) }), compression: 8,
+            predictor: 2)
+        #expect(try decoder.samples(file, .tiff).uint16 == samples)
+    }
+
+    @Test func namesWhatATIFFIsInsteadOfOneChannel() throws {
+        let doubles = PictureFiles.tiff(
+            width: 1, height: 1, bits: 64, format: 3, strip: [UInt8](repeating: 0, count: 8))
+        let failure = #expect(throws: PictureFailure.self) { try decoder.samples(doubles, .tiff) }
+        #expect(failure?.kind == .unsupported)
+        #expect(failure?.message.hasPrefix("is a TIFF of 64-bit floats") == true)
+        let colour = PictureFiles.tiff(
+            width: 1, height: 1, bits: 8, format: 1, strip: [1, 2, 3], samples: 3, photometric: 2)
+        #expect(throws: PictureFailure(.unsupported, "is a TIFF of 3 channels, and one was expected")) {
+            try decoder.samples(colour, .tiff)
+        }
+    }
+
+    /// The photo of the sample, as HEIC by libheif's own encoder.
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/heif-enc"), "needs Debian's libheif-examples"))
+    func decodesAHEICPhoto() throws {
+        let folder = try TemporaryFolder()
+        let jpeg = Places.sample.appending(path: "raw/photo.jpg")
+        let made = try Program.run(
+            URL(filePath: "/usr/bin/heif-enc"), [jpeg.path(), "-o", "photo.heic"], in: folder.url, environment: [:])
+        #expect(made.exitCode == 0)
+        let file = try folder.bytes("photo.heic")
+        let picture = try decoder.heif(file, withPhoto: true)
+        let photo = try decoder.pixels(#require(picture.photo), .jpeg)
+        let expected = try decoder.pixels(jpeg.bytes, .jpeg)
+        #expect(picture.codedSize.width == expected.width && picture.codedSize.height == expected.height)
+        #expect(picture.shownSize == picture.codedSize)
+        #expect(photo.distance(to: expected) < 4)
+        #expect(picture.depth == nil)
+        #expect(try decoder.heif(file, withPhoto: false).photo == nil)
+        for count in [0, 4, 100, file.count / 2, file.count - 1] {
+            #expect(throws: PictureFailure.self) { try decoder.heif(Array(file[..<count]), withPhoto: true) }
         }
     }
 

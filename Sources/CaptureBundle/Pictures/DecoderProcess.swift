@@ -25,10 +25,13 @@ final class DecoderProcess: Sendable {
     /// The maximum number of parts of an answer.
     private static let partLimit = 16
 
-    init(_ program: FilePath, _ library: PictureLibrary?) throws(PictureFailure) {
+    /// - Parameter input: The archive that the process unpacks; nil for a process that answers requests.
+    init(
+        _ program: FilePath, _ library: PictureLibrary?, input: FileHandle? = nil
+    ) throws(PictureFailure) {
         self.library = library
         do throws(NativeError) {
-            process = try HelperProcess(program, arguments: library.map { [$0.rawValue] } ?? [])
+            process = try HelperProcess(program, arguments: library.map { [$0.rawValue] } ?? [], input: input)
         } catch {
             throw PictureFailure(
                 .noDecoder, "cannot be decoded: \(program.string) cannot be started: \(error.text)",
@@ -75,6 +78,25 @@ final class DecoderProcess: Sendable {
             throw failure
         } catch {
             throw ended(error as? NativeError, timeLimit)
+        }
+    }
+
+    /// Reads the parts of the only answer of a process that unpacks an archive, and passes each to `body`.
+    func parts(timeLimit: Double, _ body: (PicturePart, [UInt8]) throws -> Void) throws {
+        do {
+            try greet(MonotonicClock.seconds + timeLimit)
+            while true {
+                // The time that `body` takes does not count.
+                let deadline = MonotonicClock.seconds + timeLimit
+                let head = try readHead(deadline)
+                if head.kind == .end { return }
+                if head.kind == .failure { throw try refusal(head, deadline) }
+                try body(head, try process.receive(head.byteCount, deadline: deadline))
+            }
+        } catch let error as NativeError {
+            throw ended(error, timeLimit)
+        } catch is Broken {
+            throw ended(nil, timeLimit)
         }
     }
 

@@ -50,9 +50,13 @@ public final class PictureDecoder: Sendable {
                 guard error.kind == .died else { throw error }
             }
         }
-        let program = try DecoderProgram.find(given)
-        return try answer(of: try DecoderProcess(program, library), task, bytes)
+        return try answer(of: try DecoderProcess(try program(), library), task, bytes)
     }
+
+    /// The seconds that a process may take for one part of an archive.
+    var partTimeLimit: Double { timeLimit }
+
+    func program() throws(PictureFailure) -> FilePath { try DecoderProgram.find(given) }
 
     private func takeIdle(_ library: PictureLibrary?) -> DecoderProcess? {
         idle.withLock { processes in

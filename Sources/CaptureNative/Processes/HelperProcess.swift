@@ -14,8 +14,10 @@ package final class HelperProcess: Sendable {
     /// The number of the process; nil after it was reaped.
     private let child: Mutex<pid_t?>
 
-    /// - Parameter arguments: The words after the program's name.
-    package init(_ program: FilePath, arguments: [String]) throws(NativeError) {
+    /// - Parameters:
+    ///   - arguments: The words after the program's name.
+    ///   - input: A file that the process reads instead of what `send` sends.
+    package init(_ program: FilePath, arguments: [String], input: FileHandle? = nil) throws(NativeError) {
         var ends: [Int32] = [-1, -1]
         // One socket serves both directions. Unlike a pipe, writing to it never raises SIGPIPE if we ask for that.
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -23,7 +25,7 @@ package final class HelperProcess: Sendable {
         socket = FileHandle(owning: ends[0])
         let other = FileHandle(owning: ends[1])
         var start = ProcessStart(program: program, arguments: [program.lastComponent?.string ?? ""] + arguments)
-        start.input = other
+        start.input = input ?? other
         start.output = other
         start.discardsErrors = true
         start.closesOthers = true

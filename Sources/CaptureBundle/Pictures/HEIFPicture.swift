@@ -1,0 +1,86 @@
+import PictureMessages
+
+/// What a HEIF photo (HEIC) of a phone holds.
+///
+/// Photo and depth are as they are coded, before the file's own turning, mirroring and cropping; EXIF's orientation
+/// turns both.
+package struct HEIFPicture: Sendable {
+    /// A width and a height in pixels.
+    package struct Size: Hashable, Sendable {
+        package let width: Int
+        package let height: Int
+    }
+
+    /// How the codes of the depth picture stand for depth, as the file itself says.
+    package enum Representation: Sendable { case unknown, inverseZ, disparity, z, nonuniformDisparity }
+
+    /// The size of the coded photo.
+    package let codedSize: Size
+    /// The size after turning and cropping as the file says. Where it differs from `codedSize`, a viewer of the HEIF
+    /// file shows another picture than `photo` without EXIF's orientation.
+    package let shownSize: Size
+    /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if it was not asked for.
+    package private(set) var photo: [UInt8]?
+    /// EXIF, beginning with the TIFF header.
+    package private(set) var exif: [UInt8]?
+    package private(set) var xmp: [UInt8]?
+    /// The codes of the depth picture; nil if the file has none.
+    package private(set) var depth: SampleGrid?
+    package private(set) var depthMinimum: Double?
+    package private(set) var depthMaximum: Double?
+    package private(set) var depthRepresentation = Representation.unknown
+    /// XMP of the depth picture.
+    package private(set) var depthXMP: [UInt8]?
+}
+
+extension PictureDecoder {
+    /// Reads a HEIF file; `withPhoto` also decodes its photo, which takes most of the time.
+    package func heif(_ file: [UInt8], withPhoto: Bool) throws(PictureFailure) -> HEIFPicture {
+        guard let picture = HEIFPicture(try ask(.heif(withPhoto: withPhoto), file, library: .heif)) else {
+            throw .misunderstood
+        }
+        return picture
+    }
+}
+
+extension HEIFPicture {
+    fileprivate init?(_ parts: [DecodedPart]) {
+        let sizes = { (kind: PicturePart.Kind) -> Size? in
+            for case .bytes(let head, _) in parts where head.kind == kind {
+                return Size(width: head.width, height: head.height)
+            }
+            return nil
+        }
+        guard let coded = sizes(.coded) else { return nil }
+        codedSize = coded
+        shownSize = sizes(.shown) ?? coded
+        for part in parts {
+            switch part {
+            case .samples(let grid): depth = grid
+            case .bytes(let head, let bytes): take(head, bytes)
+            }
+        }
+    }
+
+    private mutating func take(_ head: PicturePart, _ bytes: [UInt8]) {
+        switch head.kind {
+        case .file: photo = bytes
+        case .exif: exif = bytes
+        case .xmp: xmp = bytes
+        case .depthXMP: depthXMP = bytes
+        case .depthFacts:
+            guard let facts = HEIFDepthFacts(bytes: bytes) else { return }
+            depthMinimum = facts.minimum
+            depthMaximum = facts.maximum
+            depthRepresentation =
+                switch facts.representation {
+                case .unknown: .unknown
+                case .uniformInverseZ: .inverseZ
+                case .uniformDisparity: .disparity
+                case .uniformZ: .z
+                case .nonuniformDisparity: .nonuniformDisparity
+                }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import CHeif
+import PictureMessages
+
+/// HEIF photos with a depth picture (portrait HEIC), by libheif.
+///
+/// Pictures are given as they are coded: libheif does not turn, mirror or crop them. The depth picture lies as the
+/// coded photo does.
+final class HEIFDecoder {
+    private var calls = capture_heif()
+
+    /// Loads the library; nil if it is not installed.
+    init?() {
+        guard unsafe capture_heif_load(&calls, PictureLibrary.heif.fileName) == 1 else { return nil }
+        // This registers the codecs, which may read files, so it happens before the sandbox closes.
+        _ = unsafe calls.`init`(nil)
+    }
+
+    /// All parts of an answer; the photo is one of them only if `encode` is given.
+    func parts(
+        _ file: [UInt8], encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
+    ) throws(DecodingRefusal) -> [AnswerPart] {
+        try unsafe file.read { bytes, count throws(DecodingRefusal) in
+            guard let context = unsafe calls.context_alloc() else { throw .tooLarge }
+            defer { unsafe calls.context_free(context) }
+            unsafe calls.context_set_maximum_image_size_limit(context, Int32(PictureLimits.side))
+            unsafe calls.context_set_max_decoding_threads(context, 0)
+            try unsafe Self.check(calls.context_read_from_memory_without_copy(context, bytes, count, nil))
+            var primary: OpaquePointer?
+            try unsafe Self.check(calls.context_get_primary_image_handle(context, &primary))
+            guard let primary = unsafe primary else { throw Self.damage }
+            defer { unsafe calls.image_handle_release(primary) }
+            return try unsafe parts(of: primary, encode)
+        }
+    }
+
+    private func parts(
+        of primary: OpaquePointer, _ encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
+    ) throws(DecodingRefusal) -> [AnswerPart] {
+        let coded = try unsafe codedSize(primary)
+        var parts = [AnswerPart(.coded, width: coded.width, height: coded.height)]
+        if let (width, height) = unsafe turnedSize(primary) {
+            parts.append(AnswerPart(.shown, width: width, height: height))
+        }
+        if let exif = try unsafe exif(primary) { parts.append(AnswerPart(.exif, exif)) }
+        if let xmp = try unsafe xmp(primary) { parts.append(AnswerPart(.xmp, xmp)) }
+        parts += try unsafe depthParts(primary)
+        if let encode {
+            let photo = try unsafe pixels(primary)
+            let file = try encode(photo)
+            parts.append(
+                AnswerPart(
+                    .file, JPEGProfile.insert(unsafe profile(primary), into: file), width: photo.width,
+                    height: photo.height))
+        }
+        return parts
+    }
+
+    // MARK: Sizes and metadata
+
+    private func codedSize(_ image: OpaquePointer) throws(DecodingRefusal) -> (width: Int, height: Int) {
+        let width = Int(unsafe calls.image_handle_get_ispe_width(image))
+        let height = Int(unsafe calls.image_handle_get_ispe_height(image))
+        guard PictureLimits.bytes(width: width, height: height, each: 1) != nil else { throw .tooLarge }
+        return (width, height)
+    }
+
+    /// The size after turning and cropping as the file says.
+    private func turnedSize(_ image: OpaquePointer) -> (width: Int, height: Int)? {
+        let width = Int(unsafe calls.image_handle_get_width(image))
+        let height = Int(unsafe calls.image_handle_get_height(image))
+        return PictureLimits.bytes(width: width, height: height, each: 1) == nil ? nil : (width, height)
+    }
+
+    /// EXIF from its TIFF header on; before it are the header's offset and what the offset skips.
+    private func exif(_ image: OpaquePointer) throws(DecodingRefusal) -> [UInt8]? {
+        guard let block = try unsafe metadata(image, isWanted: { type, _ in type == "Exif" }), block.count > 4 else {
+            return nil
+        }
+        let offset = block[..<4].reduce(0) { $0 << 8 | Int($1) }
+        return offset < block.count - 4 ? Array(block[(4 + offset)...]) : nil
+    }
+
+    private func xmp(_ image: OpaquePointer) throws(DecodingRefusal) -> [UInt8]? {
+        try unsafe metadata(image) { type, content in type == "mime" && content == "application/rdf+xml" }
+    }
+
+    private func metadata(
+        _ image: OpaquePointer, isWanted: (_ type: String, _ content: String) -> Bool
+    ) throws(DecodingRefusal) -> [UInt8]? {
+        var ids = [heif_item_id](repeating: 0, count: 64)
+        let count = unsafe calls.image_handle_get_list_of_metadata_block_IDs(image, nil, &ids, Int32(ids.count))
+        for id in ids.prefix(Int(max(0, count))) {
+            let type = unsafe String(library: calls.image_handle_get_metadata_type(image, id))
+            let content = unsafe String(library: calls.image_handle_get_metadata_content_type(image, id))
+            guard isWanted(type, content) else { continue }
+            let size = unsafe calls.image_handle_get_metadata_size(image, id)
+            guard size <= PictureLimits.metadataBytes else { throw .tooLarge }
+            return try unsafe [UInt8].filled(size) { target throws(DecodingRefusal) in
+                try unsafe Self.check(calls.image_handle_get_metadata(image, id, target))
+            }
+        }
+        return nil
+    }
+
+    /// The ICC profile; empty if there is none.
+    private func profile(_ image: OpaquePointer) -> [UInt8] {
+        let size = unsafe calls.image_handle_get_raw_color_profile_size(image)
+        guard (1...PictureLimits.metadataBytes).contains(size) else { return [] }
+        var isRead = false
+        let bytes = unsafe [UInt8].filled(size) { target in
+            isRead = unsafe calls.image_handle_get_raw_color_profile(image, target).code == heif_error_Ok
+        }
+        return isRead ? bytes : []
+    }
+
+    // MARK: Pictures
+
+    /// The depth picture's samples, facts and XMP; empty if the file has none.
+    private func depthParts(_ primary: OpaquePointer) throws(DecodingRefusal) -> [AnswerPart] {
+        var id: heif_item_id = 0
+        guard unsafe calls.image_handle_get_list_of_depth_image_IDs(primary, &id, 1) > 0 else { return [] }
+        var handle: OpaquePointer?
+        try unsafe Self.check(calls.image_handle_get_depth_image_handle(primary, id, &handle))
+        guard let handle = unsafe handle else { throw Self.damage }
+        defer { unsafe calls.image_handle_release(handle) }
+        var parts = [try unsafe grey(handle).part, AnswerPart(.depthFacts, unsafe facts(primary, id).bytes)]
+        if let xmp = try unsafe xmp(handle) { parts.append(AnswerPart(.depthXMP, xmp)) }
+        return parts
+    }
+
+    private func facts(_ primary: OpaquePointer, _ id: heif_item_id) -> HEIFDepthFacts {
+        var facts = HEIFDepthFacts()
+        var pointer: UnsafePointer<heif_depth_representation_info>?
+        guard unsafe calls.image_handle_get_depth_image_representation_info(primary, id, &pointer) != 0,
+            let info = unsafe pointer?.pointee
+        else { return facts }
+        defer { unsafe calls.depth_representation_info_free(pointer) }
+        facts.representation =
+            switch unsafe info.depth_representation_type {
+            case heif_depth_representation_type_uniform_inverse_Z: .uniformInverseZ
+            case heif_depth_representation_type_uniform_disparity: .uniformDisparity
+            case heif_depth_representation_type_uniform_Z: .uniformZ
+            case heif_depth_representation_type_nonuniform_disparity: .nonuniformDisparity
+            default: .unknown
+            }
+        if unsafe info.has_d_min != 0 { facts.minimum = unsafe info.d_min }
+        if unsafe info.has_d_max != 0 { facts.maximum = unsafe info.d_max }
+        return facts
+    }
+
+    private func pixels(_ handle: OpaquePointer) throws(DecodingRefusal) -> Pixels {
+        try unsafe decoded(handle, heif_colorspace_RGB, heif_chroma_interleaved_RGB) { image throws(DecodingRefusal) in
+            let width = Int(unsafe calls.image_get_width(image, heif_channel_interleaved))
+            let height = Int(unsafe calls.image_get_height(image, heif_channel_interleaved))
+            let rgb = try unsafe rows(of: image, heif_channel_interleaved, width: width, height: height, each: 3)
+            return Pixels(width: width, height: height, bytes: rgb)
+        }
+    }
+
+    private func grey(_ handle: OpaquePointer) throws(DecodingRefusal) -> Samples {
+        try unsafe decoded(handle, heif_colorspace_undefined, heif_chroma_undefined) { image throws(DecodingRefusal) in
+            let space = unsafe calls.image_get_colorspace(image)
+            guard space == heif_colorspace_monochrome || space == heif_colorspace_YCbCr else {
+                throw DecodingRefusal(.unsupported, "is a HEIF file whose depth picture is in colour")
+            }
+            let width = Int(unsafe calls.image_get_width(image, heif_channel_Y))
+            let height = Int(unsafe calls.image_get_height(image, heif_channel_Y))
+            let each = unsafe calls.image_get_bits_per_pixel_range(image, heif_channel_Y) > 8 ? 2 : 1
+            let bytes = try unsafe rows(of: image, heif_channel_Y, width: width, height: height, each: each)
+            return Samples(width: width, height: height, each: each, bytes: bytes)
+        }
+    }
+
+    private func decoded<Value>(
+        _ handle: OpaquePointer, _ space: heif_colorspace, _ chroma: heif_chroma,
+        _ body: (OpaquePointer) throws(DecodingRefusal) -> Value
+    ) throws(DecodingRefusal) -> Value {
+        _ = try unsafe codedSize(handle)
+        guard let options = unsafe calls.decoding_options_alloc() else { throw .tooLarge }
+        defer { unsafe calls.decoding_options_free(options) }
+        unsafe options.pointee.ignore_transformations = 1
+        unsafe options.pointee.convert_hdr_to_8bit = space == heif_colorspace_RGB ? 1 : 0
+        unsafe options.pointee.strict_decoding = 1
+        var image: OpaquePointer?
+        try unsafe Self.check(calls.decode_image(handle, &image, space, chroma, options))
+        guard let image = unsafe image else { throw Self.damage }
+        defer { unsafe calls.image_release(image) }
+        return try unsafe body(image)
+    }
+
+    private func rows(
+        of image: OpaquePointer, _ channel: heif_channel, width: Int, height: Int, each: Int
+    ) throws(DecodingRefusal) -> [UInt8] {
+        guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }
+        var stride: Int32 = 0
+        guard let plane = unsafe calls.image_get_plane_readonly(image, channel, &stride), Int(stride) >= width * each
+        else { throw Self.damage }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        for row in 0..<height {
+            unsafe bytes.append(
+                contentsOf: UnsafeBufferPointer(start: plane + row * Int(stride), count: width * each))
+        }
+        return bytes
+    }
+
+    // MARK: Errors
+
+    private static let damage = DecodingRefusal(.malformed, "is a damaged HEIF file")
+
+    private static func check(_ error: heif_error) throws(DecodingRefusal) {
+        guard unsafe error.code != heif_error_Ok else { return }
+        let text = unsafe String(library: error.message)
+        switch unsafe error.code {
+        case heif_error_Unsupported_feature, heif_error_Unsupported_filetype:
+            throw DecodingRefusal(.unsupported, "is a HEIF file of a kind that libheif does not read: \(text)")
+        case heif_error_Memory_allocation_error: throw .tooLarge
+        default: throw DecodingRefusal(.malformed, "is a damaged HEIF file: \(text)")
+        }
+    }
+}

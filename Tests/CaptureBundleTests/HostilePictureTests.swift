@@ -1,0 +1,114 @@
+import CaptureBundle
+import CaptureNative
+import CaptureTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+/// Hostile pictures are refused in bounded time and memory, and the process that met them goes on or is replaced.
+struct HostilePictureTests {
+    let decoder = PictureDecoder()
+
+    static let small: [(PictureDecoder.SampleFormat, [UInt8])] = [
+        (.png, PictureFiles.png(width: 5, height: 4, (0..<20).map { $0 * 3001 })),
+        (.openEXR, PictureFiles.exr(width: 5, height: 4, (0..<20).map { Float($0) / 3 })),
+        (.tiff, PictureFiles.tiff(width: 5, height: 4, (0..<20).map { Float($0) / 3 })),
+    ]
+
+    @Test(arguments: small)
+    func givesNoOtherSamplesForATruncatedFile(_ format: PictureDecoder.SampleFormat, _ file: [UInt8]) throws {
+        let whole = try decoder.samples(file, format)
+        for count in 0..<file.count {
+            do throws(PictureFailure) {
+                // A reader may do without the last bytes of a file: then the samples must be those of the whole.
+                let samples = try decoder.samples(Array(file[..<count]), format)
+                #expect(samples.float32 == whole.float32 && samples.uint16 == whole.uint16, "\(count) bytes")
+                #expect(count >= file.count - 4, "\(count) bytes")
+            } catch {
+                #expect(error.kind == .malformed || error.kind == .unsupported || error.kind == .tooLarge)
+            }
+        }
+    }
+
+    @Test(arguments: small)
+    func survivesEveryBitFlip(_ format: PictureDecoder.SampleFormat, _ file: [UInt8]) throws {
+        for index in file.indices {
+            for bit in 0..<8 {
+                var changed = file
+                changed[index] ^= 1 << UInt8(bit)
+                do throws(PictureFailure) { _ = try decoder.samples(changed, format) } catch {
+                    #expect(!error.kind.isInstallation && error.kind != .late && error.kind != .died, "\(index).\(bit)")
+                }
+            }
+        }
+        // The same process serves a good file afterwards.
+        _ = try decoder.samples(file, format)
+    }
+
+    @Test func survivesTruncatedAndChangedJPEGs() throws {
+        let image = try #require(PixelImage.pattern(width: 24, height: 16))
+        let file = try decoder.jpeg(image, quality: 80)
+        for count in stride(from: 0, to: file.count - 2, by: 3) {
+            #expect(throws: PictureFailure.self, "\(count) bytes") {
+                try decoder.pixels(Array(file[..<count]), .jpeg)
+            }
+        }
+        var generator = SeededGenerator(seed: 13)
+        for _ in 0..<1500 {
+            var changed = file
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                changed[Int.random(in: 0..<file.count, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            do throws(PictureFailure) { _ = try decoder.thumbnail(changed, orientation: 6, quality: 80) } catch {
+                #expect(error.kind == .malformed || error.kind == .unsupported || error.kind == .tooLarge)
+            }
+        }
+    }
+
+    /// Files that declare far more than they hold.
+    @Test func refusesDeclaredSizesAboveTheLimits() throws {
+        let row = [UInt8](repeating: 0, count: 16)
+        let png = { (width: Int, height: Int) in
+            PictureFiles.png(width: width, height: height, bits: 16, colour: 0, rows: [row])
+        }
+        #expect(try failure(png(16385, 1), .png).kind == .tooLarge)
+        #expect(try failure(png(0x7fff_ffff, 0x7fff_ffff), .png).kind == .tooLarge)
+        #expect(try failure(png(16384, 16384), .png).kind == .tooLarge)
+        #expect(try failure(png(16384, 8192), .png).kind == .malformed)
+        let tiff = { (width: Int, height: Int) in
+            PictureFiles.tiff(width: width, height: height, bits: 32, format: 3, strip: row)
+        }
+        #expect(try failure(tiff(16384, 16384), .tiff).kind == .tooLarge)
+        #expect([.tooLarge, .malformed].contains(try failure(tiff(0xffff_ffff, 0xffff_ffff), .tiff).kind))
+        #expect(try failure(tiff(8192, 8192), .tiff).kind == .malformed)
+        for side in [16384, 16385, 0x7fff_ffff] {
+            var exr = PictureFiles.exr(width: 2, height: 2, [1, 2, 3, 4])
+            let window = PictureFiles.little(1, 4) + PictureFiles.little(1, 4)
+            let huge = PictureFiles.little(side - 1, 4) + PictureFiles.little(side - 1, 4)
+            for start in exr.indices.dropLast(8) where Array(exr[start..<(start + 8)]) == window {
+                exr.replaceSubrange(start..<(start + 8), with: huge)
+            }
+            #expect([.tooLarge, .malformed].contains(try failure(exr, .openEXR).kind))
+        }
+    }
+
+    private func failure(_ file: [UInt8], _ format: PictureDecoder.SampleFormat) throws -> PictureFailure {
+        try #require(throws: PictureFailure.self) { try decoder.samples(file, format) }
+    }
+
+    static let malformed = (try? Places.shared("malformed-jpeg")?.children) ?? []
+
+    @Test(.enabled(if: Places.shared("malformed-jpeg") != nil, "needs the malformed photos of the shared folder"))
+    func survivesTheSharedMalformedPhotos() throws {
+        #expect(!Self.malformed.isEmpty)
+        for file in Self.malformed {
+            let bytes = try file.bytes
+            for _ in 0..<2 {
+                do throws(PictureFailure) { _ = try decoder.thumbnail(bytes, orientation: 1, quality: 80) } catch {
+                    let kinds: [PictureFailure.Kind] = [.malformed, .unsupported, .tooLarge]
+                    #expect(kinds.contains(error.kind), "\(file.lastPathComponent): \(error.message)")
+                }
+            }
+        }
+    }
+}

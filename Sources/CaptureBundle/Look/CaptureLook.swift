@@ -12,21 +12,40 @@ package struct CaptureLook: Sendable {
     /// Pictures are not made of larger photos, because the whole photo has to be in memory.
     static let photoLimit = 1 << 28
 
-    /// Reads a raw folder, or a bundle from a file or from standard input for `-`. Of a bundle, every byte is verified.
-    /// Trust is not checked.
+    /// Reads a raw capture of any layout, or a bundle from a file or from standard input for `-`. Of a bundle, every
+    /// byte is verified. Trust is not checked.
     ///
-    /// - Throws: The worst fault of a damaged bundle; `raw.capture` for a raw folder that cannot be packed;
+    /// - Parameter options: How a raw capture is read. It must have a single frame, or `frames` must choose one.
+    /// - Throws: The worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a raw capture;
     ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
-    package static func read(_ path: FilePath, withPhoto: Bool) throws(BundleError) -> CaptureLook {
-        if path != "-", (try? FileStatus.of(path))?.kind == .folder { return try read(rawFolder: path, withPhoto) }
-        return try read(BundleSource(path: path), withPhoto: withPhoto)
+    package static func read(
+        _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions = RawCaptureOptions(),
+        _ decoder: PictureDecoder = PictureDecoder()
+    ) throws(BundleError) -> CaptureLook {
+        guard isRaw(path) else { return try read(BundleSource(path: path), withPhoto: withPhoto) }
+        return try read(raw: path, withPhoto, options, decoder)
     }
 
-    /// The files that `read` opens for a path, as far as they are named.
+    /// The files that `read` opens for a path, as far as their names are known before.
     package static func files(of path: FilePath) -> [FilePath] {
         if path == "-" { return [] }
         let names = [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
         return [path] + names.map { path.appending($0) }
+    }
+
+    /// Whether a path names a raw capture: a folder, a photo or an archive. A bundle is a tar archive too, but its
+    /// first entry is `mimetype`.
+    private static func isRaw(_ path: FilePath) -> Bool {
+        if path == "-" { return false }
+        if (try? FileStatus.of(path))?.kind == .folder { return true }
+        var start = [UInt8](repeating: 0, count: FileKind.length)
+        guard let handle = (try? FileHandle.readingPlainFile(path)) ?? nil, let count = try? handle.read(into: &start)
+        else { return false }
+        switch FileKind(Array(start[..<count]))?.family {
+        case .jpeg, .heif, .zip, .compressed: return true
+        case .tar: return !start.starts(with: "mimetype".utf8)
+        default: return false
+        }
     }
 
     /// Reads a bundle once, for what `Inspection` shows and for pictures.
@@ -53,18 +72,33 @@ package struct CaptureLook: Sendable {
         return try collector.look(source.name, report)
     }
 
-    private static func read(rawFolder folder: FilePath, _ withPhoto: Bool) throws(BundleError) -> CaptureLook {
-        let raw = try RawCaptureReader.read(folder, RawCaptureOptions())
-        guard let depth = raw.depth else { throw noDepth(folder.string) }
+    private static func read(
+        raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) throws(BundleError) -> CaptureLook {
+        // A picture needs neither time nor model, so these stand in where nothing says them.
+        var options = options
+        options.capturedAt = options.capturedAt ?? CaptureTime("1970-01-01T00:00:00Z")
+        options.timeZone = options.timeZone ?? ZoneOffset("Z")
+        options.deviceModel = options.deviceModel ?? "unknown"
+        let source = try RawSource.open(path, options, decoder)
+        guard let frame = source.frames.first, source.frames.count == 1 else {
+            let numbers = source.frames.prefix(4).compactMap { $0.number.map(String.init) }
+            let some = numbers.isEmpty ? "" : ", such as \(numbers.joined(separator: ", "))"
+            throw BundleError(
+                .rawFrames, "has \(source.frames.count) frames with a photo, expected one", file: path,
+                hints: ["choose one with --frames NUMBER\(some)"])
+        }
+        let raw = try FrameReader.read(frame, of: source, options, decoder)
+        guard let depth = raw.depth else { throw noDepth(path.string) }
         var collector = DepthCollector(size: depth.size)
         try depth.floats.stream(size: depth.size.byteCount, sha256: depth.sha256) { collector.add($0) }
-        guard let samples = collector.finish() else { throw incomplete(folder.string) }
+        guard let samples = collector.finish() else { throw incomplete(path.string) }
         var photo: [UInt8] = []
         if withPhoto {
-            guard raw.photo.size <= photoLimit else { throw tooLarge(folder.string, raw.photo.size) }
+            guard raw.photo.size <= photoLimit else { throw tooLarge(path.string, raw.photo.size) }
             try raw.photo.content.stream(size: raw.photo.size, sha256: raw.photo.sha256) { photo.append(copying: $0) }
         }
-        return CaptureLook(name: folder.string, photo: withPhoto ? photo : nil, depth: samples)
+        return CaptureLook(name: path.string, photo: withPhoto ? photo : nil, depth: samples)
     }
 
     fileprivate static func noDepth(_ name: String, isWithheld: Bool = false) -> BundleError {

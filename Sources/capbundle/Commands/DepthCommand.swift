@@ -9,7 +9,8 @@ struct DepthCommand: ParsableCommand {
         abstract: "Look at a depth map: statistics, a server's analysis, a picture.",
         usage: "capbundle depth FILE [-o PNG [--beside] [--colours COLOURS]] [options]",
         discussion: """
-            Takes a bundle, of which it verifies every byte without checking trust, or a raw folder. It prints \
+            Takes a bundle, of which it verifies every byte without checking trust, or a raw capture as "capbundle \
+            pack" takes it. It prints \
             statistics, and the analysis by which a RealityCam server tells a real scene from a photographed screen, \
             so that you know the server's answer before the upload. Exit codes: 0, 1 or 2 as for "capbundle verify"; \
             the analysis does not change them.
@@ -19,7 +20,7 @@ struct DepthCommand: ParsableCommand {
               capbundle depth cap.bundle --beside --image cap.png
             """)
 
-    @Argument(help: "The bundle, - for one from standard input, or a raw folder.", completion: .file())
+    @Argument(help: "The bundle, - for one from standard input, or a raw capture.", completion: .file())
     var file: String
 
     @Option(
@@ -37,6 +38,7 @@ struct DepthCommand: ParsableCommand {
     @Option(help: "The colours of the picture, cividis by default. Near is bright, in turbo red.")
     var colours: ColourTable?
 
+    @OptionGroup(title: "Raw captures") var raw: RawFilesOptions
     @OptionGroup var force: ForceOption
     @OptionGroup var format: JSONOption
 
@@ -53,7 +55,7 @@ struct DepthCommand: ParsableCommand {
             let target = try image.map { image throws(BundleError) in
                 try TextTarget(force.place(image), reading: CaptureLook.files(of: path))
             }
-            let look = try CaptureLook.read(path, withPhoto: image != nil)
+            let look = try CaptureLook.read(path, withPhoto: image != nil, options: raw.options())
             if let target { try draw(look, target) }
             try tell(look.depth)
         } catch {

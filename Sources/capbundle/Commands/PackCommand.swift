@@ -78,7 +78,7 @@ struct PackCommand: ParsableCommand {
 
     func validate() throws {
         try many.validate(names: raws, of: "raw folder")
-        if raw.photo != nil && raw.depth == nil && !noDepth {
+        if raw.files.photo != nil && raw.files.depth == nil && !noDepth {
             throw ValidationError("--photo needs --depth PATTERN, or --no-depth")
         }
         if outDir == nil { try validateOne() } else { try validateMany() }

@@ -1,0 +1,73 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+/// The options that say which files of a raw capture are its photo and its depth map, and how these are read
+/// (Spec/raw-captures.md sections 2 to 4).
+struct RawFilesOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The layout of RAW; auto finds it.",
+            valueName: "name"))
+    var layout: LayoutChoice = .auto
+
+    @Option(
+        help: ArgumentHelp(
+            "The photos in a folder of any other layout, such as 'rgb/*.jpg'.", valueName: "pattern"))
+    var photo: NamePattern?
+
+    @Option(help: ArgumentHelp("Their depth maps: the same text in place of *.", valueName: "pattern"))
+    var depth: NamePattern?
+
+    @Option(help: ArgumentHelp("Their confidence maps.", valueName: "pattern"))
+    var confidence: NamePattern?
+
+    @Option(help: ArgumentHelp("How many metres one unit of a depth map is, such as 0.001.", valueName: "metres"))
+    var depthScale: DepthScale?
+
+    @Option(help: ArgumentHelp("The unit of the depth maps: m or mm.", valueName: "unit"))
+    var depthUnit: DepthUnit?
+
+    @Option(help: ArgumentHelp("Width and height of a depth map that consists of raw samples.", valueName: "WxH"))
+    var depthSize: DepthSize?
+
+    @Option(help: ArgumentHelp("Only these frames, by the app's numbers, such as 0,10-30.", valueName: "numbers"))
+    var frames: FrameSelection?
+
+    static let valueOptions: Set<String> = [
+        "--layout", "--photo", "--depth", "--confidence", "--depth-scale", "--depth-unit", "--depth-size", "--frames",
+    ]
+
+    func validate() throws {
+        if depthScale != nil && depthUnit != nil { throw ValidationError("give either --depth-scale or --depth-unit") }
+        if photo == nil && (depth != nil || confidence != nil) {
+            throw ValidationError("--depth and --confidence need --photo PATTERN")
+        }
+        if photo != nil && layout != .auto { throw ValidationError("give either --layout or --photo PATTERN") }
+        if photo != nil && patterns == nil {
+            throw ValidationError("--photo, --depth and --confidence must all have a *, or none of them")
+        }
+    }
+
+    private var patterns: CapturePatterns? {
+        photo.flatMap { CapturePatterns(photo: $0, depth: depth, confidence: confidence) }
+    }
+
+    /// The options for the library.
+    func options(withoutDepth: Bool = false, location: LocationPolicy = .exact) -> RawCaptureOptions {
+        var options = RawCaptureOptions(depthSize: depthSize, withoutDepth: withoutDepth, location: location)
+        options.layout = layout
+        options.patterns = patterns
+        options.depthScale = depthScale ?? depthUnit?.scale
+        options.frames = frames
+        return options
+    }
+}
+
+/// The value of `--depth-unit`.
+enum DepthUnit: String, ExpressibleByArgument, CaseIterable {
+    case metres = "m"
+    case millimetres = "mm"
+
+    var scale: DepthScale { self == .metres ? .metres : .millimetres }
+}

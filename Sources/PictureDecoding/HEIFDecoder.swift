@@ -159,16 +159,28 @@ final class HEIFDecoder {
 
     private func grey(_ handle: OpaquePointer) throws(DecodingRefusal) -> Samples {
         try unsafe decoded(handle, heif_colorspace_undefined, heif_chroma_undefined) { image throws(DecodingRefusal) in
-            let space = unsafe calls.image_get_colorspace(image)
-            guard space == heif_colorspace_monochrome || space == heif_colorspace_YCbCr else {
-                throw DecodingRefusal(.unsupported, "is a HEIF file whose depth picture is in colour")
+            switch unsafe calls.image_get_colorspace(image) {
+            case heif_colorspace_monochrome, heif_colorspace_YCbCr: return try unsafe samples(image, heif_channel_Y)
+            case heif_colorspace_RGB:
+                // libheif 1.15 puts a grid of grey tiles together as RGB.
+                let red = try unsafe samples(image, heif_channel_R)
+                for channel in [heif_channel_G, heif_channel_B] {
+                    guard try unsafe samples(image, channel).bytes == red.bytes else { throw Self.colour }
+                }
+                return red
+            default: throw Self.colour
             }
-            let width = Int(unsafe calls.image_get_width(image, heif_channel_Y))
-            let height = Int(unsafe calls.image_get_height(image, heif_channel_Y))
-            let each = unsafe calls.image_get_bits_per_pixel_range(image, heif_channel_Y) > 8 ? 2 : 1
-            let bytes = try unsafe rows(of: image, heif_channel_Y, width: width, height: height, each: each)
-            return Samples(width: width, height: height, each: each, bytes: bytes)
         }
+    }
+
+    private static let colour = DecodingRefusal(.unsupported, "is a HEIF file whose depth picture is in colour")
+
+    private func samples(_ image: OpaquePointer, _ channel: heif_channel) throws(DecodingRefusal) -> Samples {
+        let width = Int(unsafe calls.image_get_width(image, channel))
+        let height = Int(unsafe calls.image_get_height(image, channel))
+        let each = unsafe calls.image_get_bits_per_pixel_range(image, channel) > 8 ? 2 : 1
+        let bytes = try unsafe rows(of: image, channel, width: width, height: height, each: each)
+        return Samples(width: width, height: height, each: each, bytes: bytes)
     }
 
     private func decoded<Value>(

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureNative
 import CaptureTestSupport
 import Foundation
 import Testing
@@ -88,6 +89,36 @@ struct PictureDecoderTests {
         for count in [0, 4, 100, file.count / 2, file.count - 1] {
             #expect(throws: PictureFailure.self) { try decoder.heif(Array(file[..<count]), withPhoto: true) }
         }
+    }
+
+    /// libheif's encoder writes transparency as an auxiliary picture. With the other type, the same picture is depth.
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/heif-enc"), "needs Debian's libheif-examples"))
+    func givesTheCodesOfTheDepthPictureOfAHEIC() throws {
+        let (width, height) = (64, 48)
+        let codes = (0..<(width * height)).map { UInt8(truncatingIfNeeded: $0 / width + 2 * ($0 % width)) }
+        let rows = (0..<height).map { row -> [UInt8] in
+            codes[(row * width)..<((row + 1) * width)].flatMap { code -> [UInt8] in [UInt8(row), 90, 30, code] }
+        }
+        let folder = try TemporaryFolder()
+        try folder.write(
+            PictureFiles.png(width: width, height: height, bits: 8, colour: 6, rows: rows), to: "photo.png")
+        let made = try Program.run(
+            URL(filePath: "/usr/bin/heif-enc"), ["-q", "100", "photo.png", "-o", "photo.heic"], in: folder.url,
+            environment: [:])
+        #expect(made.exitCode == 0)
+        var file = try folder.bytes("photo.heic")
+        let alpha = Array("urn:mpeg:hevc:2015:auxid:1".utf8)
+        let place = ByteSearch.first(alpha, in: file.span)
+        let start = try #require(place)
+        file[start + alpha.count - 1] = UInt8(ascii: "2")
+        let picture = try decoder.heif(file, withPhoto: false)
+        let depth = try #require(picture.depth)
+        #expect(depth.size == DepthSize(width: width, height: height))
+        let differences = zip(try #require(depth.uint8), codes).map { abs(Int($0) - Int($1)) }
+        #expect(differences.allSatisfy { $0 <= 2 })
+        #expect(picture.depthRepresentation == .unknown && picture.depthMinimum == nil)
     }
 
     @Test func keepsEveryPixelThroughPNG() throws {

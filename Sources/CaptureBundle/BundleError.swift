@@ -54,7 +54,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 extension BundleError.Code {
     // Failures of an operation rather than of a bundle. Spec/command-line.md assigns an exit code to each.
     public static let rawCapture = Self("raw.capture")
-    /// No layout fits a raw capture, or it is an export that cannot be packed; also a note: which layout was taken.
+    /// No layout fits a raw capture, or its layout cannot be packed. As a note: which layout was taken.
     public static let rawLayout = Self("raw.layout")
     public static let rawArchive = Self("raw.archive")
     public static let rawFrames = Self("raw.frames")

@@ -26,8 +26,8 @@ package struct Assertion: Sendable {
         signature = try native { () throws(NativeError) in try key.sign(nonce) }
     }
 
-    /// Signs client data as RealityCam checks it (Spec/upload.md section 6.2): the signature hashes its message once,
-    /// where that of a bundle hashes it twice.
+    /// Signs client data in the form that RealityCam checks (Spec/upload.md section 6.2): the message is hashed once. For
+    /// the assertion of a bundle it is hashed twice.
     init(
         realityCam clientData: [UInt8], authenticatorData: AuthenticatorData, key: P256PrivateKey
     ) throws(BundleError) {
@@ -36,7 +36,7 @@ package struct Assertion: Sendable {
         signature = try native { () throws(NativeError) in try key.sign(message) }
     }
 
-    /// Whether `key` made the signature over `clientData` as RealityCam checks it.
+    /// Whether `key` made this signature over `clientData` in the form that RealityCam checks.
     func verifies(realityCam clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
         let message = authenticatorData.bytes + (try Digest.of(clientData).bytes)
         return try native { () throws(NativeError) in try key.verifies(signature, message: message) }

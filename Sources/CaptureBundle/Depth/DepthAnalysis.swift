@@ -1,7 +1,7 @@
 /// What a RealityCam server computes from a depth map to tell a real scene from a photographed screen
 /// (Spec/command-line.md, "The RealityCam analysis"). All arithmetic is in Float64, in the server's order.
 ///
-/// It is for people: no verdict of this format depends on it.
+/// The verdict of `verify` does not depend on it.
 public struct DepthAnalysis: Hashable, Sendable {
     /// The server's answer.
     public enum Answer: String, Sendable {
@@ -24,7 +24,7 @@ public struct DepthAnalysis: Hashable, Sendable {
         public let standardDeviation: Double
         /// The number of peaks in the smoothed histogram.
         public let layers: Int
-        /// 0 … 1; it grows with the share of samples at an edge.
+        /// 0 … 1. A larger share of samples at edges gives a higher value.
         public let edgeCoherence: Double
         /// The largest minus the smallest used sample in metres.
         public let range: Double
@@ -33,13 +33,14 @@ public struct DepthAnalysis: Hashable, Sendable {
         public let mean: Double
     }
 
-    /// The thresholds of the server's code. A real scene needs more than the first and the third, at least the second,
-    /// and must not look like a screen.
+    /// The thresholds of the server's code. A real scene has a larger standard deviation and edge coherence, at least
+    /// as many layers, and does not look like a screen.
     public enum Threshold {
         public static let standardDeviation = 0.5
         public static let layers = 3
         public static let edgeCoherence = 0.3
-        /// All three make a screen: a smaller range, a larger share near the median, a mean inside.
+        /// A depth map looks like a screen if its range is smaller than this, its share near the median is larger than
+        /// `screenShare`, and its mean is in `screenMean`.
         public static let screenRange = 0.15
         public static let screenShare = 0.85
         public static let screenMean = 0.2...1.5
@@ -76,7 +77,7 @@ public struct DepthAnalysis: Hashable, Sendable {
     /// Analyses a depth map.
     ///
     /// - Parameter floats: The samples in metres, row-major, top row first.
-    /// - Returns: nil if the number of samples is not that of the size.
+    /// - Returns: nil if the number of samples does not match the size.
     package init?(_ floats: [Float], size: DepthSize) {
         guard floats.count == size.width * size.height else { return nil }
         samples = floats.count
@@ -85,7 +86,7 @@ public struct DepthAnalysis: Hashable, Sendable {
         measures = used.isEmpty ? nil : Self.measure(used, EdgeCoherence.of(floats, size))
     }
 
-    /// The server compares 32-bit floats here.
+    /// Whether the analysis uses a sample. The server compares 32-bit floats here.
     static func isUsed(_ sample: Float) -> Bool { sample >= 0.1 && sample <= 20 }
 
     /// - Parameter used: At least one sample.

@@ -1,5 +1,5 @@
-/// The samples of a depth map, row-major, top row first. Of a map with a side above `sideLimit` it has every n-th sample
-/// of every n-th row, so its memory is bounded.
+/// The samples of a depth map, row-major, top row first. If a side of the map is above `sideLimit`, the grid has only
+/// every n-th sample of every n-th row, so its memory is bounded.
 package struct DepthGrid: Sendable {
     package static let sideLimit = 2048
 
@@ -7,7 +7,7 @@ package struct DepthGrid: Sendable {
     package let width: Int
     package let height: Int
     package private(set) var floats: [Float] = []
-    /// How many samples of the depth map one column or row of the grid stands for.
+    /// The number of columns and rows of the depth map for each column and row of the grid.
     package let step: Int
     private let size: DepthSize
     private var column = 0
@@ -32,12 +32,12 @@ package struct DepthGrid: Sendable {
     /// Whether a sample is a distance: above 0 and finite.
     package static func isMeasured(_ sample: Float) -> Bool { sample > 0 && sample.isFinite }
 
-    /// The measured sample at a share of the way from the nearest to the farthest.
+    /// The percentile of measured samples.
     ///
     /// - Parameters:
     ///   - sorted: The measured samples in ascending order.
-    ///   - share: 0 … 1.
-    /// - Returns: The sample at the nearest rank; nil if there is none.
+    ///   - share: The percentile as a number from 0 (the nearest sample) to 1 (the farthest).
+    /// - Returns: The sample at the nearest rank; nil if `sorted` is empty.
     package static func percentile(_ share: Double, of sorted: [Float]) -> Float? {
         guard !sorted.isEmpty else { return nil }
         return sorted[min(Int((share * Double(sorted.count - 1)).rounded()), sorted.count - 1)]

@@ -2,11 +2,11 @@
 /// (Spec/command-line.md, "The RealityCam analysis").
 enum DepthLayers {
     private static let bins = 50
-    /// A peak has more than this share of the highest one.
+    /// A peak is higher than this share of the highest bin.
     private static let leastShare = 0.05
 
     /// - Parameters:
-    ///   - samples: Metres; none is outside `least` … `most`.
+    ///   - samples: Depths in metres, all of them in `least` … `most`.
     static func count(_ samples: [Double], from least: Double, to most: Double) -> Int {
         guard most > least else { return 0 }
         let width = (most - least) / Double(bins)

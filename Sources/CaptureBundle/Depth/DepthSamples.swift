@@ -1,4 +1,4 @@
-/// Collects a depth map that arrives in pieces: its statistics, whether it can be in metres, and its samples.
+/// Collects a depth map that is read in pieces: its samples, its statistics, and whether they can be metres.
 package struct DepthCollector {
     private let size: DepthSize
     private var statistics = DepthStatistics.Collector()
@@ -20,19 +20,19 @@ package struct DepthCollector {
         self.pieces = pieces
     }
 
-    /// nil if samples are missing.
+    /// Returns the collected depth map; nil if samples are missing.
     package func finish() -> DepthSamples? {
         guard grid.isComplete else { return nil }
         return DepthSamples(size: size, statistics: statistics.finish(), survey: survey, grid: grid)
     }
 }
 
-/// A depth map in memory, with what is known of its samples.
+/// A depth map in memory, with its statistics.
 package struct DepthSamples: Sendable {
     package let size: DepthSize
     package let statistics: DepthStatistics
     private let survey: DepthSurvey
-    /// The samples, or every n-th of a large depth map.
+    /// All samples of the depth map, or only every n-th if it is large.
     package let grid: DepthGrid
 
     init(size: DepthSize, statistics: DepthStatistics, survey: DepthSurvey, grid: DepthGrid) {
@@ -45,10 +45,10 @@ package struct DepthSamples: Sendable {
     /// Whether the grid has every sample.
     package var isComplete: Bool { grid.step == 1 }
 
-    /// Whether the samples can be metres, as `verify --require plausible` judges it.
+    /// Whether the samples can be metres, by the rule of `verify --require plausible`.
     package var isPlausible: Bool { survey.isPlausible }
 
-    /// Why the depth map is not plausible, with its number; nil if it is.
+    /// Why the depth map is not plausible, as text with the number that shows it; nil if it is plausible.
     package var implausibility: String? { survey.isPlausible ? nil : survey.finding }
 
     /// The RealityCam analysis; nil for a depth map with a side above `UploadAdvice.depthSide`, which such a server
@@ -58,6 +58,6 @@ package struct DepthSamples: Sendable {
         return DepthAnalysis(grid.floats, size: size)
     }
 
-    /// The measured samples that the grid has, in ascending order.
+    /// The measured samples of the grid, in ascending order.
     package var measured: [Float] { grid.floats.filter(DepthGrid.isMeasured).sorted() }
 }

@@ -1,14 +1,16 @@
 import Glibc
 
-/// Measures how much of a depth map lies at edges, as a RealityCam server does (Spec/command-line.md, "The RealityCam
+/// Measures the share of samples at edges, as a RealityCam server does (Spec/command-line.md, "The RealityCam
 /// analysis").
 enum EdgeCoherence {
-    /// A steeper slope, in metres for each sample, is an edge.
+    /// The slope above which a sample is at an edge, in metres for each sample.
     private static let slope = 0.1
-    /// The limit above which a neighbour counts, which the server rounds to 32 bits.
+    /// The depth in metres above which a neighbour is used. The server rounds it to 32 bits.
     private static let nearest = Double(Float(0.1))
 
-    /// - Parameter floats: As many samples as the size has.
+    /// Computes the edge coherence.
+    ///
+    /// - Parameter floats: The samples, `width * height` of them.
     static func of(_ floats: [Float], _ size: DepthSize) -> Double {
         let width = size.width
         guard width >= 3, size.height >= 3 else { return 0 }
@@ -26,7 +28,7 @@ enum EdgeCoherence {
         return min(max(1 - exp(-30 * Double(edges) / Double(centres)), 0), 1)
     }
 
-    /// The slope between two neighbours of a sample; 0 if one of them does not count.
+    /// The slope between two neighbours of a sample; 0 if one of them is not used.
     private static func difference(_ before: Float, _ after: Float) -> Double {
         let (before, after) = (Double(before), Double(after))
         guard before.isFinite, after.isFinite, before > nearest, after > nearest else { return 0 }

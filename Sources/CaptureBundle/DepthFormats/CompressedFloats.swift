@@ -2,13 +2,13 @@ import CaptureNative
 
 /// Raw floats in one gzip member (RFC 1952), one zlib stream (RFC 1950) or one raw deflate stream (RFC 1951).
 ///
-/// The first bytes tell which: `1f 8b` is gzip; `78` and a byte with which it is a multiple of 31 is zlib; anything else
-/// is raw deflate. Apple's Compression framework writes raw deflate and calls it zlib.
+/// The first bytes say which. `1f 8b` is gzip. `78` is zlib if the first two bytes, as one big-endian number, are a
+/// multiple of 31. Anything else is raw deflate. Apple's Compression framework writes raw deflate and calls it zlib.
 package enum CompressedFloats {
     package enum Wrapper: String, Sendable {
         case gzip, zlib, deflate
 
-        /// Tells the wrapper by the first bytes.
+        /// Finds the wrapper from the first bytes.
         package init(_ bytes: [UInt8]) {
             if bytes.starts(with: [0x1f, 0x8b]) {
                 self = .gzip
@@ -41,7 +41,9 @@ package enum CompressedFloats {
         switch wrapper {
         case .deflate: return 0
         case .zlib:
-            guard bytes[1] & 0x20 == 0 else { throw DepthFormatFailure("is zlib with a preset dictionary") }
+            guard bytes[1] & 0x20 == 0 else {
+                throw DepthFormatFailure("is zlib data with a preset dictionary, expected none")
+            }
             return 2
         case .gzip: return try endOfGzipHeader(bytes)
         }
@@ -49,9 +51,11 @@ package enum CompressedFloats {
 
     /// The length of the header with its optional fields: extra field, name, comment and header checksum.
     private static func endOfGzipHeader(_ bytes: [UInt8]) throws(DepthFormatFailure) -> Int {
-        let cutOff = DepthFormatFailure("is gzip that is cut off in its header")
+        let cutOff = DepthFormatFailure("is gzip data that is cut off in its header")
         guard bytes.count >= 10 else { throw cutOff }
-        guard bytes[2] == 8, bytes[3] & 0xe0 == 0 else { throw DepthFormatFailure("is gzip of an unknown kind") }
+        guard bytes[2] == 8, bytes[3] & 0xe0 == 0 else {
+            throw DepthFormatFailure("is gzip data with an unknown method or flag")
+        }
         var position = 10
         if bytes[3] & 4 != 0 {
             guard position + 2 <= bytes.count else { throw cutOff }
@@ -90,8 +94,8 @@ package enum CompressedFloats {
                 // zlib also stops before the last bytes of the stream, without having used all of its input.
                 case .outputFull, .blockEnded: continue
                 case .needsInput where step.consumed > 0 || step.produced > 0: continue
-                case .needsInput: throw DepthFormatFailure("is \(wrapper.words) that is cut off")
-                case .corrupt: throw DepthFormatFailure("is not \(wrapper.words): it cannot be inflated")
+                case .needsInput: throw DepthFormatFailure("is \(wrapper.words) data that is cut off")
+                case .corrupt: throw DepthFormatFailure("is not valid \(wrapper.words) data")
                 }
             }
         } catch let failure as DepthFormatFailure {
@@ -114,13 +118,15 @@ package enum CompressedFloats {
             crc.update(floats.span)
             expected = bigEndian(crc.value).reversed() + bigEndian(UInt32(truncatingIfNeeded: floats.count)).reversed()
         }
-        guard trailer.count >= expected.count else { throw DepthFormatFailure("is \(wrapper.words) that is cut off") }
+        guard trailer.count >= expected.count else {
+            throw DepthFormatFailure("is \(wrapper.words) data that is cut off")
+        }
         guard trailer.starts(with: expected) else {
-            throw DepthFormatFailure("is \(wrapper.words) whose checksum is wrong, so it is damaged")
+            throw DepthFormatFailure("is damaged \(wrapper.words) data: its checksum is wrong")
         }
         guard trailer.count == expected.count else {
             let more = trailer.count - expected.count
-            throw DepthFormatFailure("has \(more) bytes after the end of its \(wrapper.words)")
+            throw DepthFormatFailure("has \(more) bytes after the end of its \(wrapper.words) data")
         }
     }
 
@@ -134,11 +140,11 @@ extension CompressedFloats.Wrapper {
     fileprivate var words: String { self == .deflate ? "raw deflate" : rawValue }
 }
 
-/// The checksum of zlib (RFC 1950 section 8.2).
+/// The checksum of a zlib stream (RFC 1950 section 8.2).
 private enum Adler32 {
     static func value(of bytes: [UInt8]) -> UInt32 {
         var (low, high): (UInt32, UInt32) = (1, 0)
-        // 5552 is the largest number of bytes after which neither sum can have overflowed.
+        // The sums cannot overflow within 5552 bytes, so they are reduced only that often.
         var rest = bytes[...]
         while !rest.isEmpty {
             for byte in rest.prefix(5552) {

@@ -1,6 +1,6 @@
 /// The number of metres in one unit of a depth map's samples.
 package struct DepthUnits: Hashable, Sendable {
-    /// The scale as decimal text, as it goes into the manifest.
+    /// The scale as the decimal text for the manifest.
     package let text: String
     private let metres: Double
     /// The number of units in a metre, if that is a whole number.
@@ -9,10 +9,10 @@ package struct DepthUnits: Hashable, Sendable {
     package static let metres = DepthUnits(text: "1", metres: 1)
     package static let millimetres = DepthUnits(text: "0.001", metres: 0.001)
 
-    /// The scales that a depth map can have: from a nanometre to a kilometre.
+    /// The allowed scales: from a nanometre to a kilometre.
     private static let scales = 1e-9...1e3
 
-    /// - Parameter text: A decimal number such as `0.001`; nil unless it is one from 10^-9 to 1000.
+    /// Parses a decimal number such as `0.001`; nil for other texts and for a number outside 10^-9 … 1000.
     package init?(_ text: String) {
         let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
         guard isDecimal, text.utf8.count <= 32, let metres = Double(text), Self.scales.contains(metres) else {
@@ -30,9 +30,9 @@ package struct DepthUnits: Hashable, Sendable {
 
     /// The samples in metres.
     ///
-    /// They are computed in Float64 and rounded to Float32 once. Where a metre has a whole number of units, the samples
-    /// are divided by it: 0.001 itself is not exact in binary, but 1000 is. In metres, floats keep all their bits. Zeros
-    /// stay zeros, and NaN stays NaN.
+    /// They are computed in Float64 and rounded to Float32 once. If a metre has a whole number of units, the samples are
+    /// divided by that number, because 0.001 is not exact in binary, but 1000 is. Floats that are in metres already keep
+    /// all their bits. Zeros stay zeros, and NaN stays NaN.
     package func metres(_ grid: SampleGrid) -> [Float] {
         switch grid.values {
         case .uint8(let codes):

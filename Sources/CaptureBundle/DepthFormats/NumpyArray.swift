@@ -1,4 +1,4 @@
-/// An array in NumPy's `.npy` format, versions 1.0 to 3.0, with the samples of one depth map.
+/// Reads a depth map from an array in NumPy's `.npy` format, versions 1.0 to 3.0.
 package enum NumpyArray {
     static let magic: [UInt8] = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
     private static let headerLimit = 1 << 16
@@ -7,7 +7,7 @@ package enum NumpyArray {
     /// (height, width, 1). float16 and float64 become float32.
     package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid { try read(bytes).grid }
 
-    /// The samples, and their type as the array has them: `f2`, `f4`, `f8`, `u2` or `u1`.
+    /// Reads the samples, and the type that they have in the file: `f2`, `f4`, `f8`, `u2` or `u1`.
     package static func read(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, type: String) {
         guard bytes.starts(with: magic), bytes.count >= 10 else {
             let found = Hex.encode(Array(bytes.prefix(6)))
@@ -23,7 +23,7 @@ package enum NumpyArray {
         let length = bytes[8..<start].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard length <= headerLimit else {
             throw DepthFormatFailure(
-                "is a NumPy array with a header of \(length) bytes, at most \(headerLimit) are read")
+                "is a NumPy array with a header of \(length) bytes, expected at most \(headerLimit)")
         }
         guard length <= bytes.count - start else {
             throw DepthFormatFailure("is a NumPy array that is cut off in its header")
@@ -37,7 +37,7 @@ package enum NumpyArray {
     ) throws(DepthFormatFailure) -> SampleGrid {
         guard !header.isFortranOrder else {
             throw DepthFormatFailure(
-                "is a NumPy array in Fortran order (column-major), expected C order: save numpy.ascontiguousarray of it"
+                "is a NumPy array in Fortran order (column-major), expected C order; numpy.ascontiguousarray converts it"
             )
         }
         guard header.shape.count == 2 || (header.shape.count == 3 && header.shape[2] == 1) else {
@@ -73,7 +73,7 @@ package enum NumpyArray {
 
 /// The header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (192, 256), }`.
 ///
-/// It is a Python literal; NumPy writes this form only, so nothing else is read.
+/// The header is a Python literal. NumPy writes only this form, so other forms are refused.
 private struct NumpyHeader {
     private(set) var type = ""
     private(set) var isFortranOrder = false
@@ -119,7 +119,7 @@ private struct NumpyHeader {
         guard take(text) else { throw Self.malformed }
     }
 
-    /// A string of printable ASCII without escapes.
+    /// Reads a string of printable ASCII without escapes.
     private mutating func quoted() throws(DepthFormatFailure) -> String {
         skipSpace()
         guard let quote = rest.popFirst(), quote == 0x27 || quote == 0x22 else { throw Self.malformed }
@@ -137,7 +137,7 @@ private struct NumpyHeader {
         return false
     }
 
-    /// A tuple of at most 8 numbers, each below 10^9.
+    /// Reads a tuple of at most 8 numbers, each below 10^9.
     private mutating func tuple() throws(DepthFormatFailure) -> [Int] {
         try expect("(")
         var numbers: [Int] = []

@@ -1,16 +1,16 @@
-/// A portable float map with one channel (`.pfm`): a text header and Float32 samples, bottom row first.
+/// Reads a portable float map with one channel (`.pfm`): a text header and Float32 samples, bottom row first.
 package enum PortableFloatMap {
     private static let digitLimit = 32
 
-    /// Reads a map in either byte order and turns it top row first.
+    /// Reads a map in either byte order, and reverses the order of its rows.
     ///
-    /// The sign of the scale factor tells the byte order. Its absolute value is not applied, as other readers do not
-    /// either; `scale` returns it.
+    /// The sign of the scale factor gives the byte order. Its absolute value is not applied to the samples; other
+    /// readers do not apply it either. `read` returns it.
     package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid {
         try read(bytes).grid
     }
 
-    /// The samples, and the absolute value of the scale factor as it was written.
+    /// Reads the samples, and the absolute value of the scale factor as it was written.
     package static func read(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, scale: String) {
         var rest = bytes[...]
         let magic = word(&rest)
@@ -39,7 +39,7 @@ package enum PortableFloatMap {
         return (grid, text.hasPrefix("-") || text.hasPrefix("+") ? text.without(first: 1) : text)
     }
 
-    /// Reads a word and the one white-space byte after it; nil if there is no such word of at most 32 bytes.
+    /// Reads a word of at most 32 bytes and the one white-space byte after it; nil if there is no such word.
     private static func word(_ rest: inout ArraySlice<UInt8>) -> String? {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
         let word = rest.prefix(digitLimit + 1).prefix { !isSpace($0) }

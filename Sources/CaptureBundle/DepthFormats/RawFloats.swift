@@ -1,6 +1,6 @@
-/// Float32 little-endian, row-major, top row first, without a header: `.f32`, `.bin` and `.raw`.
+/// Reads a file of Float32 samples, little-endian, row-major, top row first, without a header (`.f32`, `.bin`, `.raw`).
 package enum RawFloats {
-    /// - Throws: if the number of bytes is not that of the size.
+    /// - Throws: If the number of bytes does not match the size.
     package static func decode(_ bytes: [UInt8], size: DepthSize) throws(DepthFormatFailure) -> SampleGrid {
         guard bytes.count == size.byteCount,
             let grid = SampleGrid(

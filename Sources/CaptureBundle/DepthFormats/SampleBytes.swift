@@ -5,11 +5,11 @@ struct SampleBytes {
 
     var float16: [Float] { integers(2) { Float(Float16(bitPattern: UInt16(truncatingIfNeeded: $0))) } }
     var float32: [Float] { integers(4) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) } }
-    /// Rounded to the nearest Float32, ties to even.
+    /// 64-bit floats, each rounded to the nearest Float32, ties to even.
     var float64: [Float] { integers(8) { Float(Double(bitPattern: $0)) } }
     var uint16: [UInt16] { integers(2) { UInt16(truncatingIfNeeded: $0) } }
 
-    /// Converts each integer of `length` bytes. The number of bytes must be a multiple of it.
+    /// Converts each integer of `length` bytes. The number of bytes must be a multiple of `length`.
     private func integers<Value>(_ length: Int, _ convert: (UInt64) -> Value) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(bytes.count / length)

@@ -1,7 +1,7 @@
 /// A small font of our own: five by seven dots for a character, for the labels of pictures.
 enum BitmapFont {
     static let glyphHeight = 7
-    /// The dots from one character to the next.
+    /// The distance from one character to the next in dots.
     private static let advance = 6
 
     /// The lines of each glyph from top to bottom, five bits each; the highest bit is the leftmost dot.
@@ -36,7 +36,7 @@ enum BitmapFont {
     /// The width of a text in dots.
     static func width(of text: String) -> Int { max(0, text.utf8.count * advance - 1) }
 
-    /// The dots of a text, with the left top dot at 0, 0. Characters that the font lacks are empty.
+    /// The dots of a text, with the left top dot at 0, 0. A character that is not in the font becomes an empty space.
     static func dots(of text: String) -> [(column: Int, row: Int)] {
         text.utf8.enumerated().flatMap { index, character in
             (glyphs[character] ?? []).enumerated().flatMap { row, bits in

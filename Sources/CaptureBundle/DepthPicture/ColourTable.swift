@@ -1,13 +1,14 @@
-/// The colours for depths, from far to near. Near is bright in cividis and red in turbo.
+/// The colours for depths, from far to near. Near samples are bright in cividis and red in turbo.
 package enum ColourTable: String, Sendable, CaseIterable {
-    /// The order of its colours is visible to colour-blind people and in a grey print: Nuñez, Anderton and Renslow,
+    /// Colours whose order is visible to colour-blind people and in a grey print: Nuñez, Anderton and Renslow,
     /// "Optimizing colormaps with consideration for color vision deficiency", PLoS ONE 13(7), 2018.
     case cividis
-    /// It shows more detail: Mikhailov, "Turbo, An Improved Rainbow Colormap for Visualization", Google AI Blog, 2019.
+    /// Colours that show more detail: Mikhailov, "Turbo, An Improved Rainbow Colormap for Visualization", Google AI
+    /// Blog, 2019.
     case turbo
 
-    /// Every eighth of the 256 published colours, rounded; the others lie between them. No channel differs by more than 6
-    /// of 255 from what is published, as a judge of Tests/Judges shows.
+    /// Every eighth of the 256 published colours, rounded. The others are interpolated. No channel differs by more than 6
+    /// of 255 from the published colours; Tests/Judges/judge_look.py checks this.
     private var anchors: [UInt32] {
         switch self {
         case .cividis:
@@ -32,7 +33,7 @@ package enum ColourTable: String, Sendable, CaseIterable {
         let anchors = anchors.map(Pixel.init(hex:))
         let last = anchors.count - 1
         return (0..<256).map { index in
-            // A place between two anchors in 255ths, so that no rounding differs between machines.
+            // The position between two anchors, in whole 255ths, so that the result is the same on all machines.
             let place = index * last
             let before = min(place / 255, last - 1)
             return anchors[before].mixed(with: anchors[before + 1], place - before * 255)

@@ -1,7 +1,7 @@
 /// A depth map in false colours: one pixel for each sample of its grid.
 package struct DepthPicture: Sendable {
     /// The depths of the first and the last colour in metres: the 2nd and the 98th percentile of the measured samples.
-    /// Nearer and farther samples get the colour at that end.
+    /// A sample outside this range gets the colour of the nearer end.
     package struct Span: Hashable, Sendable {
         package let nearest: Float
         package let farthest: Float
@@ -11,7 +11,7 @@ package struct DepthPicture: Sendable {
     /// nil if no sample is measured.
     package let span: Span?
     package let colours: ColourTable
-    /// Whether a sample is not measured.
+    /// Whether any sample is not measured.
     package let hasGaps: Bool
 
     /// The colour of samples that are not measured.
@@ -51,7 +51,8 @@ package struct DepthPicture: Sendable {
 }
 
 extension DepthPicture.Span {
-    /// The place of a sample's colour in the table, 0 for the farthest … 255 for the nearest; nil if it is not measured.
+    /// The index of a sample's colour in the table, 0 for the farthest … 255 for the nearest; nil if the sample is not
+    /// measured.
     fileprivate func place(of sample: Float) -> Int? {
         guard DepthGrid.isMeasured(sample) else { return nil }
         guard farthest > nearest else { return 255 }
@@ -59,6 +60,6 @@ extension DepthPicture.Span {
         return Int((min(max(share, 0), 1) * 255).rounded())
     }
 
-    /// The depth at a share of the way from the nearest to the farthest.
+    /// The depth in metres at a share of the range: 0 for the nearest … 1 for the farthest.
     func depth(at share: Double) -> Double { Double(nearest) + (Double(farthest) - Double(nearest)) * share }
 }

@@ -1,7 +1,7 @@
 /// Puts a depth picture, its scale and, if wanted, the photo on one canvas.
 package enum PictureComposition {
     private static let paper = Pixel(hex: 0x181a20)
-    /// The longer side of the depth picture has at least this many pixels: alone, and next to the photo.
+    /// The minimum number of pixels on the longer side of the depth picture, when it is alone.
     private static let leastSide = 768
     private static let leastSideBeside = 512
 
@@ -13,7 +13,7 @@ package enum PictureComposition {
     /// The photo, and the depth picture with its scale next to it, both with the same height.
     ///
     /// - Parameters:
-    ///   - photo: Upright, in any size.
+    ///   - photo: The upright photo, in any size.
     package static func beside(_ depth: DepthPicture, photo: PixelImage) throws(PictureTooLarge) -> PixelImage {
         try compose(depth, photo: photo, height: height(of: depth, leastSideBeside))
     }
@@ -42,7 +42,7 @@ package enum PictureComposition {
             guard let fitting = photo.resized(width: width, height: least) else { throw PictureTooLarge() }
             pictures.insert(fitting, at: 0)
         }
-        // The words stay legible when a page shows the whole canvas 800 pixels wide.
+        // The labels have to be legible when a page shows the whole canvas 800 pixels wide.
         let dot = max(2, pictures.reduce(0) { $0 + $1.width } / 340)
         let margin = 6 * dot
         let content = max(height, ScaleBar.leastHeight(dot: dot))
@@ -61,11 +61,11 @@ package enum PictureComposition {
     }
 }
 
-/// The picture would have more than `PixelImage.sideLimit` pixels on one side.
+/// The error for a picture that would have more than `PixelImage.sideLimit` pixels on one side.
 package struct PictureTooLarge: Error {}
 
 extension PixelImage {
-    /// Copies a picture to a place on this one. The part that lies outside is left out.
+    /// Copies a picture to a position on this one. A part that would lie outside is left out.
     mutating func paste(_ picture: PixelImage, left: Int, top: Int) {
         let columns = max(0, min(picture.width, width - left))
         for row in 0..<max(0, min(picture.height, height - top)) {
@@ -75,7 +75,7 @@ extension PixelImage {
         }
     }
 
-    /// Fills a rectangle. The part that lies outside is left out.
+    /// Fills a rectangle. A part that would lie outside is left out.
     mutating func fill(left: Int, top: Int, width: Int, height: Int, _ colour: Pixel) {
         let columns = max(0, left)..<max(0, min(left + width, self.width), left)
         let line = [UInt8](repeating: colour, count: columns.count)

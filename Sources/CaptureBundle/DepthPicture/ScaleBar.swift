@@ -10,7 +10,7 @@ struct ScaleBar {
     private static let far = "far"
     private static let gapWords = "not measured"
 
-    /// - Parameter height: The height that the bar may have, with its words.
+    /// - Parameter height: The maximum height of the bar with its labels.
     init(_ picture: DepthPicture, height: Int, dot: Int) {
         self.picture = picture
         self.dot = dot
@@ -26,7 +26,7 @@ struct ScaleBar {
     /// The height of a line of text in dots, with the space between lines.
     private static let line = BitmapFont.glyphHeight + 3
 
-    /// The height below which the bar and its words overlap.
+    /// The minimum height: below it, the bar and its labels overlap.
     static func leastHeight(dot: Int) -> Int { 10 * line * dot }
 
     private var barWidth: Int { 8 * dot }
@@ -39,7 +39,7 @@ struct ScaleBar {
 
     private var gapWidth: Int { (BitmapFont.glyphHeight + 4 + BitmapFont.width(of: Self.gapWords)) * dot }
 
-    /// Draws the bar with its words.
+    /// Draws the bar with its labels.
     func draw(on canvas: inout PixelImage, left: Int, top: Int, height: Int) {
         let line = Self.line * dot
         if picture.hasGaps {
@@ -64,7 +64,7 @@ struct ScaleBar {
         }
     }
 
-    /// The depths with as many decimals as tell them apart, at most three.
+    /// The depths as text, with the fewest decimals, at most three, for which they differ.
     private static func words(_ depths: [Double]) -> [String] {
         guard let largest = depths.max(), largest < 1e6 else { return depths.map { "\(Float($0)) m" } }
         let texts = (2...3).map { places in depths.map { decimal($0, places: places) } }

@@ -1,13 +1,13 @@
 import CaptureNative
 public import SystemPackage
 
-/// The counters of a key that signs for RealityCam (Spec/upload.md section 6.4). They are on the disk as used before
-/// they are returned.
+/// Reserves the counters of a key that signs for RealityCam (Spec/upload.md section 6.4). Counters are marked as used on
+/// the disk before they are returned.
 extension DeviceKeyFile {
     /// The default path of the key: `$XDG_DATA_HOME/capbundle/realitycam.key`.
     public static var usualRealityCamPath: FilePath { usualPath.folder.appending("realitycam.key") }
 
-    /// How many counters a body gets: one for its assertion, and those below it for the headers of its requests.
+    /// The number of counters for a body: the highest is for its assertion, the others for the headers of its requests.
     static let countersOfBody = 16
 
     /// Reserves the counters for a body, and returns the counter of its assertion.
@@ -25,13 +25,14 @@ extension DeviceKeyFile {
             let again = ["make it again with: capbundle multipart FILE -o BODY --force --profile realitycam"]
             guard assertion <= state.counter else {
                 throw BundleError(
-                    .keyState, "the body has counter \(assertion), but the key is at \(state.counter)", hints: again)
+                    .keyState, "the body has counter \(assertion), but the key has only reached \(state.counter)",
+                    hints: again)
             }
             let last = state.realityCamHeader ?? 0
             guard assertion > 0, last < assertion - 1 else {
                 throw BundleError(
                     .keyState,
-                    "the body has counter \(assertion), and the last request had \(last), so none is left between",
+                    "the body has counter \(assertion) and the last request had \(last), so no counter is left between",
                     hints: again)
             }
             let lowest = assertion - min(assertion - 1, UInt32(Self.countersOfBody - 1))
@@ -67,14 +68,14 @@ extension DeviceKeyFile {
         }
     }
 
-    /// Marks the state of a key that has signed nothing. A key that signs bundles is refused: its counters would mix, and
-    /// the server would learn which device made the bundles.
+    /// Marks the state of an unused key as one for RealityCam. A key that signs bundles is refused: counters of bundles
+    /// and of uploads would mix, and the server would learn which device made the bundles.
     func adoptForRealityCam(_ state: inout DeviceKeyState) throws(BundleError) {
         guard state.realityCamHeader == nil else { return }
         guard state.counter == 0 else {
             let other = ShellWord.quote(Self.usualRealityCamPath)
             throw BundleError(
-                .keyState, "this key signs bundles, expected a key for RealityCam alone", file: path,
+                .keyState, "this key signs bundles, expected a key that signs only for RealityCam", file: path,
                 hints: ["make one with: capbundle key new --key \(other)"])
         }
         state.realityCamHeader = 0

@@ -165,14 +165,14 @@ public struct DeviceKeyFile: Sendable {
         }
     }
 
-    /// Moves the counter of a state, which the caller then saves.
+    /// Advances the counter of a state. The caller saves the state.
     ///
     /// - Returns: The first of `count` counters.
     func advance(_ state: inout DeviceKeyState, by count: Int) throws(BundleError) -> UInt32 {
         guard count <= Int(UInt32.max) - Int(state.counter) else {
             throw BundleError(
                 .keyCounterUsedUp,
-                "the key is at counter \(state.counter) of \(UInt32.max), too few are left to sign \(count) more",
+                "the key is at counter \(state.counter) of \(UInt32.max), too few counters are left to sign \(count) more",
                 file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
         }
         let first = state.counter + 1
@@ -187,7 +187,7 @@ public struct DeviceKeyFile: Sendable {
 
     /// Makes a new state after the old one was lost. The next signature gets `counter + 1`.
     ///
-    /// - Parameter isForRealityCam: Whether the key signs for RealityCam. An existing state is not changed in this.
+    /// - Parameter isForRealityCam: Whether the key signs for RealityCam. This cannot be changed for an existing state.
     /// - Returns: Whether a new salt secret was made too.
     /// - Throws: `key.state` if the existing state is valid and its counter is already higher, or if its key signs for
     ///   the other purpose.

@@ -8,7 +8,7 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
     public static let location = EntryPath(known: "location.json")
     public static let confidence = EntryPath(known: "confidence.png")
 
-    /// For a carried file whose own name cannot be used.
+    /// The path for a carried file whose own name cannot be used.
     static let unnamedSource = EntryPath(known: "source/file")
 
     private static let known = ["photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png"]

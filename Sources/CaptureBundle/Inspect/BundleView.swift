@@ -1,7 +1,7 @@
 import CaptureNative
 
-/// What a report shows of a bundle: the verification report, and contents that were read in the same pass, so what is
-/// shown is what was verified.
+/// What a report shows of a bundle: the verification report, and the contents that were read in the same pass. So the
+/// contents that are shown are the contents that were verified.
 package struct BundleView: Sendable {
     /// The name of the file as it was given; `-` for standard input.
     package let file: String
@@ -13,7 +13,7 @@ package struct BundleView: Sendable {
     /// The position; nil unless the bundle is sound and contains it.
     package let position: GeoPosition?
 
-    /// Larger photos are verified, but not kept in memory.
+    /// The maximum number of bytes of `photo`. A larger photo is verified, but not kept in memory.
     package static let photoLimit = 1 << 26
 
     /// The result for one of many files. A failure means that the file cannot be read.
@@ -50,7 +50,7 @@ extension Verifier {
     /// - Throws: An error only if the bytes cannot be read.
     package func view(_ source: BundleSource) throws(BundleError) -> BundleView { try BundleView(source, self) }
 
-    /// Does the same as `verifyAll`, but passes on what a report shows of each bundle.
+    /// Verifies many bundles as `verifyAll` does, and passes what a report shows of each to `prepare`.
     ///
     /// - Parameter prepare: Turns each outcome into a value. It is called on several threads.
     package func viewAll<Value: Sendable>(

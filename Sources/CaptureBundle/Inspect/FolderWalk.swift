@@ -2,8 +2,7 @@ import CaptureNative
 import Synchronization
 package import SystemPackage
 
-/// Walks over the files and raw captures below a folder, in bytewise order of their paths. It does not follow symbolic
-/// links.
+/// Finds the files and raw captures below a folder, in bytewise order of their paths. It does not follow symbolic links.
 package final class FolderWalk: Sendable {
     package enum Found: Sendable {
         case file(FilePath)
@@ -15,7 +14,7 @@ package final class FolderWalk: Sendable {
     private let leftOut: FilePath?
     private let root: FilePath
 
-    /// - Parameter leavesOut: A folder that is skipped; nil for none.
+    /// - Parameter leavesOut: A folder that is skipped; nil to skip none.
     package init(_ path: FilePath, leavesOut: FilePath? = nil) {
         waiting = Mutex([path])
         root = path
@@ -26,7 +25,8 @@ package final class FolderWalk: Sendable {
         names.contains("photo.jpg") && names.contains("metadata.json")
     }
 
-    /// Returns the next item; nil at the end. A folder that cannot be read gives a failure, and the walk continues.
+    /// Returns the next file or raw capture; nil at the end. For a folder that cannot be read it returns a failure, and
+    /// the walk continues.
     package func next() -> Result<Found, BundleError>? {
         waiting.withLock { waiting in
             while let path = waiting.popLast() {

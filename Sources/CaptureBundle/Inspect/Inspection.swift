@@ -23,7 +23,7 @@ public struct Inspection: Sendable {
     /// - Throws: An error only if the bytes cannot be read.
     public init(_ source: BundleSource) throws(BundleError) { try self.init(source, alsoFor: nil) }
 
-    /// Does the same, and passes the bytes to another observer.
+    /// Reads a bundle, and also passes its bytes to another observer.
     init(_ source: BundleSource, alsoFor other: (any BundleObserver)?) throws(BundleError) {
         let observer = InspectionObserver(other)
         let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))

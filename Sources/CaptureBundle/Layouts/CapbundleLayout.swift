@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Our own layout: `photo.jpg`, `depth` with an ending that says its encoding, `metadata.json`
+/// Our own layout: `photo.jpg`, `metadata.json`, and `depth` with an ending that gives its encoding
 /// (Spec/command-line.md section 5).
 enum CapbundleLayout: RawLayout {
     static let name = "capbundle"
@@ -11,7 +11,7 @@ enum CapbundleLayout: RawLayout {
     static let metadata: FilePath = "metadata.json"
     static let confidence: FilePath = "confidence.png"
 
-    /// The endings of depth files, in the order in which they are looked for.
+    /// The endings of depth files, in the order in which they are tried.
     static let depthEndings = [
         "f32", "bin", "raw", "f32.gz", "gz", "zlib", "deflate", "npy", "pfm", "png", "tif", "tiff", "exr",
     ]
@@ -36,15 +36,16 @@ enum CapbundleLayout: RawLayout {
         depthEndings.map { FilePath("depth.\($0)") }.filter { tree.holds($0) }
     }
 
-    /// Floats are metres and a PNG has millimetres; no other integers have a unit in this layout.
+    /// The depth file of the tree. In this layout floats are metres and the samples of a PNG are millimetres. For
+    /// other integers the layout does not define a unit.
     private static func depth(in tree: RawTree) throws(BundleError) -> RawFrame.DepthFile? {
         let names = depths(in: tree)
         guard let path = names.first else { return nil }
         guard names.count == 1 || path == "depth.f32" else {
             let list = names.map(\.string).joined(separator: ", ")
             throw BundleError(
-                .rawCapture, "holds several depth maps: \(list)", file: tree.root,
-                hints: ["keep one of them, or name it: capbundle pack RAW --photo photo.jpg --depth \(path)"])
+                .rawCapture, "has several depth maps: \(list)", file: tree.root,
+                hints: ["keep one of them, or choose one: capbundle pack RAW --photo photo.jpg --depth \(path)"])
         }
         return RawFrame.DepthFile(path: path, scale: path == "depth.png" ? "0.001" : nil, floatScale: "1")
     }

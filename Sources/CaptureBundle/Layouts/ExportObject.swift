@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// An object in a JSON file of an app. Its members are checked when they are read, and each error names the file.
+/// An object in a JSON file of an app. Each member is checked when it is read, and errors name the file.
 struct ExportObject {
     private let root: JSONValue
-    /// The file as messages name it.
+    /// The path of the file for messages.
     let file: FilePath
 
     /// - Throws: `raw.capture` if the value is not an object.
@@ -60,7 +60,7 @@ struct ExportObject {
 
     /// The elements of an array of exactly `count` finite numbers.
     ///
-    /// - Parameter name: what messages call the array.
+    /// - Parameter name: The name of the array for messages.
     func numbers(_ elements: [JSONValue], count: Int, name: String) throws(BundleError) -> [Double] {
         let numbers = elements.compactMap(\.finite)
         guard elements.count == count, numbers.count == count else {
@@ -77,7 +77,7 @@ extension JSONValue {
         return value
     }
 
-    /// A number as it was written, or the kind of another value, for messages.
+    /// For messages: the digits of a number as they were written, or the kind of any other value.
     fileprivate var shown: String { numberText ?? kind }
 }
 
@@ -86,13 +86,13 @@ extension JSONValue {
 extension ExportObject {
     /// Checks the numbers of a pinhole camera.
     ///
-    /// - Parameter size: the size of the picture for which the numbers are, if it is known.
+    /// - Parameter size: The size of the picture to which the numbers belong, if it is known.
     func camera(
         fx: Double, fy: Double, cx: Double, cy: Double, size: (width: Int, height: Int)?
     ) throws(BundleError) -> CameraIntrinsics {
         let focal = 1e-3...1e7
         guard focal.contains(fx), focal.contains(fy), abs(cx) <= 1e7, abs(cy) <= 1e7 else {
-            throw wrong("the camera has fx \(fx), fy \(fy), cx \(cx), cy \(cy), expected pixels of a photo")
+            throw wrong("the camera has fx \(fx), fy \(fy), cx \(cx), cy \(cy), expected values in pixels of the photo")
         }
         return CameraIntrinsics(fx: fx, fy: fy, cx: cx, cy: cy, width: size?.width, height: size?.height)
     }
@@ -100,14 +100,15 @@ extension ExportObject {
     /// Checks a pose: 16 numbers, row-major, camera to world, in metres.
     func pose(_ matrix: [Double], name: String) throws(BundleError) -> CameraPose {
         guard let pose = CameraPose(matrix), pose.isRigid else {
-            throw wrong("\(name) is not a rotation and a translation, expected camera to world in metres")
+            throw wrong("\(name) is not a rotation with a translation, expected a camera-to-world matrix in metres")
         }
         return pose
     }
 }
 
 extension CameraPose {
-    /// Whether the matrix turns and moves, but neither scales nor mirrors. Apps write Float32, so the limit is wide.
+    /// Whether the matrix rotates and moves, but neither scales nor mirrors. Apps write Float32, so the tolerance is
+    /// large.
     fileprivate var isRigid: Bool {
         let rows = [0, 4, 8].map { Array(matrix[$0..<$0 + 3]) }
         func product(_ one: [Double], _ other: [Double]) -> Double { zip(one, other).map(*).reduce(0, +) }
@@ -126,9 +127,9 @@ extension CameraPose {
     /// Creates a pose from a rotation and a translation.
     ///
     /// - Parameters:
-    ///   - quaternion: x, y, z, w. It is normalised.
+    ///   - quaternion: x, y, z, w; it gets normalised.
     ///   - translation: x, y, z.
-    /// - Returns: nil if the quaternion is far from having length 1.
+    /// - Returns: nil if the length of the quaternion is far from 1.
     init?(quaternion: [Double], translation: [Double]) {
         guard quaternion.count == 4, translation.count == 3 else { return nil }
         let length = quaternion.map { $0 * $0 }.reduce(0, +).squareRoot()

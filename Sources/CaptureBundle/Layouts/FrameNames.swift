@@ -4,7 +4,9 @@ import SystemPackage
 enum FrameCount {
     static let limit = 100_000
 
-    /// - Throws: `raw.layout` if there are more frames than that, or none.
+    /// Checks the number of frames.
+    ///
+    /// - Throws: `raw.layout` if there are no frames, or more than the limit.
     static func check(_ count: Int, in tree: RawTree) throws(BundleError) {
         guard count > 0 else { throw BundleError(.rawLayout, "has no frames", file: tree.root) }
         guard count <= limit else {
@@ -14,7 +16,7 @@ enum FrameCount {
 }
 
 extension String {
-    /// Whether the text is the number of a frame: 1 to 18 digits, which fit an Int.
+    /// Whether the text is the number of a frame: 1 to 18 digits, so that it fits an Int.
     var isFrameNumber: Bool {
         (1...18).contains(utf8.count) && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }

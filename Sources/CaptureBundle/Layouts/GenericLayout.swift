@@ -1,13 +1,15 @@
 import CaptureNative
 import SystemPackage
 
-/// The form for every other folder: the user gives the names (Spec/raw-captures.md section 4).
+/// The layout of any other folder, whose file names the user gives (Spec/raw-captures.md section 4).
 struct GenericLayout {
     static let name = "generic"
 
     let patterns: CapturePatterns
 
-    /// - Throws: `raw.layout` if no file has the photo's name.
+    /// Finds the frames.
+    ///
+    /// - Throws: `raw.layout` if no file matches the pattern of the photo.
     func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         let photos = Set(patterns.photo.matches(in: tree))
         guard !photos.isEmpty else {
@@ -36,7 +38,7 @@ struct GenericLayout {
             frames: frames, isSingle: !patterns.photo.hasStar, metadata: try metadata(in: tree))
     }
 
-    /// A metadata.json with one of our members; apps write other files of this name.
+    /// The path of metadata.json, if it has one of our members. Apps write other files with this name.
     private func metadata(in tree: RawTree) throws(BundleError) -> FilePath? {
         let path = CapbundleLayout.metadata
         guard tree.holds(path) else { return nil }

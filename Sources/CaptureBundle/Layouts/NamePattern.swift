@@ -5,13 +5,13 @@ import SystemPackage
 public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
     public let description: String
     private let folder: [[UInt8]]
-    /// The component with the `*`, cut at it; nil if the pattern names one file.
+    /// The parts of the component with the `*`, before and after it; nil if the pattern has no `*`.
     private let star: (before: [UInt8], after: [UInt8])?
     private let rest: [[UInt8]]
 
     var hasStar: Bool { star != nil }
 
-    /// Parses a relative path with at most one `*`; nil for another path, and for one that leaves its folder.
+    /// Parses a relative path with at most one `*`; nil for any other text, and for a path that leaves RAW.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.first != UInt8(ascii: "/"), !text.utf8.contains(0) else { return nil }
         let parts = text.pieces(by: "/").filter { $0 != "." }.map { Array($0.utf8) }
@@ -34,7 +34,7 @@ public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
 
     public func hash(into hasher: inout Hasher) { for byte in description.utf8 { hasher.combine(byte) } }
 
-    /// The path in which the `*` stands for these bytes.
+    /// The path with these bytes in place of `*`.
     func path(_ bytes: [UInt8]) -> FilePath? {
         let middle = star.map { [$0.before + bytes + $0.after] } ?? []
         var path: FilePath = ""
@@ -45,7 +45,8 @@ public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
         return path
     }
 
-    /// What the `*` stands for in the tree, in bytewise order; one empty text if there is no `*` and the file exists.
+    /// What `*` matches in the tree, in bytewise order. If the pattern has no `*` and the file exists, this is one empty
+    /// text.
     func matches(in tree: RawTree) -> [[UInt8]] {
         guard let star else { return path([]).map(tree.holds) == true ? [[]] : [] }
         var place: FilePath = ""
@@ -64,13 +65,13 @@ public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The names of the files of a capture, or of many frames, in any other folder.
+/// The patterns that the user gives for the files of a capture or of many frames.
 public struct CapturePatterns: Hashable, Sendable {
     public var photo: NamePattern
     public var depth: NamePattern?
     public var confidence: NamePattern?
 
-    /// Creates the patterns; nil unless all of them have a `*` or none has.
+    /// Creates the patterns; nil if some of them have a `*` and others do not.
     public init?(photo: NamePattern, depth: NamePattern? = nil, confidence: NamePattern? = nil) {
         guard [depth, confidence].compactMap(\.self).allSatisfy({ $0.hasStar == photo.hasStar }) else { return nil }
         (self.photo, self.depth, self.confidence) = (photo, depth, confidence)

@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// `transforms.json` of nerfstudio, which lists the frames with their photos and, for some, their depth maps
-/// (Spec/raw-captures.md section 2.2). The file does not say the unit of the depth samples.
+/// (Spec/raw-captures.md section 2.2). The format does not define the unit of the depth samples.
 struct NerfstudioLayout: RawLayout {
     static let name = "nerfstudio"
     static let words = "a nerfstudio data set"
@@ -29,8 +29,8 @@ struct NerfstudioLayout: RawLayout {
         }
         let names = try names(of: paths, root)
         let camera = try Camera(root)
-        // With a depth map, the translations of the poses are in its unit, which is the metre for us. Otherwise their
-        // unit is unknown, and `applied_scale` says that they were scaled since.
+        // The translations of the poses have the unit of the scaled depth maps, which is the metre. Without a depth map
+        // their unit is unknown. It is also unknown if the poses were scaled separately (`applied_scale` is not 1).
         let arePosesMetric = try root.number("applied_scale") ?? 1 == 1
         let frames = objects.enumerated().map { index, object in
             var frame = RawFrame(name: names[index], number: number(in: names[index]), photo: paths[index])
@@ -49,7 +49,7 @@ struct NerfstudioLayout: RawLayout {
 // MARK: - Paths and names
 
 extension NerfstudioLayout {
-    /// A path of the tree; nil if the member is missing. A path that leaves the tree is refused.
+    /// The path in a member; nil if the member is missing. A path that leaves the tree is refused.
     private static func path(_ name: String, _ object: ExportObject, _ index: Int) throws(BundleError) -> FilePath? {
         guard let value = object[name] else { return nil }
         guard let text = value.text else {
@@ -66,8 +66,8 @@ extension NerfstudioLayout {
         return path
     }
 
-    /// The names of the frames: the stems of their photos, if no two are equal, else their paths without the ending,
-    /// with `-` for `/`.
+    /// The names of the frames: the file names of their photos without the ending. If two of them are equal, the names
+    /// are the paths without the ending, with `-` for `/`.
     private static func names(of paths: [FilePath], _ root: ExportObject) throws(BundleError) -> [String] {
         func areDifferent(_ names: [String]) -> Bool { Set(names.map { Array($0.utf8) }).count == names.count }
         let stems = paths.map { $0.stem ?? $0.string }
@@ -90,14 +90,14 @@ extension NerfstudioLayout {
 // MARK: - Cameras
 
 extension NerfstudioLayout {
-    /// The members about the camera. They are in the frame or, for all frames, at the top of the file.
+    /// The members about the camera. They are in the frame, or at the top of the file for all frames.
     private struct Camera {
         private let object: ExportObject
         private let model: String?
         private let values: [Double?]
         private let sides: [Int?]
 
-        /// The models whose `fl_x`, `fl_y`, `cx` and `cy` are those of a pinhole camera, perhaps with small distortions.
+        /// The models whose `fl_x`, `fl_y`, `cx` and `cy` describe a pinhole camera, apart from its distortion.
         private static let pinholes = ["OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "perspective"]
 
         init(_ object: ExportObject) throws(BundleError) {
@@ -109,7 +109,9 @@ extension NerfstudioLayout {
             sides = [try object.side("w"), try object.side("h")]
         }
 
-        /// - Parameter all: what the top of the file says for all frames.
+        /// The intrinsics; nil if the file does not give them or the camera is not a pinhole camera.
+        ///
+        /// - Parameter all: The members at the top of the file.
         func intrinsics(_ all: Camera) throws(BundleError) -> CameraIntrinsics? {
             if let model = model ?? all.model, !Self.pinholes.contains(model) { return nil }
             let values = zip(values, all.values).compactMap { $0 ?? $1 }

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Raw data of Polycam: below `keyframes`, for frame T `images/T.jpg`, `cameras/T.json`, `depth/T.png` and
+/// Polycam's raw data. In `keyframes`, the files of frame T are `images/T.jpg`, `cameras/T.json`, `depth/T.png` and
 /// `confidence/T.png` (Spec/raw-captures.md section 2.2). T is a number of microseconds.
 struct PolycamLayout: RawLayout {
     static let name = "polycam"
@@ -44,7 +44,7 @@ struct PolycamLayout: RawLayout {
         return RawExport(frames: frames, app: "Polycam")
     }
 
-    /// The digits in `1442008525605.jpg`; nil for another name.
+    /// The digits in a name such as `1442008525605.jpg`; nil for any other name.
     private static func stem(_ name: FilePath.Component, _ ending: String) -> FilePath.Component? {
         guard let stem = name.string.rest(before: ending), stem.isFrameNumber else { return nil }
         return FilePath.Component(stem)
@@ -59,7 +59,7 @@ struct PolycamLayout: RawLayout {
         {
             facts.intrinsics = try object.camera(fx: fx, fy: fy, cx: cx, cy: cy, size: (width, height))
         }
-        // The elements t_00 to t_23: row and column.
+        // In t_00 to t_23, the first digit is the row and the second the column.
         var matrix: [Double] = []
         for row in 0..<3 {
             for column in 0..<4 {

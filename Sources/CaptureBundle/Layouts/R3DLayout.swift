@@ -1,6 +1,7 @@
 import SystemPackage
 
-/// A recording in Record3D's own format, whose depth is compressed with LZFSE. The app exports a form without it.
+/// Recognises a recording in Record3D's own format, and refuses it: its depth maps are compressed with LZFSE. The app
+/// can export the recording in another form.
 struct R3DLayout: RawLayout {
     static let name = "r3d"
     static let words = "a recording in Record3D's own format (.r3d)"
@@ -11,7 +12,7 @@ struct R3DLayout: RawLayout {
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         throw BundleError(
-            .rawLayout, "is \(words); pack does not read its depth maps, which are compressed with LZFSE",
+            .rawLayout, "is \(words), whose depth maps cannot be read, because they are compressed with LZFSE",
             file: tree.root,
             hints: [
                 "in Record3D, export the recording as \"EXR + RGB\", and pack that folder: "

@@ -1,7 +1,7 @@
 import CaptureNative
 import SystemPackage
 
-/// The files of a raw capture: a folder on disk, or what an archive holds. All paths are relative to its root.
+/// The files of a raw capture, from a folder on disk or from an archive. All paths are relative to its root.
 struct RawTree: Sendable {
     /// The folder or archive as the user named it.
     let root: FilePath
@@ -12,10 +12,10 @@ struct RawTree: Sendable {
         self.storage = storage
     }
 
-    /// Whether this is a folder on disk, so that its files can be named in commands.
+    /// Whether this is a folder on disk, so that hints can name its files in commands.
     var isFolder: Bool { storage is FolderStorage }
 
-    /// A path of the tree as messages show it.
+    /// The form of a path for messages.
     func label(_ path: FilePath) -> FilePath { root.pushing(path) }
 
     /// The names of files and folders in a folder, in bytewise order; empty if there is no such folder.
@@ -37,16 +37,18 @@ struct RawTree: Sendable {
         let bytes = try read(path, limit: limit)
         do { return try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting) } catch {
             let place = JSONParser.place(of: error.offset, in: bytes)
-            throw BundleError(.rawCapture, "not usable JSON at \(place): \(error.message)", file: label(path))
+            throw BundleError(.rawCapture, "is not valid JSON at \(place): \(error.message)", file: label(path))
         }
     }
 }
 
-/// Where the files of a `RawTree` are.
+/// The place from which a `RawTree` reads its files.
 protocol RawTreeStorage: Sendable {
     func names(in folder: FilePath) -> [FilePath.Component]
     func holds(_ path: FilePath) -> Bool
-    /// - Parameter label: how messages name the file.
+    /// Reads a whole file.
+    ///
+    /// - Parameter label: The path of the file for messages.
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8]
 }
 

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// The parts of a RealityCam upload, each in a file.
+/// The layout of a folder in which each part of a RealityCam upload is a file.
 enum RealityCamLayout: RawLayout {
     static let name = "realitycam"
     static let words = "the parts of a RealityCam upload"

@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// "EXR + RGB" of Record3D: `metadata.json`, and for frame N `rgb/N.jpg` and `depth/N.exr` (Spec/raw-captures.md section
-/// 2.2). N may have gaps, and the arrays of the metadata are indexed by it.
+/// Record3D's export "EXR + RGB": `metadata.json`, and for frame N `rgb/N.jpg` and `depth/N.exr` (Spec/raw-captures.md
+/// section 2.2). N may have gaps. It is the index in the arrays of the metadata.
 struct Record3DLayout: RawLayout {
     static let name = "record3d"
     static let words = "a Record3D export"
@@ -35,7 +35,7 @@ struct Record3DLayout: RawLayout {
         return RawExport(frames: frames, app: "Record3D")
     }
 
-    /// The numbers in names such as `17.jpg`. They are not padded, so each number has one name.
+    /// The numbers in names such as `17.jpg`. They have no leading zeros, so each number has one name.
     private static func numbers(_ names: [FilePath.Component], ending: String) -> [Int] {
         names.compactMap { name in
             guard let digits = name.string.rest(before: ending), digits.isFrameNumber, let number = Int(digits),
@@ -46,7 +46,7 @@ struct Record3DLayout: RawLayout {
     }
 }
 
-/// What `metadata.json` says about all frames.
+/// The contents of `metadata.json`.
 private struct Scan {
     private let object: ExportObject
     private let size: (width: Int, height: Int)
@@ -71,7 +71,7 @@ private struct Scan {
         cameras = try object.array("perFrameIntrinsicCoeffs") ?? []
         poses = try object.array("poses") ?? []
         times = try object.array("frameTimestamps") ?? []
-        // Recordings of the front camera have no poses, which the app writes as the same pose for all frames.
+        // Recordings with the front camera have no poses. The app then writes the same pose for all frames.
         hasPoses = poses.contains { pose in
             guard let numbers = pose.elements?.map(\.finite) else { return true }
             return numbers != Self.origin

@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// "All Data" of 3D Scanner App: `info.json`, and for frame N `frame_N.json`, `depth_N.png`, `conf_N.png` and, for some,
-/// `frame_N.jpg` (Spec/raw-captures.md section 2.2).
+/// The export "All Data" of 3D Scanner App: `info.json`, and for frame N `frame_N.json`, `depth_N.png` and `conf_N.png`.
+/// Some frames also have a photo, `frame_N.jpg` (Spec/raw-captures.md section 2.2).
 struct ScannerAppLayout: RawLayout {
     static let name = "3d-scanner-app"
     static let words = "a 3D Scanner App export"
@@ -25,7 +25,7 @@ struct ScannerAppLayout: RawLayout {
         return try RawExport(frames: dated(frames), app: app(tree))
     }
 
-    /// The digits in `frame_00003.json`; nil for another name.
+    /// The digits in a name such as `frame_00003.json`; nil for any other name.
     private static func digits(of name: FilePath.Component) -> String? {
         guard let digits = name.string.rest(after: "frame_")?.rest(before: ".json"), digits.isFrameNumber else {
             return nil
@@ -43,14 +43,14 @@ struct ScannerAppLayout: RawLayout {
 // MARK: - One frame
 
 extension ScannerAppLayout {
-    /// A frame and what its file says about the time.
+    /// A frame, and the times in its file.
     private struct Timed {
         var frame: RawFrame
         /// What is wrong with its file.
         var fault: BundleError?
-        /// Seconds by the clock of the device, which began when the device was started.
+        /// The clock of the device: seconds since the device was started.
         var uptime: Double?
-        /// Seconds since 1970 of the last position fix, which is earlier than the frame or at the same time.
+        /// The time of the last position fix in seconds since 1970. It is never later than the frame.
         var fix: Double?
     }
 
@@ -80,7 +80,7 @@ extension ScannerAppLayout {
         return timed
     }
 
-    /// Seconds, from 0 to the end of the year 9999.
+    /// The value of a member that is a number of seconds, from 0 to the end of the year 9999.
     private static func time(_ name: String, _ object: ExportObject) throws(BundleError) -> Double? {
         guard let seconds = try object.number(name) else { return nil }
         guard (0...253_402_300_799).contains(seconds) else {
@@ -89,7 +89,8 @@ extension ScannerAppLayout {
         return seconds
     }
 
-    /// `intrinsics` is a row-major matrix in pixels of the photo, whose size is not in the file.
+    /// The camera, from the row-major matrix `intrinsics` in pixels of the photo. The file does not contain the size of
+    /// the photo.
     private static func intrinsics(_ object: ExportObject) throws(BundleError) -> CameraIntrinsics? {
         guard let k = try object.numbers("intrinsics", count: 9) else { return nil }
         guard k[1] == 0, k[3] == 0, k[6] == 0, k[7] == 0, k[8] == 1 else {
@@ -98,8 +99,8 @@ extension ScannerAppLayout {
         return try object.camera(fx: k[0], fy: k[4], cx: k[2], cy: k[5], size: nil)
     }
 
-    /// The members of our `location`, with the digits of the file. A negative accuracy means that the system did not know
-    /// the value (Apple: CLLocation).
+    /// The members of our `location`, with the digits of the file. A negative accuracy means that the value is not valid
+    /// (Apple: CLLocation).
     private static func location(_ object: ExportObject) throws(BundleError) -> JSONValue? {
         func isKnown(_ accuracy: String) throws(BundleError) -> Bool {
             try object.number(accuracy).map { $0 >= 0 } ?? true
@@ -118,8 +119,8 @@ extension ScannerAppLayout {
 // MARK: - Time
 
 extension ScannerAppLayout {
-    /// Gives each frame its time. A fix is never early, so the largest difference between a fix and the device's clock is
-    /// the best estimate of what the device's clock needs to become the time.
+    /// Gives each frame its time: the reading of the device's clock plus one offset for all frames. A fix is never later
+    /// than its frame, so each `fix - uptime` is at most the true offset, and the largest of them is the best estimate.
     private static func dated(_ frames: [Timed]) -> [RawFrame] {
         let offset = frames.compactMap { frame in frame.fix.flatMap { fix in frame.uptime.map { fix - $0 } } }.max()
         // Without a fix, times count from the first frame. If its file is broken, no frame has a time.
@@ -127,7 +128,7 @@ extension ScannerAppLayout {
         let start = frames.lazy.compactMap(\.uptime).first
         return frames.map { timed in
             var frame = timed.frame
-            // Without a photo there is nothing to pack, so nothing fails.
+            // A frame without a photo is not packed, so it cannot fail.
             if frame.photo != nil { frame.problem = timed.fault ?? fault }
             guard let uptime = timed.uptime, let start else { return frame }
             if let offset {

@@ -1,7 +1,8 @@
 import CaptureNative
 import SystemPackage
 
-/// A scan of Stray Scanner, whose colour is only in a video. The hints make photos of it.
+/// Recognises a scan of Stray Scanner, and refuses it, because its photos are only in a video. The hints have commands
+/// that extract them.
 struct StrayScannerLayout: RawLayout {
     static let name = "stray-scanner"
     static let words = "a Stray Scanner scan"
@@ -13,7 +14,7 @@ struct StrayScannerLayout: RawLayout {
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         let isFolder = (try? FileStatus.of(tree.root))?.kind == .folder
         let folder = isFolder ? ShellWord.quote(tree.root) : "SCAN"
-        // Each depth map belongs to the picture of the same number, so no picture may be left out, doubled or turned.
+        // Each depth map belongs to the video frame of the same number, so ffmpeg must not drop, repeat or rotate frames.
         let pictures =
             "mkdir \(folder)/rgb && ffmpeg -noautorotate -i \(folder)/rgb.mp4 -fps_mode passthrough -start_number 0 "
             + "-q:v 2 \(folder)/rgb/%06d.jpg"
@@ -23,6 +24,6 @@ struct StrayScannerLayout: RawLayout {
         throw BundleError(
             .rawLayout, "is \(words), which has its photos only in the video rgb.mp4", file: tree.root,
             hints: (isFolder ? [] : ["unpack it to a folder SCAN first"])
-                + ["to make photos of the video (Debian: ffmpeg): \(pictures)", "then: \(pack)"])
+                + ["to extract the photos (Debian package: ffmpeg): \(pictures)", "then: \(pack)"])
     }
 }

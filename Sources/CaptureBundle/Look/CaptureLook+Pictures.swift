@@ -23,9 +23,9 @@ extension CaptureLook {
         return picture.upright(depthOrientation)
     }
 
-    /// The photo, upright, and small if less height is needed.
+    /// The upright photo. It is reduced if that suffices for `height`.
     ///
-    /// - Parameter height: The result is at least this high, unless the photo is not.
+    /// - Parameter height: The minimum height of the result in pixels; a photo that is lower keeps its height.
     package func photoPicture(_ decoder: PictureDecoder, height: Int) throws(BundleError) -> PixelImage {
         guard let photo else {
             throw BundleError(.entryAbsent, "is not in this capture", file: name, entry: EntryPath.photo.description)

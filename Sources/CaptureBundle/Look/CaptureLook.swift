@@ -1,15 +1,15 @@
 import CaptureNative
 package import SystemPackage
 
-/// The photo and the depth map of one capture, to be shown to people.
+/// The photo and the depth map of one capture, for showing them as pictures.
 package struct CaptureLook: Sendable {
     /// The name of the bundle or the raw capture in messages.
     package let name: String
-    /// nil unless the photo was asked for.
+    /// The bytes of the photo; nil unless the caller asked for it.
     package let photo: [UInt8]?
     package let depth: DepthSamples
 
-    /// Pictures are not made of larger photos, because the whole photo has to be in memory.
+    /// The maximum number of bytes of a photo. A decoded photo has to be in memory as a whole.
     static let photoLimit = 1 << 28
 
     /// Reads a raw capture of any layout, or a bundle from a file or from standard input for `-`. Of a bundle, every
@@ -50,7 +50,7 @@ package struct CaptureLook: Sendable {
 
     /// Reads a bundle once, for what `Inspection` shows and for pictures.
     ///
-    /// - Returns: The look is a failure if the bundle is not sound or lacks a depth map.
+    /// - Returns: The inspection, and the look, which is a failure if the bundle is not sound or has no depth map.
     /// - Throws: The errors of `Inspection`.
     package static func inspect(
         _ source: BundleSource
@@ -108,7 +108,7 @@ package struct CaptureLook: Sendable {
 
     fileprivate static func tooLarge(_ name: String, _ size: Int) -> BundleError {
         BundleError(
-            .entryAbsent, "has \(size) bytes, and pictures are made of photos with at most \(photoLimit) bytes",
+            .entryAbsent, "has \(size) bytes; pictures can be made of photos with at most \(photoLimit) bytes",
             file: name, entry: EntryPath.photo.description)
     }
 
@@ -147,7 +147,7 @@ final class LookCollector: BundleObserver {
         }
     }
 
-    /// What was collected. It is called once the bundle is known to be sound.
+    /// Returns what was collected. It is called only after the bundle was found to be sound.
     func look(_ name: String, _ report: VerificationReport) throws(BundleError) -> CaptureLook {
         guard let collector else { throw CaptureLook.noDepth(name, isWithheld: report.withheld.contains(.depth)) }
         guard let depth = collector.finish() else { throw CaptureLook.incomplete(name) }

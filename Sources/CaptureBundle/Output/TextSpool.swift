@@ -1,11 +1,11 @@
 import CaptureNative
 
-/// A temporary file without a name, to which pieces are appended and from which they are read again.
+/// A temporary file without a name. Pieces are appended to it and read again later.
 package final class TextSpool {
     private let handle: FileHandle
     private var waiting: [UInt8] = []
     private var written = 0
-    /// Whether the position of the file is behind its last byte.
+    /// Whether the file position is after the last byte.
     private var isAtEnd = true
     private static let enough = 1 << 18
 
@@ -14,7 +14,7 @@ package final class TextSpool {
 
     /// Appends a piece.
     ///
-    /// - Returns: The place where it begins.
+    /// - Returns: The offset at which the piece begins.
     /// - Throws: `io.failed`.
     package func append(_ bytes: some Sequence<UInt8>) throws(BundleError) -> Int {
         let place = written + waiting.count
@@ -23,7 +23,7 @@ package final class TextSpool {
         return place
     }
 
-    /// Reads `count` bytes at a place.
+    /// Reads `count` bytes at an offset.
     ///
     /// - Throws: `io.failed`.
     package func read(_ count: Int, at place: Int) throws(BundleError) -> [UInt8] {

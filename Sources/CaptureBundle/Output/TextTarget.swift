@@ -5,7 +5,7 @@ package import SystemPackage
 package final class TextTarget {
     private let target: OutputTarget
 
-    /// - Parameter inputs: Files that are being read, and must not be replaced.
+    /// - Parameter inputs: The files that the command reads, and that must not be replaced.
     /// - Throws: `output.exists`, `output.unusable`.
     package init(_ place: OutputPlace, reading inputs: [FilePath] = []) throws(BundleError) {
         for input in inputs { try OutputPlace.examine([place], reading: try? FileStatus.of(input)) }
@@ -15,9 +15,9 @@ package final class TextTarget {
 
     private init(examined place: OutputPlace) throws(BundleError) { target = try OutputTarget(place) }
 
-    /// Two files that a command writes together.
+    /// Opens two files that a command writes together.
     ///
-    /// - Throws: `output.exists`, `output.unusable`, also if both have the same name.
+    /// - Throws: `output.exists`; `output.unusable`, also if both have the same name.
     package static func pair(
         _ place: OutputPlace, _ other: OutputPlace?
     ) throws(BundleError) -> (TextTarget, TextTarget?) {

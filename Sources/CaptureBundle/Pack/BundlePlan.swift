@@ -13,8 +13,8 @@ struct BundlePlan {
     private let origin: RawCapture.Origin
 
     /// - Parameters:
-    ///   - secret: The secret with which the position is salted.
-    ///   - remarks: What is known about RAW as a whole.
+    ///   - secret: The secret from which the salt of the position is made.
+    ///   - remarks: The remarks about RAW as a whole.
     init(
         _ capture: RawCapture, device: DevicePoint, secret: [UInt8], remarks: [Remark] = []
     ) throws(BundleError) {

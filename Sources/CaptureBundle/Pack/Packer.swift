@@ -20,7 +20,7 @@ public struct Packer: Sendable {
         public let byteCount: Int
         /// The upload body, if it was requested.
         public let body: MultipartBody?
-        /// The layout in which RAW was found, such as `capbundle` or `3d-scanner-app`.
+        /// The layout of RAW, such as `capbundle` or `3d-scanner-app`.
         public let layout: String
         /// The app's number or name of the frame; nil if RAW is a single capture.
         public let frame: String?

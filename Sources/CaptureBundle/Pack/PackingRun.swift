@@ -16,7 +16,7 @@ public struct PackingRun: Sendable {
         /// The app's number or name of the frame; nil if `raw` is a single capture.
         public let frame: String?
         public let output: OutputPlace
-        /// The capture, or an error that was found before any work and that keeps it from being packed.
+        /// The capture, or the error because of which it cannot be packed.
         fileprivate let source: Result<Source, BundleError>
 
         fileprivate var problem: BundleError? { if case .failure(let error) = source { error } else { nil } }
@@ -29,14 +29,14 @@ public struct PackingRun: Sendable {
     }
 
     public let items: [Item]
-    /// What the user should know about each RAW as a whole.
+    /// The remarks about each RAW as a whole.
     public let remarks: [Remark]
     private let folder: FilePath
     private let packer: Packer
     private let options: RawCaptureOptions
 
-    /// Opens all RAWs, chooses the names of the bundles, `<raw name>.bundle` or `<raw name>-<frame>.bundle`, and
-    /// refuses clashes.
+    /// Opens all RAWs and chooses the names of the bundles: `<raw name>.bundle` or `<raw name>-<frame>.bundle`. Two
+    /// captures for one name are refused.
     ///
     /// - Parameters:
     ///   - raws: The folders, archives and photos. A failure stands for a name that could not be read; it becomes the
@@ -83,7 +83,8 @@ public struct PackingRun: Sendable {
                 continue
             }
             throw BundleError(
-                .rawClash, "its bundle would get the name \(name), as would that of \(other)", file: item.raw)
+                .rawClash, "its bundle would get the name \(name), which the bundle of \(other) gets too",
+                file: item.raw)
         }
     }
 
@@ -113,7 +114,7 @@ public struct PackingRun: Sendable {
         let middle = frame.name.map { "-\($0)" } ?? ""
         let bytes = own.bytes + Array("\(middle).bundle".utf8)
         guard let bundle = FilePath.Component(bytes), !bytes.contains(UInt8(ascii: "/")) else {
-            throw BundleError(.rawCapture, "its frame \(middle) has a name that no file can have", file: source.raw)
+            throw BundleError(.rawCapture, "its frame \(middle) has a name that a file cannot have", file: source.raw)
         }
         guard bytes.count <= FilePath.nameLimit else {
             throw BundleError(

@@ -1,4 +1,4 @@
-/// The times that EXIF tells: the camera's clock with or without its offset, and the time of the satellites.
+/// The times in EXIF: the camera's clock with or without its offset from UTC, and the GPS time.
 package struct ExifTime: Hashable, Sendable {
     /// DateTimeOriginal in the form `2018-08-28T20:22:12.138`: local time, with the digits of SubSecTimeOriginal.
     package let local: String
@@ -7,7 +7,7 @@ package struct ExifTime: Hashable, Sendable {
     /// GPSDateStamp and GPSTimeStamp: UTC, `2018-08-28T11:22:07.610Z`.
     package let satellites: CaptureTime?
 
-    /// How the offset of `capturedAt` was found.
+    /// The source of the offset in `capturedAt`.
     package enum OffsetSource: Hashable, Sendable { case exif, satellites }
 
     /// - Parameters:
@@ -28,11 +28,11 @@ package struct ExifTime: Hashable, Sendable {
         self.satellites = satellites
     }
 
-    /// The time of the capture as RFC 3339 text with an offset, for `CaptureTime`; nil if EXIF does not tell the offset.
+    /// The time of the capture as RFC 3339 text with an offset, for `CaptureTime`; nil if EXIF does not give the offset.
     ///
-    /// Without an offset in EXIF, it is the difference of the local time and the time of the satellites, rounded to 15
-    /// minutes. The two times may differ by a further 5 minutes, since a position can be older than the picture. A
-    /// larger rest, or an offset outside -14 to +14 hours, tells that one of the clocks is wrong.
+    /// If EXIF has no offset field, the offset is the local time minus the GPS time, rounded to 15 minutes. Rounding may
+    /// change it by less than 5 minutes, since a position can be older than the picture. If it changes it by more, or
+    /// the offset is outside -14 to +14 hours, one of the clocks is wrong, and the offset is unknown.
     package var capturedAt: (text: String, source: OffsetSource)? {
         if let offset { return (local + offset, .exif) }
         guard let satellites, let asUTC = CaptureTime(local + "Z") else { return nil }
@@ -46,7 +46,7 @@ package struct ExifTime: Hashable, Sendable {
         return CaptureTime(text) == nil ? nil : (text, .satellites)
     }
 
-    /// The time with an offset that the user gives: `Z` or `+01:00`; nil if that is not an offset.
+    /// The local time with an offset that the user gives, such as `Z` or `+01:00`; nil if the text is not an offset.
     package func capturedAt(offset: String) -> String? {
         CaptureTime(local + offset) == nil ? nil : local + offset
     }

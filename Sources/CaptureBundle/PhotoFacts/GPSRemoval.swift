@@ -1,10 +1,10 @@
-/// Takes the place out of EXIF without moving anything else: no offset changes, so no other field is lost.
+/// Removes the position from EXIF. Nothing else moves, so all offsets stay valid and no other field is lost.
 struct GPSRemoval {
     struct Failure: Error {
         let message: String
     }
 
-    /// Whose bytes a range holds. Ranges that change may only overlap those of the same owner.
+    /// What a range of bytes belongs to. A range that changes may overlap only ranges with the same owner.
     private enum Owner: Equatable {
         /// Bytes that stay as they are.
         case kept
@@ -23,10 +23,10 @@ struct GPSRemoval {
     private var owners: [(range: Range<Int>, owner: Owner)] = []
     private var tiff: TIFFStructure { places.tiff }
 
-    /// The TIFF bytes without the fields that tell a place, and with zeros for the maker's notes unless they are Apple's,
-    /// which hold no place.
+    /// Returns the TIFF bytes without the fields that contain a position. Maker notes become zeros, except Apple's, which
+    /// contain no position.
     ///
-    /// - Throws: if a range that must change overlaps another one, or a range cannot be found.
+    /// - Throws: If a range that must change overlaps another one, or a range cannot be found.
     static func apply(to tiff: TIFFStructure) throws(Failure) -> [UInt8] {
         var removal = GPSRemoval(places: TIFFPlaces(tiff))
         return try removal.run()
@@ -71,7 +71,7 @@ struct GPSRemoval {
 
     private mutating func claimPlace(_ entry: TIFFDirectory.Entry) throws(Failure) {
         guard let value = entry.value else {
-            throw Failure(message: "its EXIF has a place whose bytes cannot be found")
+            throw Failure(message: "its EXIF has a position field whose bytes cannot be found")
         }
         if entry.isElsewhere { owners.append((value, .place)) }
         guard entry.tag == TIFFTag.gps else { return }
@@ -87,13 +87,14 @@ struct GPSRemoval {
         }
     }
 
-    /// The directory with the pointer to the next one, if the structure does not end before that.
+    /// The range of a directory with its pointer to the next one, if the structure does not end before the pointer.
     private static func whole(_ directory: TIFFDirectory, in tiff: TIFFStructure) -> Range<Int> {
         let range = directory.range
         return range.upperBound + 4 <= tiff.bytes.count ? range.lowerBound..<(range.upperBound + 4) : range
     }
 
-    /// Goes through the ranges in the order of their beginnings, and remembers how far kept and changing ones reach.
+    /// Refuses overlaps of a range that changes with a range of another owner. It goes through the ranges in the order of
+    /// their beginnings, and remembers the ends of the kept and the changing ranges.
     private func checkOverlaps() throws(Failure) {
         var keptEnd = 0
         var changing: (end: Int, owner: Owner) = (0, .place)
@@ -102,7 +103,7 @@ struct GPSRemoval {
             let meetsChange = start < changing.end && owner != changing.owner
             let meetsKept = start < keptEnd && owner != .kept
             guard !meetsChange, !meetsKept else {
-                throw Failure(message: "its EXIF has fields that share bytes with others (at offset \(start))")
+                throw Failure(message: "its EXIF has two fields that share bytes (at offset \(start))")
             }
             if owner == .kept {
                 keptEnd = max(keptEnd, range.upperBound)
@@ -112,7 +113,8 @@ struct GPSRemoval {
         }
     }
 
-    /// Moves the entries after the removed ones, and the pointer to the next directory, up by 12 bytes for each.
+    /// Removes entries from a directory: the entries after a removed one, and the pointer to the next directory, move up
+    /// by 12 bytes.
     private static func shift(_ directory: TIFFDirectory, _ bytes: inout [UInt8], isLittle: Bool) {
         let kept = directory.entries.filter { !TIFFPlaces.tags.contains($0.tag) }
         let lost = directory.entries.count - kept.count

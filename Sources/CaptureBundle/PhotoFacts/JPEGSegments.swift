@@ -21,7 +21,7 @@ struct JPEGSegments {
     /// The offset after the end-of-image marker; nil if the image is broken or cut short.
     private(set) var end: Int?
 
-    /// The maximum number of segments. A file of 4 GiB in segments of 64 KiB stays below it.
+    /// The maximum number of segments. A file of 4 GiB with segments of 64 KiB has fewer.
     private static let limit = 1 << 16
     private static let mark: [UInt8] = [0xff]
 
@@ -70,7 +70,7 @@ struct JPEGSegments {
         return width * height > 0 ? .init(width: width, height: height) : nil
     }
 
-    /// The marker at a position, after any fill bytes, and the place of its 0xff byte.
+    /// The marker at a position, after any fill bytes, and the offset of its 0xff byte.
     private static func marker(in bytes: [UInt8], at position: Int) -> (UInt8, Int)? {
         guard position < bytes.count, bytes[position] == 0xff else { return nil }
         var position = position
@@ -79,7 +79,7 @@ struct JPEGSegments {
         return (bytes[position + 1], position)
     }
 
-    /// The place of the first marker that does not belong to the scan's data.
+    /// The offset of the first marker that does not belong to the scan's data.
     private static func endOfScan(in bytes: [UInt8], from start: Int) -> Int? {
         var position = start
         while let mark = ByteSearch.first(mark, in: bytes.span, from: position), mark + 1 < bytes.count {

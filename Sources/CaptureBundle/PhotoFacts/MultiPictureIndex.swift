@@ -1,15 +1,16 @@
-/// The images that follow the first one in a JPEG file: a gain map, disparity, a matte (MPF, CIPA DC-007).
+/// Finds the images that follow the first one in a JPEG file, such as a gain map, disparity or a matte (MPF, CIPA
+/// DC-007).
 enum MultiPictureIndex {
     private static let header = Array("MPF\0".utf8)
     private static let entriesTag = 0xb002
     private static let entryLength = 16
-    /// The maximum number of images that are looked at.
+    /// The maximum number of images that are read.
     private static let limit = 64
 
-    /// The ranges of the images after the first, in file order, by the index in the first image's APP2 segment.
+    /// The ranges of the images after the first, in file order, from the index in the first image's APP2 segment.
     ///
-    /// The entry of the first image is ignored: devices write wrong sizes there. An entry that does not point to a JPEG
-    /// within the file is left out.
+    /// The entry of the first image is ignored, because devices write wrong sizes there. An entry that does not point to
+    /// a JPEG inside the file is left out.
     static func images(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>] {
         guard let segment = first.segments(0xe2, beginningWith: header, in: jpeg).first else { return [] }
         // Offsets count from the TIFF header of the index.
@@ -27,10 +28,10 @@ enum MultiPictureIndex {
         }
     }
 
-    /// The images of a file, found by walking from each end marker to the next start marker; zero bytes between them are
+    /// Finds the images of a file without its index: each begins where the one before ends. Zero bytes between them are
     /// skipped.
     ///
-    /// - Returns: The images that are whole, and the offset after the last of them and the zeros behind it.
+    /// - Returns: The complete images, and the offset after the last of them and the zero bytes that follow it.
     static func walk(_ jpeg: [UInt8]) -> (images: [JPEGSegments], end: Int) {
         var images: [JPEGSegments] = []
         var position = 0

@@ -1,11 +1,11 @@
-/// What a photo's EXIF says about the capture (CIPA DC-008).
+/// The facts about a capture in the EXIF of its photo (CIPA DC-008).
 package struct PhotoFacts: Sendable {
     package private(set) var make: String?
     package private(set) var model: String?
     package private(set) var software: String?
     /// How the stored picture must be turned before it is shown: 1 to 8; 1 is upright.
     package private(set) var orientation: Int?
-    /// The size of the stored picture: from the frame header of a JPEG, otherwise as EXIF says.
+    /// The size of the stored picture, from the frame header of a JPEG, otherwise from EXIF.
     package private(set) var size: JPEGStructure.PhotoSize?
     package private(set) var time: ExifTime?
     package private(set) var position: Position?
@@ -14,7 +14,7 @@ package struct PhotoFacts: Sendable {
     package struct Position: Hashable, Sendable {
         package let latitude: Double
         package let longitude: Double
-        /// Metres above the sea, or above the ellipsoid where EXIF says so.
+        /// Metres above sea level, or above the ellipsoid if EXIF says so.
         package let altitude: Double?
         /// The horizontal error in metres.
         package let accuracy: Double?
@@ -30,9 +30,9 @@ package struct PhotoFacts: Sendable {
 
     private static let exifHeader = Array("Exif\0\0".utf8)
 
-    /// Reads the first image of a JPEG file. Facts that the photo does not tell, or tells in a wrong form, are nil.
+    /// Reads the first image of a JPEG file. A fact that is missing or malformed is nil.
     ///
-    /// - Returns: nil if the bytes do not begin as a JPEG does.
+    /// - Returns: nil if the bytes do not begin with a JPEG's first marker.
     package init?(jpeg: [UInt8]) {
         guard let image = JPEGSegments(jpeg) else { return nil }
         let exif = image.segments(0xe1, beginningWith: Self.exifHeader, in: jpeg).first
@@ -49,7 +49,7 @@ package struct PhotoFacts: Sendable {
         read(tiff)
     }
 
-    /// The model with its maker's name in front, such as `Apple iPhone 12 mini`, unless the model begins with it.
+    /// The maker and the model, such as `Apple iPhone 12 mini`. The maker is not repeated if the model begins with it.
     package var device: String? {
         guard let model else { return make }
         guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
@@ -91,13 +91,13 @@ private enum GPSTag {
 }
 
 extension PhotoFacts.Position {
-    /// Reads a GPS directory; nil unless it has latitude and longitude, each with its hemisphere.
+    /// Reads a GPS directory; nil if the latitude, the longitude or one of their hemispheres is missing.
     fileprivate init?(_ tiff: TIFFStructure, _ gps: TIFFDirectory) {
         func angle(_ tag: Int, _ referenceTag: Int, _ positive: String, _ negative: String, limit: Double) -> Double? {
             guard let entry = gps[tag], let reference = gps[referenceTag].flatMap(tiff.text),
                 reference == positive || reference == negative, let degrees = tiff.rational(entry)
             else { return nil }
-            // Some writers give degrees with decimals, and 0/0 or nothing for minutes and seconds.
+            // Some programs write degrees with decimals, and 0/0 or nothing for minutes and seconds.
             let minutes = tiff.rational(entry, at: 1) ?? 0
             let seconds = tiff.rational(entry, at: 2) ?? 0
             let value = degrees + minutes / 60 + seconds / 3600
@@ -109,7 +109,7 @@ extension PhotoFacts.Position {
         else { return nil }
         self.latitude = latitude
         self.longitude = longitude
-        // 0 and 2 are above sea level or ellipsoid, 1 and 3 below.
+        // 0 and 2 mean above sea level or the ellipsoid, 1 and 3 below.
         let isBelow = gps[GPSTag.altitudeReference].flatMap { tiff.unsigned($0) }.map { $0 == 1 || $0 == 3 } ?? false
         altitude = gps[GPSTag.altitude].flatMap { tiff.rational($0) }.map { isBelow ? -$0 : $0 }
         accuracy = gps[GPSTag.horizontalError].flatMap { tiff.rational($0) }.flatMap { $0 >= 0 ? $0 : nil }

@@ -1,4 +1,5 @@
-/// The resources that Photoshop and others keep in APP13, of which IPTC is one (Adobe Photoshop File Formats; IPTC-IIM).
+/// Searches the resources that Photoshop and other programs write into APP13. IPTC is one of them (Adobe Photoshop File
+/// Formats; IPTC-IIM).
 enum PhotoshopResources {
     static let header = Array("Photoshop 3.0\0".utf8)
     private static let signature = Array("8BIM".utf8)
@@ -6,11 +7,13 @@ enum PhotoshopResources {
     private static let exif = [0x0422, 0x0423]
     private static let xmp = 0x0424
 
-    /// Record 2: content location code and name, city, sublocation, province, country code and name.
+    /// The place datasets of record 2: content location code and name, city, sublocation, province, country code and name.
     private static let placeDatasets: Set<UInt8> = [26, 27, 90, 92, 95, 100, 101]
 
-    /// What tells a place in the resources, without `header`; nil if nothing does. Resources that cannot be read count
-    /// as such.
+    /// Says for a message what in the resources names a place; nil if nothing does. Resources that cannot be read are
+    /// treated as if they named one.
+    ///
+    /// - Parameter bytes: The resources without `header`.
     static func words(_ bytes: [UInt8]) -> String? {
         var rest = bytes[...]
         func number(_ length: Int) -> Int? {
@@ -37,7 +40,7 @@ enum PhotoshopResources {
         return nil
     }
 
-    /// Whether IPTC datasets name a place. Datasets that cannot be read count as such.
+    /// Whether IPTC datasets name a place. Datasets that cannot be read are treated as if they named one.
     static func tellsPlace(iptc: ArraySlice<UInt8>) -> Bool {
         var rest = iptc
         while rest.first == 0x1c {
@@ -49,7 +52,7 @@ enum PhotoshopResources {
             if head[1] == 2, placeDatasets.contains(head[2]) { return true }
             rest = rest.dropFirst(5 + length)
         }
-        // Zeros may fill the data up.
+        // The data may be padded with zeros.
         return rest.contains { $0 != 0 }
     }
 }

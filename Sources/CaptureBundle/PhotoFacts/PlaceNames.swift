@@ -1,4 +1,4 @@
-/// The names by which XMP tells a place.
+/// Recognises the names of positions and places in XMP and in other text.
 enum PlaceNames {
     private static let exif = "http://ns.adobe.com/exif/1.0/"
     private static let photoshop = "http://ns.adobe.com/photoshop/1.0/"
@@ -17,21 +17,21 @@ enum PlaceNames {
         ),
     ]
 
-    /// Whether a property with this name tells a place: EXIF's GPS properties, the place names of IPTC and Photoshop,
-    /// and in any namespace a name that contains `latitude` or `longitude`.
+    /// Whether an XMP property with this name contains a position or a place: EXIF's GPS properties, the place names of
+    /// IPTC and Photoshop, and in any namespace a name that contains `latitude` or `longitude`.
     static func isPlace(_ name: XMLReader.Name) -> Bool {
         if name.namespace.elementsEqual(exif.utf8), name.local.starts(with: "GPS".utf8) { return true }
         let list = named.first { name.namespace.elementsEqual($0.namespace.utf8) }?.names ?? []
         return list.contains { name.local.elementsEqual($0.utf8) } || tellsPlace(name.local)
     }
 
-    /// Words in any bytes that are not read as EXIF or XMP: coordinates in text, in GoPro's GPMF, of NMEA and of QuickTime.
+    /// The words for coordinates that are searched in other bytes: in text, in GoPro's GPMF, in NMEA and in QuickTime.
     private static let words = ["latitude", "longitude", "gps5", "gps9", "$gpgga", "$gprmc", "iso6709"].map {
         Array($0.utf8)
     }
 
-    /// Whether the bytes contain such a word, in lower or upper case. Zero bytes are skipped, so that UTF-16 and UTF-32
-    /// are found too.
+    /// Whether the bytes contain one of `words`, in lower or upper case. Zero bytes are skipped, so that words in UTF-16
+    /// and UTF-32 are found too.
     static func tellsPlace(_ bytes: some Sequence<UInt8>) -> Bool {
         var matched = [Int](repeating: 0, count: words.count)
         for byte in bytes where byte != 0 {

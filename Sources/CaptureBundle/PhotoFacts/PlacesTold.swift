@@ -1,17 +1,17 @@
-/// Whether a file that a bundle carries tells a position.
+/// Searches a file that goes into a bundle for a position.
 package enum PlacesTold {
     package enum Kind: Sendable {
         case jpeg
-        /// EXIF as HEIF gives it, or a TIFF file.
+        /// A TIFF file, or the EXIF of a HEIF file.
         case tiff
         case xmp
         case png
         case json
     }
 
-    /// What in the file tells a position, such as `EXIF has GPS fields`; nil if nothing does.
+    /// Says for a message what in the file contains a position, such as `EXIF has GPS fields`; nil if nothing does.
     ///
-    /// A file that is not of its kind is searched for words.
+    /// A file that cannot be read as `kind` is searched for the words of `PlaceNames`.
     package static func tellsAPosition(_ bytes: [UInt8], kind: Kind) -> String? {
         switch kind {
         case .jpeg: inJPEG(bytes)
@@ -38,7 +38,7 @@ package enum PlacesTold {
         for image in images {
             if let found = SegmentPlaces(bytes, image).found.first { return found.words }
         }
-        // This finds it also in a thumbnail, in other data after the pictures, and in a photo that is broken.
+        // This also finds a position in a thumbnail, in data after the pictures, and in a broken photo.
         if (try? JPEGStructure(bytes))?.holdsPosition ?? false { return "EXIF or XMP inside it has a position" }
         return end < bytes.count ? inWords(bytes[end...]) : nil
     }
@@ -55,7 +55,7 @@ package enum PlacesTold {
 
     private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-    /// Looks into the chunks of EXIF and of text (PNG specification, third edition, sections 11.3.3 and 11.3.4).
+    /// Searches the chunks of EXIF and of text (PNG specification, third edition, sections 11.3.3 and 11.3.4).
     private static func inPNG(_ bytes: [UInt8]) -> String? {
         guard bytes.starts(with: pngSignature) else { return inWords(bytes) }
         var position = pngSignature.count
@@ -75,15 +75,15 @@ package enum PlacesTold {
         case "eXIf": return inTIFF(data)
         case "iTXt", "tEXt", "zTXt":
             let keyword = String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)
-            // ImageMagick keeps EXIF, IPTC and XMP in such chunks, as hex digits.
+            // ImageMagick stores EXIF, IPTC and XMP in chunks with such keywords, as hex digits.
             if keyword.hasPrefix("Raw profile type") {
-                return "it has a \(keyword.cut(to: 40)), which may tell a position"
+                return "it has a \(keyword.cut(to: 40)), which may contain a position"
             }
             guard keyword == "XML:com.adobe.xmp" else { return inWords(data) }
             guard type == "iTXt", data.dropFirst(keyword.utf8.count + 1).first == 0 else {
-                return "it has compressed XMP, which may tell a position"
+                return "it has compressed XMP, which may contain a position"
             }
-            // The compression flag and method, the language and the translated keyword stand before the text.
+            // The text comes after the compression flag and method, the language and the translated keyword.
             var text = data.dropFirst(keyword.utf8.count + 3)
             for _ in 0..<2 { text = text.drop { $0 != 0 }.dropFirst() }
             return XMPPacket.words(Array(text))

@@ -1,18 +1,18 @@
 /// The depth in an Apple portrait photo: an 8-bit grey auxiliary picture, and what XMP says about its values.
 ///
-/// The pictures of a photo are told apart by their XMP alone, since their number and order differ between devices: a
-/// gain map or a matte can come before the disparity.
+/// Only the XMP says which picture of a photo has the depth, because the number and order of pictures differ between
+/// devices: a gain map or a matte can come before the disparity.
 package struct PortraitDepth: Sendable {
-    /// The range of the auxiliary picture in the file; it is a JPEG of its own. Empty where the picture comes from HEIF.
+    /// The range of the auxiliary picture in a JPEG file; it is a JPEG of its own. For HEIF the range is empty.
     package let picture: Range<Int>
     /// Whether the values are disparity in 1/metres, not metres.
     package let isDisparity: Bool
-    /// The values of the codes 0 and 255.
+    /// The value of the code 0; `maximum` is that of the code 255.
     package let minimum: Double
     package let maximum: Double
-    /// The sample format before the device made 8-bit codes: `hdis`, `fdis`, `hdep` or `fdep`.
+    /// The format of the samples before the device converted them to 8-bit codes: `hdis`, `fdis`, `hdep` or `fdep`.
     package let nativeFormat: String
-    /// `relative` or `absolute`; nil if XMP does not say it.
+    /// The accuracy in Apple's words, `relative` or `absolute`; nil if XMP does not give it.
     package let accuracy: String?
     package let intrinsics: Intrinsics?
 
@@ -29,7 +29,7 @@ package struct PortraitDepth: Sendable {
     private static let pixelData = "http://ns.apple.com/pixeldatainfo/1.0/"
     private static let depthData = "http://ns.apple.com/depthData/1.0/"
 
-    /// Finds the depth in a JPEG file; nil if it has none of this form.
+    /// Finds the depth in a JPEG file; nil if the file has no depth in this form.
     package static func find(in jpeg: [UInt8]) -> PortraitDepth? {
         guard let first = JPEGSegments(jpeg) else { return nil }
         let ranges = MultiPictureIndex.images(in: jpeg, first: first)
@@ -46,7 +46,7 @@ package struct PortraitDepth: Sendable {
         return nil
     }
 
-    /// Reads what XMP says about an auxiliary picture; nil unless it describes 8-bit depth or disparity.
+    /// Reads the XMP of an auxiliary picture; nil unless it describes 8-bit depth or disparity.
     package init?(_ xmp: XMPPacket, picture: Range<Int> = 0..<0) {
         func number(_ namespace: String, _ name: String) -> Double? {
             xmp.text(namespace, name).flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
@@ -60,7 +60,7 @@ package struct PortraitDepth: Sendable {
             let format = xmp.text(Self.pixelData, "NativeFormat").flatMap(Self.fourCharacters),
             (type == "disparity" ? ["hdis", "fdis"] : ["hdep", "fdep"]).contains(format)
         else { return nil }
-        // The codes are 0 to 255 in every file we know.
+        // All known files use the codes 0 to 255.
         guard number(Self.pixelData, "IntMinValue") ?? 0 == 0, number(Self.pixelData, "IntMaxValue") ?? 255 == 255
         else {
             return nil
@@ -85,14 +85,15 @@ package struct PortraitDepth: Sendable {
         }
     }
 
-    /// Metres for the 8-bit codes of the auxiliary picture. What is not positive becomes 0, which is "not measured".
+    /// Converts the 8-bit codes of the auxiliary picture to metres. A result that is not positive becomes 0, which means
+    /// "not measured".
     package func convert(codes: [UInt8]) -> [Float] {
         Self.convert(codes: codes, minimum: minimum, maximum: maximum, isDisparity: isDisparity)
     }
 
-    /// Metres for 8-bit codes of which 0 means `minimum` and 255 means `maximum`.
+    /// Converts 8-bit codes to metres. The code 0 means `minimum` and 255 means `maximum`.
     ///
-    /// The order of the operations and their precision are those that give the floats of genuine photos bit for bit.
+    /// The order and the precision of the operations are those with which Apple's own floats result, bit for bit.
     package static func convert(codes: [UInt8], minimum: Double, maximum: Double, isDisparity: Bool) -> [Float] {
         let range = Float(maximum - minimum)
         let values = (0...255).map { code in
@@ -104,7 +105,7 @@ package struct PortraitDepth: Sendable {
         return codes.map { values[Int($0)] }
     }
 
-    /// The four letters of a code that is written as a decimal number: 1751411059 is `hdis`.
+    /// Decodes four letters that are written as a decimal number: 1751411059 is `hdis`.
     private static func fourCharacters(_ text: String) -> String? {
         guard let number = UInt32(text) else { return nil }
         let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }

@@ -1,9 +1,10 @@
-/// Takes the position out of a JPEG photo without encoding it again.
+/// Removes the position from a JPEG photo without encoding the photo again.
 ///
-/// Nothing moves and the length stays: GPS fields become zeros, and a segment of XMP, IPTC or another kind that tells a
-/// place becomes a comment of spaces of the same length. All pictures keep their compressed data.
+/// No segment moves, and the length of the file stays the same. GPS fields become zeros. A segment of XMP, IPTC or another
+/// kind that contains a position becomes a comment of spaces with the same length. The compressed data of all pictures
+/// stay unchanged.
 package enum PositionRemoval {
-    /// The namespaces of XMP that describes depth, which must stay.
+    /// The namespaces of XMP that describes depth. Such XMP must stay.
     private static let depthNamespaces = [
         "http://ns.apple.com/pixeldatainfo/1.0/", "http://ns.apple.com/depthData/1.0/",
         "http://ns.google.com/photos/1.0/depthmap/", "http://ns.google.com/photos/1.0/camera/",
@@ -12,33 +13,35 @@ package enum PositionRemoval {
 
     /// Returns the photo without its position.
     ///
-    /// - Throws: `raw.capture`, without a file, if the photo is built so that its position cannot be taken out this way.
+    /// - Throws: `raw.capture`, without a file, if the position cannot be removed in this way.
     package static func apply(to jpeg: [UInt8]) throws(BundleError) -> [UInt8] {
         let (images, end) = MultiPictureIndex.walk(jpeg)
         guard let first = images.first else { throw refusal("its structure is broken") }
         guard end == jpeg.count else {
-            throw refusal("other data follow its pictures, from byte \(end) to byte \(jpeg.count)")
+            throw refusal("it has other data after its pictures, from byte \(end) to byte \(jpeg.count)")
         }
         let starts = Set(images.map(\.start))
         for picture in MultiPictureIndex.images(in: jpeg, first: first) where !starts.contains(picture.lowerBound) {
-            throw refusal("its index names a picture at byte \(picture.lowerBound) that is not one of its pictures")
+            throw refusal("its index names a picture at byte \(picture.lowerBound), but no picture begins there")
         }
         var bytes = jpeg
         for image in images { try clean(image, in: &bytes) }
-        if let words = PlacesTold.tellsAPosition(bytes, kind: .jpeg) { throw refusal("\(words) where it must stay") }
+        if let words = PlacesTold.tellsAPosition(bytes, kind: .jpeg) {
+            throw refusal("\(words) in a part that cannot be changed")
+        }
         return bytes
     }
 
     private static func refusal(_ message: String) -> BundleError {
         BundleError(
-            .rawCapture, "has a position that cannot be taken out without encoding it again: \(message)",
+            .rawCapture, "has a position that cannot be taken out without encoding the photo again: \(message)",
             hints: ["use --keep-photo-location if the position may stay in the photo"])
     }
 
     private static func clean(_ image: JPEGSegments, in bytes: inout [UInt8]) throws(BundleError) {
         for place in SegmentPlaces(bytes, image).found {
             guard place.segment.range.lowerBound < image.scan ?? 0 else {
-                throw refusal("\(place.words) between the parts of its picture")
+                throw refusal("\(place.words) in a segment between the parts of its picture")
             }
             guard place.kind != .exif else { continue }
             if place.kind == .xmp || place.kind == .extendedXMP { try checkDepth(place, image, bytes) }
@@ -54,7 +57,7 @@ package enum PositionRemoval {
         }
     }
 
-    /// Refuses XMP that also describes depth: without it, the depth could not be read.
+    /// Refuses to remove XMP that also describes depth, because the depth could not be read without it.
     private static func checkDepth(
         _ place: SegmentPlaces.Found, _ image: JPEGSegments, _ bytes: [UInt8]
     ) throws(BundleError) {
@@ -65,6 +68,6 @@ package enum PositionRemoval {
             let lower = Array(String(decoding: bytes[place.segment.data], as: UTF8.self).lowercased().utf8)
             describesDepth = String(decoding: lower, as: UTF8.self).contains("depth")
         }
-        if describesDepth { throw refusal("\(place.words), in the XMP that describes its depth") }
+        if describesDepth { throw refusal("\(place.words), and this XMP also describes its depth") }
     }
 }

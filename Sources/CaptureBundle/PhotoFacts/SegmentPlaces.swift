@@ -1,4 +1,4 @@
-/// The segments of a JPEG image that tell a place.
+/// Finds the segments of a JPEG image that contain a position or name a place.
 struct SegmentPlaces {
     enum Kind { case exif, xmp, extendedXMP, other }
 
@@ -44,7 +44,7 @@ struct SegmentPlaces {
         return PlaceNames.tellsPlace(data) ? (.other, "\(name) names a latitude, a longitude or GPS data") : nil
     }
 
-    /// All parts of extended XMP count together, because a name may be split between two of them.
+    /// Searches all parts of extended XMP together, because a name may be split between two of them.
     private mutating func addExtended(_ jpeg: [UInt8], _ image: JPEGSegments) {
         let parts = image.segments.filter { $0.marker == 0xe1 && jpeg[$0.data].starts(with: XMPPacket.extensionHeader) }
         let text = parts.flatMap { jpeg[$0.data].dropFirst(XMPPacket.extensionHeaderLength) }

@@ -1,7 +1,7 @@
 /// A TIFF structure (TIFF 6.0 section 2): the form in which EXIF, MPF and TIFF files keep their fields.
 ///
-/// All offsets count from the first byte of the structure. Nothing is read twice that the caller does not ask for twice,
-/// so a directory that points to itself costs nothing; callers that follow pointers keep a list of those they followed.
+/// All offsets count from the first byte of the structure. Pointers are followed only when the caller asks for it, so a
+/// directory that points to itself does no harm. A caller that follows pointers has to remember the offsets it has read.
 package struct TIFFStructure {
     let bytes: [UInt8]
     let isLittleEndian: Bool
@@ -49,7 +49,7 @@ package struct TIFFStructure {
         return number(at: range, length: length)
     }
 
-    /// The quotient of a RATIONAL or SRATIONAL; nil if its denominator is 0.
+    /// The value of a RATIONAL or SRATIONAL; nil if its denominator is 0.
     func rational(_ entry: TIFFDirectory.Entry, at index: Int = 0) -> Double? {
         guard entry.type == 5 || entry.type == 10, let (place, _) = element(of: entry, index),
             let above = number(at: place, length: 4), let below = number(at: place + 4, length: 4), below != 0
@@ -59,8 +59,8 @@ package struct TIFFStructure {
         return signed(above) / signed(below)
     }
 
-    /// The text of an ASCII entry up to its first NUL, without spaces at both ends; nil if it is empty, longer than 256
-    /// bytes, not UTF-8, or has control characters.
+    /// The text of an ASCII entry up to its first NUL, without spaces at both ends; nil if the text is empty, longer than
+    /// 256 bytes, not UTF-8, or has control characters.
     func text(_ entry: TIFFDirectory.Entry) -> String? {
         guard entry.type == 2, let value = value(entry) else { return nil }
         let bytes = value.prefix { $0 != 0 }
@@ -86,11 +86,11 @@ package struct TIFFDirectory {
         let count: Int
         /// The offset of the twelve bytes of the entry.
         let offset: Int
-        /// The range of the value, in the entry itself or elsewhere; nil if its type is unknown or it does not lie
-        /// within the structure.
+        /// The range of the value, in the entry itself or elsewhere; nil if the type is unknown or the range is not
+        /// inside the structure.
         let value: Range<Int>?
 
-        /// Whether the value lies outside the entry.
+        /// Whether the value is outside the entry.
         var isElsewhere: Bool { value.map { $0.lowerBound != offset + 8 } ?? false }
     }
 

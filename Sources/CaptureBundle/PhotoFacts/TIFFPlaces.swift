@@ -1,19 +1,19 @@
-/// Where EXIF and TIFF files tell a place: a GPS directory, and the tags of XMP, IPTC and GeoTIFF.
+/// Searches EXIF and TIFF files for a position: in a GPS directory, and in the tags of XMP, IPTC and GeoTIFF.
 struct TIFFPlaces {
     let tiff: TIFFStructure
-    /// The directories that pictures have: the first one, those chained to it, and those for EXIF, for further pictures
-    /// and for interoperability. The GPS directory is not among them.
+    /// All directories except the GPS directory: the first one, those chained to it, and those for EXIF, for further
+    /// pictures and for interoperability.
     let directories: [TIFFDirectory]
 
     private static let directoryLimit = 64
     private static let pointers: Set<Int> = [TIFFTag.exif, TIFFTag.interoperability, TIFFTag.subDirectories]
 
-    /// Tags that hold a place or may hold one: GPS; XMP (700), IPTC (0x83bb), Photoshop's resources (0x8649); GeoTIFF.
+    /// The tags that can contain a position: GPS; XMP (700), IPTC (0x83bb), Photoshop's resources (0x8649); GeoTIFF.
     static let tags: Set<Int> = [
         TIFFTag.gps, 700, 0x83bb, 0x8649, 33_550, 33_922, 34_264, 34_735, 34_736, 34_737,
     ]
 
-    /// Follows the pointers from the first directory; each offset once, at most 64 directories.
+    /// Follows the pointers from the first directory. It reads each offset once and at most 64 directories.
     init(_ tiff: TIFFStructure) {
         var found: [TIFFDirectory] = []
         var waiting = [tiff.firstDirectory]
@@ -29,7 +29,7 @@ struct TIFFPlaces {
         (self.tiff, directories) = (tiff, found)
     }
 
-    /// What tells a place; nil if nothing does.
+    /// Says for a message what contains a position; nil if nothing does.
     var words: String? {
         for entry in directories.flatMap(\.entries) where Self.tags.contains(entry.tag) {
             if let words = words(entry) { return words }
@@ -53,8 +53,8 @@ struct TIFFPlaces {
 }
 
 extension XMPPacket {
-    /// What tells a place in the bytes of a packet; nil if nothing does. A packet that cannot be read is searched for
-    /// words.
+    /// Says for a message what in an XMP packet contains a position; nil if nothing does. A packet that cannot be read is
+    /// searched for the words of `PlaceNames`.
     static func words(_ bytes: [UInt8]) -> String? {
         guard let packet = XMPPacket(bytes) else {
             return PlaceNames.tellsPlace(bytes) ? "XMP that cannot be read names a latitude or longitude" : nil

@@ -1,9 +1,9 @@
 import CaptureNative
 
-/// Reads XML 1.0 with namespaces (W3C), as far as XMP needs it, in one pass and with limits.
+/// Reads the part of XML 1.0 with namespaces (W3C) that XMP needs, in one pass and with limits.
 ///
-/// There are no document types, no entities but the five predefined ones and character references, and nothing outside
-/// the given bytes is ever opened. The text must be UTF-8.
+/// Document types are refused. The only entities are the five predefined ones and character references. Nothing outside
+/// the given bytes is opened. The text must be UTF-8.
 struct XMLReader {
     /// A name with its namespace resolved; the namespace is empty if there is none.
     struct Name: Hashable {
@@ -43,7 +43,7 @@ struct XMLReader {
     /// The names of the open elements, as written.
     private var open: [[UInt8]] = []
     private var bindings: [(prefix: [UInt8], namespace: [UInt8], depth: Int)] = []
-    /// An empty-element tag was read, whose end has not been reported yet.
+    /// Whether an empty-element tag was read whose end has not been reported yet.
     private var owesEnd = false
     private var isStarted = false
 
@@ -72,7 +72,7 @@ struct XMLReader {
                 try skip(through: "]]>")
                 return .text(try string(bytes[start..<(position - 3)]))
             } else if take("<!") {
-                throw failure("a document type or another declaration, which XMP may not have")
+                throw failure("a document type or another declaration, which XMP must not have")
             } else if take("</") {
                 let name = try name()
                 skipSpace()
@@ -159,7 +159,8 @@ extension XMLReader {
         bindings.append((prefix, Array(attribute.value.utf8), open.count))
     }
 
-    /// A name without a prefix has the default namespace, but an attribute without a prefix has none.
+    /// Resolves the prefix of a name. An element without a prefix has the default namespace, but an attribute without a
+    /// prefix has none.
     private func resolve(_ written: [UInt8], isAttribute: Bool) throws(Failure) -> Name {
         let parts = written.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else { throw failure("a name with several colons") }

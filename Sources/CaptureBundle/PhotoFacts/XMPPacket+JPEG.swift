@@ -1,13 +1,13 @@
-/// The XMP of a JPEG image: a packet in one APP1 segment, and an extended packet in further ones (XMP specification part
-/// 3, sections 1.1.3 and 1.1.3.1).
+/// Reads the XMP of a JPEG image: a packet in one APP1 segment, and an extended packet in further segments (XMP
+/// specification part 3, sections 1.1.3 and 1.1.3.1).
 extension XMPPacket {
     static let segmentHeader = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
     static let extensionHeader = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
     private static let guidLength = 32
     static let extensionHeaderLength = extensionHeader.count + guidLength + 4 + 4
 
-    /// Reads the XMP of one image; nil if it has none or its first packet cannot be read. An extended packet that is
-    /// incomplete or cannot be read is left out.
+    /// Reads the XMP of one image; nil if the image has no XMP or its first packet cannot be read. An extended packet that
+    /// is incomplete or cannot be read is left out.
     static func read(_ jpeg: [UInt8], _ image: JPEGSegments) -> XMPPacket? {
         guard let segment = image.segments(0xe1, beginningWith: segmentHeader, in: jpeg).first,
             var packet = XMPPacket(Array(jpeg[segment.data].dropFirst(segmentHeader.count)))
@@ -20,7 +20,7 @@ extension XMPPacket {
         return packet
     }
 
-    /// Joins the parts of the extended packet with this GUID; nil unless they fit together without gap or overlap.
+    /// Joins the parts of the extended packet with this GUID; nil if there are gaps or overlaps between the parts.
     private static func extended(_ jpeg: [UInt8], _ image: JPEGSegments, guid: [UInt8]) -> [UInt8]? {
         guard guid.count == guidLength else { return nil }
         var parts: [(whole: Int, offset: Int, data: Range<Int>)] = []

@@ -1,6 +1,6 @@
 /// The top-level properties of an XMP packet (ISO 16684-1): simple ones, and arrays of simple items.
 ///
-/// Structures are read over; their names count only for `place`.
+/// Structures are skipped; their names are used only for `place`.
 package struct XMPPacket: Sendable {
     private struct Property: Sendable {
         let namespace: [UInt8]
@@ -12,7 +12,7 @@ package struct XMPPacket: Sendable {
     private var properties: [Property] = []
     /// The namespaces of all properties at any depth; at most 256.
     private var namespaces: Set<[UInt8]> = []
-    /// The first name, at any depth, that tells a place; nil if there is none.
+    /// The first property, at any depth, that contains a position or names a place; nil if there is none.
     package private(set) var place: String?
 
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -21,7 +21,7 @@ package struct XMPPacket: Sendable {
     static let byteLimit = 64 << 20
     private static let propertyLimit = 4096
 
-    /// Reads a packet; nil if it is not XML as XMP may have it, or exceeds a limit.
+    /// Reads a packet; nil if it is not XML in the form that XMP allows, or exceeds a limit.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.byteLimit else { return nil }
         var reader = XMLReader(bytes)
@@ -66,7 +66,7 @@ package struct XMPPacket: Sendable {
 }
 
 extension XMPPacket {
-    /// Follows the elements from the root to the properties.
+    /// Goes through the elements from the root to the properties.
     private struct Walk {
         /// The names of the open elements.
         private var path: [XMLReader.Name] = []
@@ -78,7 +78,7 @@ extension XMPPacket {
 
         private enum Form { case simple, array, structure }
 
-        /// Takes an event; false if the packet exceeds a limit.
+        /// Processes an event; false if the packet exceeds a limit.
         mutating func take(_ event: XMLReader.Event, into packet: inout XMPPacket) -> Bool {
             switch event {
             case .start(let name, let attributes): return start(name, attributes, &packet)

@@ -1,8 +1,10 @@
 import SystemPackage
 
-/// A confidence map: an 8-bit grey PNG, which is packed byte for byte.
+/// Checks a confidence map. It has to be an 8-bit grey PNG, and is packed byte for byte.
 enum ConfidenceMap {
-    /// - Throws: `raw.capture` if the file is something else.
+    /// Checks the kind of the file by its first bytes.
+    ///
+    /// - Throws: `raw.capture` if it is not an 8-bit grey PNG.
     static func check(_ bytes: [UInt8], file: FilePath) throws(BundleError) {
         let kind = FileKind(bytes)
         guard let kind, kind.words.hasPrefix("an 8-bit greyscale PNG") else {

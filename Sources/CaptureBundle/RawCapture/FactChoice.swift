@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// One fact of a capture from the sources that have it, in order of precedence (Spec/raw-captures.md section 5).
+/// Chooses one fact of a capture from the sources that have it, in order of precedence (Spec/raw-captures.md section 5).
 struct FactChoice {
-    /// What a source says; `words` names the source in a message.
+    /// What one source says; `words` names the source in messages.
     struct Candidate {
         let text: String
         let words: String
@@ -14,9 +14,9 @@ struct FactChoice {
         }
     }
 
-    /// What the first source says; nil if no source has the fact.
+    /// The fact from the first source that has it; nil if no source has it.
     let text: String?
-    /// Both statements, if another source says something else.
+    /// A message with both facts, if another source disagrees; nil if all agree.
     let disagreement: String?
 
     private init(_ candidates: [Candidate?], agree: (String, String) -> Bool) {
@@ -29,7 +29,7 @@ struct FactChoice {
         }
     }
 
-    /// Times agree if they are at most 2 seconds apart. One that cannot be read is refused later.
+    /// Chooses a time. Times agree if they are at most 2 seconds apart. A time that cannot be parsed is refused later.
     static func time(_ candidates: [Candidate?]) -> FactChoice {
         FactChoice(candidates) { one, other in
             guard let one = CaptureTime(one), let other = CaptureTime(other) else { return true }
@@ -37,7 +37,7 @@ struct FactChoice {
         }
     }
 
-    /// Models agree if one contains the other, since some sources put the maker in front.
+    /// Chooses a model. Models agree if one contains the other, since some sources put the maker in front.
     static func model(_ candidates: [Candidate?]) -> FactChoice {
         FactChoice(candidates) { one, other in
             let (one, other) = (one.lowercased(), other.lowercased())
@@ -47,7 +47,7 @@ struct FactChoice {
 }
 
 extension PhotoFacts {
-    /// Reads the EXIF at the beginning of a JPEG and nothing behind it; nil if there is none.
+    /// Reads only the EXIF at the beginning of a JPEG; nil if there is none.
     init?(exifOf jpeg: [UInt8]) {
         var position = 2
         while position + 4 <= jpeg.count, jpeg[position] == 0xff, (0xe0...0xef).contains(jpeg[position + 1]) {
@@ -63,7 +63,7 @@ extension PhotoFacts {
         return nil
     }
 
-    /// The time with its zone; nil if EXIF has no time or nothing says its zone.
+    /// The time with its zone; nil if EXIF has no time, or its zone is unknown.
     func capturedAt(zone: ZoneOffset?) -> String? {
         time?.capturedAt?.text ?? zone.flatMap { time?.capturedAt(offset: $0.description) }
     }

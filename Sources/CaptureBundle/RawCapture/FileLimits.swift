@@ -1,4 +1,4 @@
-/// The largest files that are read into memory, in bytes.
+/// The maximum sizes of files that are read into memory, in bytes.
 enum FileLimits {
     static let photo = 1 << 30
     static let depth = 1 << 30

@@ -1,7 +1,9 @@
 import SystemPackage
 
-/// What the user should know about a photo, and the refusal of a file that is not one.
+/// Makes the remarks about a photo, and refuses a file that is not a JPEG.
 enum PhotoRemarks {
+    /// Reads the structure of the photo.
+    ///
     /// - Throws: `raw.capture` if the bytes are not a JPEG.
     static func judge(_ bytes: [UInt8], file: FilePath) throws(BundleError) -> JPEGStructure {
         do { return try JPEGStructure(bytes) } catch { throw notAPhoto(error, file) }
@@ -24,8 +26,8 @@ enum PhotoRemarks {
         remarks.add(.warning, "photo.structure", file, message)
     }
 
-    /// Warns if the depth map is higher than wide and the photo wider than high, or the reverse. A photo that EXIF
-    /// turns by a quarter causes no warning.
+    /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. If EXIF turns the
+    /// photo by a quarter, there is no warning.
     static func turned(_ depth: DepthSize, _ photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
         guard let size = photo.size, !photo.isTurned else { return }
         let isAcross =
@@ -37,7 +39,7 @@ enum PhotoRemarks {
     }
 }
 
-/// What the user should know about a depth map.
+/// Makes the remarks about a depth map.
 enum DepthRemarks {
     static func size(_ size: DepthSize, file: FilePath, _ remarks: inout RemarkList) {
         let limit = UploadAdvice.depthSide
@@ -45,7 +47,9 @@ enum DepthRemarks {
         remarks.add(.warning, "upload.size", file, "is \(size); servers refuse more than \(limit)x\(limit)")
     }
 
-    /// - Parameter unitAdvice: The end of the message if the samples look like millimetres.
+    /// Warns about samples that are not plausible.
+    ///
+    /// - Parameter unitAdvice: What to do if the samples look like millimetres.
     static func survey(_ survey: DepthSurvey, file: FilePath, unitAdvice: String, _ remarks: inout RemarkList) {
         if !survey.isPlausible {
             let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(unitAdvice)" : ""

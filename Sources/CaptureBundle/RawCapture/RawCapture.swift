@@ -1,7 +1,7 @@
 import CaptureNative
 import SystemPackage
 
-/// A raw capture, read and checked but not yet in a bundle.
+/// A raw capture that was read and checked, but is not in a bundle yet.
 package struct RawCapture {
     struct Photo {
         let content: PayloadContent
@@ -15,12 +15,12 @@ package struct RawCapture {
         let floats: PayloadContent
         let size: DepthSize
         let sha256: Digest
-        /// The file of the raw capture that holds the samples, and how it holds them.
+        /// The file of the raw capture that contains the samples; `source` describes its form.
         let file: FilePath
         let source: DepthDescription.Source
     }
 
-    /// An entry that goes into the bundle byte for byte: `confidence.png` or one of `source/…`.
+    /// An entry that is copied into the bundle byte for byte: `confidence.png` or one of `source/…`.
     struct Carried {
         let entry: ManifestEntry
         let content: PayloadContent
@@ -31,7 +31,7 @@ package struct RawCapture {
         }
     }
 
-    /// Where a capture comes from, for reports.
+    /// The layout and the frame from which a capture comes, for reports.
     struct Origin: Sendable {
         let layout: String
         let frame: String?

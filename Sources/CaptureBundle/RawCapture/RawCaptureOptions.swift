@@ -1,28 +1,28 @@
 /// The options for reading raw captures (Spec/raw-captures.md).
 public struct RawCaptureOptions: Sendable {
-    /// The size that the user gave. It must agree with metadata.json.
+    /// The size of the depth map, if the user gives it. It must agree with metadata.json.
     public var depthSize: DepthSize?
     public var withoutDepth: Bool
     public var location: LocationPolicy
 
     public var layout = LayoutChoice.auto
-    /// File names for the generic form; nil to look for a layout.
+    /// The file names for the generic form; nil to detect the layout.
     public var patterns: CapturePatterns?
-    /// Replaces the unit that a layout gives.
+    /// The unit of the depth samples. It replaces the unit that a layout gives.
     public var depthScale: DepthScale?
-    /// The frames to pack, by the app's own numbers; nil means all.
+    /// The frames to pack, by the app's own numbers; nil packs all.
     public var frames: FrameSelection?
-    /// Packs the first frame with a photo and then every nth; at least 1.
+    /// The step between packed frames: 1 packs every frame with a photo, n every nth, beginning with the first.
     public var every = 1
-    /// Whether the files that are converted go into the bundle as they are (`source/…`).
+    /// Whether the bundle also gets the original files, byte for byte (`source/…`).
     public var keepsSource = false
-    /// The model, if nothing else says it.
+    /// The model to use if no file gives it.
     public var deviceModel: String?
-    /// The time with its zone, if nothing else says it.
+    /// The time to use if no file gives it.
     public var capturedAt: CaptureTime?
-    /// The zone of EXIF times without one.
+    /// The zone of EXIF times that have none.
     public var timeZone: ZoneOffset?
-    /// Whether a position is taken out of the photo.
+    /// Whether to remove a position from the photo.
     public var rewritesPhoto = false
     /// Whether the photo may keep its position when `location` is not `exact`.
     public var keepsPhotoLocation = false
@@ -41,7 +41,7 @@ public enum LayoutChoice: String, Sendable, CaseIterable {
     case record3d, polycam, nerfstudio
 }
 
-/// How many metres one unit of a depth sample is, as a positive decimal number like `0.001`.
+/// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.
 public struct DepthScale: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
@@ -50,14 +50,15 @@ public struct DepthScale: Hashable, Sendable, CustomStringConvertible {
 
     private init(known text: String) { description = text }
 
-    /// Parses at most 10 digits, and at most 20 after a point; nil for other texts and outside 10^-9 … 1000.
+    /// Parses a number with at most 10 digits before the point and 20 after it; nil for other texts and for numbers
+    /// outside 10^-9 … 1000.
     public init?(_ text: String) {
         guard Manifest.isDecimal(text), DepthUnits(text) != nil else { return nil }
         description = text
     }
 }
 
-/// Numbers of frames, such as `0,10-30`.
+/// A list of frame numbers and ranges, such as `0,10-30`.
 public struct FrameSelection: Hashable, Sendable {
     let ranges: [ClosedRange<Int>]
 

@@ -75,7 +75,7 @@ package struct RawCaptureReader {
         return names
     }
 
-    /// The confidence map is left out with the depth map.
+    /// Reads the confidence map, except if the depth map is left out.
     private func readConfidence(_ search: RawFolderSearch) throws(BundleError) -> [RawCapture.Carried] {
         let name = Self.confidenceName
         guard search.holds(name), !options.withoutDepth else { return [] }

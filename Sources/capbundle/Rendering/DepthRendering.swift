@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// Prints what is known of a depth map, as a page or as JSON (Spec/command-line.md section 3).
+/// Prints the statistics and the analysis of a depth map, as text or as JSON (Spec/command-line.md section 3).
 enum DepthRendering {
     static let report = "capture-bundle/depth/1"
 
@@ -25,7 +25,7 @@ enum DepthRendering {
         }
     }
 
-    /// What a condition that is not met is about.
+    /// Why a condition is not met.
     private static func word(_ condition: DepthAnalysis.Condition) -> String {
         switch condition {
         case .standardDeviation: "standard deviation too small"

@@ -131,12 +131,12 @@ struct PositionRemovalTests {
     static let refused: [(photo: [UInt8], words: String)] = [
         (JPEGPieces.photo(with: JPEGPieces.xmp(packet("", attributes: depth))), "describes its depth"),
         (JPEGPieces.photo(with: shared), "share bytes"),
-        (JPEGPieces.photo(with: JPEGPieces.exifWithPosition) + Array("ftypmp42".utf8), "other data follow"),
+        (JPEGPieces.photo(with: JPEGPieces.exifWithPosition) + Array("ftypmp42".utf8), "other data after"),
         (Array(JPEGPieces.photo(with: JPEGPieces.exifWithPosition).dropLast(2)), "structure is broken"),
         (Array(RawFolder.photo.dropLast(2)) + exif(true).segment + [0xff, 0xd9], "between the parts"),
         (
             JPEGPieces.photo(with: JPEGPieces.segment(0xe5, JPEGPieces.photo(with: exif(true).segment))),
-            "where it must stay"
+            "in a part that cannot be changed"
         ),
         ([], "broken"),
     ]

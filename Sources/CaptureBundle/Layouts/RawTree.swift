@@ -37,7 +37,7 @@ struct RawTree: Sendable {
         let bytes = try read(path, limit: limit)
         do { return try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting) } catch {
             let place = JSONParser.place(of: error.offset, in: bytes)
-            throw BundleError(.rawCapture, "is not valid JSON at \(place): \(error.message)", file: label(path))
+            throw BundleError(.rawCapture, "not usable JSON at \(place): \(error.message)", file: label(path))
         }
     }
 }

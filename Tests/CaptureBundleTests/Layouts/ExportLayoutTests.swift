@@ -91,7 +91,7 @@ struct Record3DLayoutTests {
         (", \"poses\": [0,0,[0,0,0,1,0,0,0],0,0,[0,0,0,1,0,0]]", "poses[5] has 6 elements, expected 7"),
         (", \"poses\": [0,0,[0,0,0,1,0,0,0],0,0,[0,0,0,2,0,0,0]]", "poses[5] does not begin with a quaternion"),
         (", \"frameTimestamps\": [0,0,1,0,0,1e300]", "frameTimestamps[5]"),
-        (", \"perFrameIntrinsicCoeffs\": [0,0,[1,1,1,1],0,0,[0,1,1,1]]", "expected pixels of a photo"),
+        (", \"perFrameIntrinsicCoeffs\": [0,0,[1,1,1,1],0,0,[0,1,1,1]]", "expected values in pixels"),
     ])
     func aBrokenElementIsAProblemOfItsFrameOnly(_ more: String, _ words: String) throws {
         let frames = try export(more).frames

@@ -93,7 +93,7 @@ struct ScannerAppLayoutTests {
         (#"{"time": 1e400}"#, "time is 1e400, expected a finite number"), (#"{"time": -1}"#, "expected seconds"),
         (#"{"intrinsics": [1, 2]}"#, "intrinsics has 2 elements, expected 9 finite numbers"),
         (#"{"intrinsics": [1447, 0, 0, 0, 1447, 0, 966, 691, 1]}"#, "not a row-major matrix"),
-        (#"{"intrinsics": [-1447, 0, 966, 0, 1447, 691, 0, 0, 1]}"#, "expected pixels of a photo"),
+        (#"{"intrinsics": [-1447, 0, 966, 0, 1447, 691, 0, 0, 1]}"#, "expected values in pixels"),
         (#"{"cameraPoseARFrame": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1]}"#, "not a rotation"),
         (#"{"cameraPoseARFrame": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 7, 8, 9, 1]}"#, "not a rotation"),
         (#"{"hasGPS": true, "latitude": 91, "longitude": 0}"#, "the position: latitude is 91"),

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <libheif/heif.h>
 
-// libheif needs encoders and decoders of several kinds of video, so it is not linked: a process that was asked for HEIF
-// loads it. The types of these members are those of libheif's header.
+// libheif loads several video encoders and decoders. So it is not linked, and only a process for HEIF loads it. The types
+// of these members are those of libheif's header.
 #define CAPTURE_HEIF_CALLS(CALL) \
     CALL(init) \
     CALL(context_alloc) \

@@ -103,8 +103,8 @@ static inline int capture_archive_reader_load(struct capture_archive_reader *tab
     return found;
 }
 
-// libarchive's own callbacks for a descriptor call fstat(2), which the sandbox forbids. These read standard input; the
-// data is a buffer of capture_archive_block bytes.
+// libarchive's own callbacks for a descriptor call fstat(2), which the sandbox forbids. These callbacks read standard
+// input into a buffer of capture_archive_block bytes.
 static const unsigned long capture_archive_block = 1 << 18;
 
 static inline la_ssize_t capture_archive_read(struct archive *archive, void *data, const void **bytes) {
@@ -132,7 +132,7 @@ static inline struct archive *capture_archive_open(const struct capture_archive_
     calls->read_support_filter_gzip(archive);
     calls->read_support_filter_zstd(archive);
     calls->read_support_format_tar(archive);
-    // The other reader of zip does without the directory at the end, and so takes a file that is cut off.
+    // The streaming zip reader does not read the directory at the end, so it would accept a file that is cut off.
     calls->read_support_format_zip_seekable(archive);
     calls->read_set_read_callback(archive, capture_archive_read);
     calls->read_set_skip_callback(archive, capture_archive_skip);

@@ -25,7 +25,7 @@ static inline int64_t capture_exr_read(
     return (int64_t)count;
 }
 
-// The default handler prints to standard error, so an empty one takes its place.
+// The default handler prints to standard error, so this empty one replaces it.
 static inline void capture_exr_silence(exr_const_context_t context, exr_result_t code, const char *message) {}
 
 // EXR_DEFAULT_CONTEXT_INITIALIZER is a macro that Swift cannot import, and the read callback has a variadic argument.

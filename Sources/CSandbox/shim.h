@@ -16,7 +16,8 @@
 #define CAPTURE_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-// These are C, since prctl(2) and syscall(2) are variadic and Swift does not import the macros of a BPF program.
+// These functions are in C because prctl(2) and syscall(2) are variadic, and Swift does not import the macros of a BPF
+// program.
 
 // Sets the soft and hard limits of a process. The resource types of C and Swift differ. 0 means success.
 static inline int capture_limit_memory(unsigned long bytes) {
@@ -47,11 +48,11 @@ static inline int capture_give_up_privileges(void) {
 // Runs the next `skip` instructions only if the loaded number is `number`.
 #define CAPTURE_ONLY_FOR(number, skip) CAPTURE_ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, skip))
 
-// Kills the process at every later system call but those below; 0 means success, otherwise errno.
+// Allows only the system calls below. Any other kills the process. Returns 0 or an errno.
 //
-// threads: libde265 decodes in a thread of its own, so a clone that makes a thread is allowed; a clone that makes a
-// process is not. seeks: an archive is read through lseek(2).
-// Memory is never executable, new or changed.
+// threads: whether clone(2) may make a thread, because libde265 decodes in a thread of its own. It may never make a
+// process. seeks: whether lseek(2) is allowed, with which archives are read.
+// Memory can never become executable.
 static inline int capture_close_sandbox(int threads, int seeks) {
 #ifndef CAPTURE_ARCHITECTURE
     return ENOSYS;
@@ -70,7 +71,7 @@ static inline int capture_close_sandbox(int threads, int seeks) {
     CAPTURE_LOAD(arch);
     CAPTURE_ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CAPTURE_ARCHITECTURE, 1, 0));
     CAPTURE_END(SECCOMP_RET_KILL_PROCESS);
-    // Numbers of the x32 calls, which also run on x86-64, are above those of the list and so equal none.
+    // x86-64 also runs the calls of x32. Their numbers are larger than all numbers of the list, so they are forbidden.
     CAPTURE_LOAD(nr);
     for (unsigned index = 0; index < sizeof plain / sizeof *plain; index++) {
         CAPTURE_ONLY_FOR(plain[index], 1);
@@ -85,7 +86,7 @@ static inline int capture_close_sandbox(int threads, int seeks) {
         CAPTURE_END(SECCOMP_RET_ALLOW);
     }
     if (threads) {
-        // glibc then uses clone(2), whose flags a filter can see. CLONE_THREAD of linux/sched.h is 0x10000.
+        // After ENOSYS, glibc uses clone(2), whose flags a filter can check. CLONE_THREAD of linux/sched.h is 0x10000.
         CAPTURE_ONLY_FOR(SYS_clone3, 1);
         CAPTURE_END(SECCOMP_RET_ERRNO | ENOSYS);
         CAPTURE_ONLY_FOR(SYS_clone, 4);
@@ -115,7 +116,7 @@ static inline int capture_close_sandbox(int threads, int seeks) {
 #undef CAPTURE_LOAD
 #undef CAPTURE_ADD
 
-// Each call tries what the sandbox forbids; the test of the sandbox uses them.
+// Each function tries something that the sandbox forbids. The test of the sandbox uses them.
 static inline void capture_attempt_fork(void) {
     extern int fork(void);
     fork();

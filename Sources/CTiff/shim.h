@@ -7,8 +7,8 @@
 #include <string.h>
 #include <tiffio.h>
 
-// libtiff takes longer to load than the other decoders together, so it is not linked: a process that was asked for TIFF
-// loads it. The types of these members are those of libtiff's header.
+// libtiff takes longer to load than all other decoders together. So it is not linked, and only a process for TIFF loads
+// it. The types of these members are those of libtiff's header.
 #define CAPTURE_TIFF_CALLS(CALL) \
     CALL(OpenOptionsAlloc) \
     CALL(OpenOptionsFree) \
@@ -78,7 +78,7 @@ static inline int capture_tiff_close(thandle_t handle) { return 0; }
 
 static inline toff_t capture_tiff_size(thandle_t handle) { return ((struct capture_tiff_bytes *)handle)->count; }
 
-// The handlers receive a va_list, which Swift cannot use. Handlers of one file also keep libtiff from writing to
+// The handlers receive a va_list, which Swift cannot use. They are set for each file, and keep libtiff from writing to
 // standard error.
 static inline int capture_tiff_error(
     TIFF *tiff, void *user_data, const char *module, const char *format, va_list list) {
@@ -108,7 +108,8 @@ static inline TIFF *capture_tiff_open(
     return tiff;
 }
 
-// TIFFGetField is variadic, and writes as many bits as the tag has: first the tags of 16 bits, then those of 32.
+// TIFFGetField is variadic, and the number of bits that it writes depends on the tag. This function is for tags of 16
+// bits, the next one for tags of 32 bits.
 static inline uint16_t capture_tiff_short(const struct capture_tiff *table, TIFF *tiff, uint32_t tag) {
     uint16_t value = 0;
     return table->GetFieldDefaulted(tiff, tag, &value) ? value : 0;

@@ -16,7 +16,7 @@ final class ArchiveUnpacker {
         tzset()
     }
 
-    /// Sends all members but folders; false if nobody reads them any more.
+    /// Sends all members except folders. It returns false if the other end of standard output is closed.
     func unpack() throws(DecodingRefusal) -> Bool {
         let block = UnsafeMutableRawPointer.allocate(byteCount: Int(capture_archive_block), alignment: 16)
         defer { unsafe block.deallocate() }
@@ -37,7 +37,8 @@ final class ArchiveUnpacker {
     /// Refuses a tar archive without the blocks of zeros that mark its end, since it may have been cut off there.
     private func checkEnd(_ archive: OpaquePointer) throws(DecodingRefusal) {
         let isTar = unsafe calls.format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_TAR
-        // The last header that was looked for is the mark, which counts as read.
+        // libarchive reads the mark as a header. If the mark is missing, nothing was read after the position at which
+        // this header was expected.
         guard isTar, unsafe calls.filter_bytes(archive, 0) <= calls.read_header_position(archive) else { return }
         throw DecodingRefusal(.malformed, "is an archive that was cut off: the mark at its end is missing")
     }
@@ -66,7 +67,7 @@ final class ArchiveUnpacker {
         }
         // libarchive leaves out a hole at the end of a sparse file.
         guard unsafe calls.entry_size_is_set(entry) == 0 || calls.entry_size(entry) == sent else {
-            throw DecodingRefusal(.unsupported, "is an archive with a file that has holes (sparse)")
+            throw DecodingRefusal(.unsupported, "is an archive with a sparse file, which has holes")
         }
         return true
     }

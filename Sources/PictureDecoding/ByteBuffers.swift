@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Creates an array of `count` bytes that `fill` writes. All bytes are zero before.
+    /// Creates an array of `count` bytes that `fill` writes. All bytes are zero at first.
     static func filled<Failure: Error>(
         _ count: Int, _ fill: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> [UInt8] {
@@ -13,7 +13,7 @@ extension [UInt8] {
         return bytes
     }
 
-    /// Calls `body` with a pointer to the bytes, which is valid even if there are none.
+    /// Calls `body` with a pointer to the bytes. The pointer is valid even if the array is empty.
     func read<Value, Failure: Error>(
         _ body: (UnsafePointer<UInt8>, Int) throws(Failure) -> Value
     ) throws(Failure) -> Value {

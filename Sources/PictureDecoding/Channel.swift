@@ -1,7 +1,7 @@
 import Glibc
 import PictureMessages
 
-/// Standard input and output, with which the process talks to the tools.
+/// Reads requests from standard input and writes answers to standard output.
 enum Channel {
     /// Reads exactly `count` bytes; nil at the end of the input.
     static func read(_ count: Int) -> [UInt8]? {
@@ -21,7 +21,7 @@ enum Channel {
         return isWhole ? bytes : nil
     }
 
-    /// Writes all bytes; false if nobody reads them any more.
+    /// Writes all bytes. It returns false if the other end is closed.
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) -> Bool {
         unsafe bytes.read { source, count in
             var written = 0

@@ -1,16 +1,17 @@
 import Glibc
 import PictureMessages
 
-/// The main function of `capbundle-decode`: answers requests on standard input until it ends.
+/// Runs `capbundle-decode`: it answers the requests on standard input until the input ends.
 package enum DecodeServer {
     private static let usage = """
-        capbundle-decode decodes pictures for capbundle, in a sandbox. It is started by capbundle and is not for use by hand.
+        capbundle-decode decodes pictures for capbundle, in a sandbox. Only capbundle starts it.
         usage: capbundle-decode [tiff] [heif] [archive] [--attempt open|connect|exec|fork|write-file|executable-memory]
-        tiff and heif load a library; archive unpacks the archive on standard input. --attempt tries a forbidden call after the sandbox has closed.
+        tiff and heif load the library for this format. archive unpacks the archive on standard input.
+        --attempt tries a forbidden system call in the sandbox.
 
         """
 
-    /// - Parameter arguments: The words of the command line after the name of the program.
+    /// - Parameter arguments: The command line without the name of the program.
     /// - Returns: The exit code: 0 when the input ended, 64 for a wrong command line, 70 if the sandbox or a library
     ///   is missing (the answer says which), 74 for input that is not a request.
     package static func run(_ arguments: [String]) -> Int32 {

@@ -2,7 +2,7 @@ import PictureMessages
 
 /// The decoders of this process.
 final class Decoders {
-    /// A library that was asked for and is not installed.
+    /// A library that the command line names and that is not installed.
     private(set) var missing: PictureLibrary?
     private(set) var needs = Sandbox.Needs()
     private let jpeg: JPEGDecoder
@@ -10,7 +10,7 @@ final class Decoders {
     private var heif: HEIFDecoder?
     private(set) var archive: ArchiveUnpacker?
 
-    /// Loads the libraries. Nil if memory runs out.
+    /// Loads the libraries; nil if memory runs out.
     init?(_ libraries: Set<PictureLibrary>) {
         guard let jpeg = JPEGDecoder() else { return nil }
         self.jpeg = jpeg
@@ -70,8 +70,9 @@ final class Decoders {
         return try heif.parts(bytes) { photo throws(DecodingRefusal) in try self.jpeg.encode(photo, quality: 95) }
     }
 
-    /// The command line did not name the library, which the tools always do.
-    private static let notLoaded = DecodingRefusal(.unsupported, "is of a kind for which this process was not started")
+    /// The refusal if the command line did not name the library. The tools always name it.
+    private static let notLoaded = DecodingRefusal(
+        .unsupported, "needs a library that this process was not started with")
 
     private func file(_ pixels: Pixels, _ quality: Int) throws(DecodingRefusal) -> AnswerPart {
         AnswerPart(.file, try jpeg.encode(pixels, quality: quality), width: pixels.width, height: pixels.height)

@@ -1,6 +1,6 @@
 import PictureMessages
 
-/// Why a picture was not decoded, with a sentence for people in lower case.
+/// Why a picture was not decoded. The text continues a sentence that begins with the name of the file.
 struct DecodingRefusal: Error {
     let kind: PicturePart.Refusal
     let text: String
@@ -35,7 +35,7 @@ struct AnswerPart {
 struct Samples {
     let width: Int
     let height: Int
-    /// The number of bytes of a sample; 4 means floats.
+    /// The number of bytes of each sample; 4 means floats.
     let each: Int
     let bytes: [UInt8]
 
@@ -52,7 +52,7 @@ struct Pixels {
 }
 
 extension String {
-    /// A text of a C library; empty for a null pointer.
+    /// Copies a text of a C library; empty for a null pointer.
     init(library text: UnsafePointer<CChar>?) {
         guard let text = unsafe text else {
             self = ""

@@ -1,10 +1,10 @@
 import CHeif
 import PictureMessages
 
-/// HEIF photos with a depth picture (portrait HEIC), by libheif.
+/// Decodes HEIF photos with a depth picture (portrait HEIC), with libheif.
 ///
-/// Pictures are given as they are coded: libheif does not turn, mirror or crop them. The depth picture lies as the
-/// coded photo does.
+/// Pictures are returned as they are coded: libheif does not turn, mirror or crop them. The depth picture has the
+/// orientation of the coded photo.
 final class HEIFDecoder {
     private var calls = capture_heif()
 
@@ -15,7 +15,7 @@ final class HEIFDecoder {
         _ = unsafe calls.`init`(nil)
     }
 
-    /// All parts of an answer; the photo is one of them only if `encode` is given.
+    /// Decodes a file to the parts of an answer. The photo is one of them only if `encode` is given.
     func parts(
         _ file: [UInt8], encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
     ) throws(DecodingRefusal) -> [AnswerPart] {
@@ -64,14 +64,15 @@ final class HEIFDecoder {
         return (width, height)
     }
 
-    /// The size after turning and cropping as the file says.
+    /// The size after the turning and cropping that the file asks for.
     private func turnedSize(_ image: OpaquePointer) -> (width: Int, height: Int)? {
         let width = Int(unsafe calls.image_handle_get_width(image))
         let height = Int(unsafe calls.image_handle_get_height(image))
         return PictureLimits.bytes(width: width, height: height, each: 1) == nil ? nil : (width, height)
     }
 
-    /// EXIF from its TIFF header on; before it are the header's offset and what the offset skips.
+    /// The EXIF, beginning with its TIFF header. In the file, the offset of this header comes first, then the bytes that
+    /// the offset skips.
     private func exif(_ image: OpaquePointer) throws(DecodingRefusal) -> [UInt8]? {
         guard let block = try unsafe metadata(image, isWanted: { type, _ in type == "Exif" }), block.count > 4 else {
             return nil
@@ -102,7 +103,7 @@ final class HEIFDecoder {
         return nil
     }
 
-    /// The ICC profile; empty if there is none.
+    /// The ICC profile; empty if the file has none.
     private func profile(_ image: OpaquePointer) -> [UInt8] {
         let size = unsafe calls.image_handle_get_raw_color_profile_size(image)
         guard (1...PictureLimits.metadataBytes).contains(size) else { return [] }
@@ -225,7 +226,7 @@ final class HEIFDecoder {
         let text = unsafe String(library: error.message)
         switch unsafe error.code {
         case heif_error_Unsupported_feature, heif_error_Unsupported_filetype:
-            throw DecodingRefusal(.unsupported, "is a HEIF file of a kind that libheif does not read: \(text)")
+            throw DecodingRefusal(.unsupported, "is a HEIF file of a kind that libheif cannot read: \(text)")
         case heif_error_Memory_allocation_error: throw .tooLarge
         default: throw DecodingRefusal(.malformed, "is a damaged HEIF file: \(text)")
         }

@@ -1,7 +1,7 @@
 import CTurboJPEG
 import PictureMessages
 
-/// JPEG by TurboJPEG, in one direction and the other.
+/// Decodes and encodes JPEG, with TurboJPEG.
 @safe
 final class JPEGDecoder {
     private let decompressor: tjhandle
@@ -19,29 +19,29 @@ final class JPEGDecoder {
         unsafe tjDestroy(compressor)
     }
 
-    /// Uses both directions once. libjpeg-turbo then asks what the processor can do; on some processors it reads
-    /// /proc/cpuinfo for that, so this must happen before the sandbox closes.
+    /// Encodes and decodes once. libjpeg-turbo then detects the features of the processor. For this it reads
+    /// /proc/cpuinfo on some processors, so it must happen before the sandbox closes.
     func warmUp() {
         let grey = Pixels(width: 16, height: 16, bytes: [UInt8](repeating: 128, count: 16 * 16 * 3))
         guard let file = try? encode(grey, quality: 90) else { return }
         _ = try? pixels(file, eighths: 8)
     }
 
-    /// The samples of a picture of one channel.
+    /// Decodes a picture with one channel.
     func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
         let header = try header(file)
         guard header.colours == TJCS_GRAY.rawValue else {
-            throw DecodingRefusal(.unsupported, "is a JPEG in colour, and one grey channel was expected")
+            throw DecodingRefusal(.unsupported, "is a JPEG in colour, expected one grey channel")
         }
         let bytes = try decode(file, header.width, header.height, TJPF_GRAY, each: 1, isStrict: true)
         return Samples(width: header.width, height: header.height, each: 1, bytes: bytes)
     }
 
-    /// 8-bit RGB, reduced to `eighths` eighths of its size: 1, 2, 4 or 8.
+    /// Decodes a picture to 8-bit RGB, reduced to `eighths` eighths of its size: 1, 2, 4 or 8.
     func pixels(_ file: [UInt8], eighths: Int) throws(DecodingRefusal) -> Pixels {
         let header = try header(file)
         guard ![TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(header.colours) else {
-            throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), and RGB or grey was expected")
+            throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), expected RGB or grey")
         }
         let (width, height) = ((header.width * eighths + 7) / 8, (header.height * eighths + 7) / 8)
         let bytes = try decode(file, width, height, TJPF_RGB, each: 3, isStrict: false)
@@ -53,7 +53,7 @@ final class JPEGDecoder {
         var file: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
         defer { unsafe tjFree(file) }
-        // At a high quality, full colour resolution is expected.
+        // A high quality gets the full colour resolution.
         let subsampling = quality >= 90 ? TJSAMP_444 : TJSAMP_420
         let code = unsafe pixels.bytes.read { source, _ in
             unsafe tjCompress2(

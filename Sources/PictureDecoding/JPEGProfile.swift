@@ -1,9 +1,9 @@
-/// Puts an ICC profile into a JPEG, without which the colours of a photo from a phone would be wrong.
+/// Inserts an ICC profile into a JPEG. Without it, the colours of a photo from a phone would be wrong.
 enum JPEGProfile {
-    /// The number of profile bytes that fit in a segment, whose length has two bytes.
+    /// The number of profile bytes that fit in a segment, whose length field has two bytes.
     private static let pieceLimit = 65519
 
-    /// The file with the profile in APP2 segments behind its first marker (ICC.1:2022, annex B.4).
+    /// Returns the file with the profile in APP2 segments after the first marker (ICC.1:2022, annex B.4).
     static func insert(_ profile: [UInt8], into jpeg: [UInt8]) -> [UInt8] {
         let pieces = (profile.count + pieceLimit - 1) / pieceLimit
         guard (1...255).contains(pieces), jpeg.starts(with: [0xff, 0xd8]) else { return jpeg }

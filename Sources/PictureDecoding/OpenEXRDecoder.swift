@@ -1,7 +1,7 @@
 import COpenEXR
 import PictureMessages
 
-/// OpenEXR with one channel, by OpenEXRCore. Half floats become floats, which is exact.
+/// Decodes OpenEXR with one channel, with OpenEXRCore. Half floats become floats without loss.
 enum OpenEXRDecoder {
     static func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
@@ -10,7 +10,7 @@ enum OpenEXRDecoder {
             guard unsafe capture_exr_open(&context, &source, Int32(PictureLimits.side)) == 0 else {
                 unsafe exr_finish(&context)
                 throw DecodingRefusal(
-                    .malformed, "is a damaged OpenEXR file, or larger than a side of \(PictureLimits.side)")
+                    .malformed, "is a damaged OpenEXR file, or has a side of more than \(PictureLimits.side) pixels")
             }
             defer { unsafe exr_finish(&context) }
             return try unsafe Reading(context: context).samples()
@@ -33,7 +33,7 @@ private struct Reading {
         var parts: Int32 = 0
         try check(unsafe exr_get_count(context, &parts))
         guard parts == 1 else {
-            throw DecodingRefusal(.unsupported, "is an OpenEXR file of \(parts) parts, and one was expected")
+            throw DecodingRefusal(.unsupported, "is an OpenEXR file of \(parts) parts, expected one")
         }
         try checkChannel()
         var window = exr_attr_box2i_t()
@@ -48,13 +48,14 @@ private struct Reading {
             switch storage {
             case EXR_STORAGE_SCANLINE: try readLines(into: grid)
             case EXR_STORAGE_TILED: try readTiles(into: grid)
-            default: throw DecodingRefusal(.unsupported, "is a deep OpenEXR file, and one value a pixel was expected")
+            default: throw DecodingRefusal(.unsupported, "is a deep OpenEXR file, expected one value for each pixel")
             }
         }
         return Samples(width: width, height: height, each: 4, bytes: bytes)
     }
 
-    /// Refuses files that have not one channel of floats. The name of the channel tells nothing reliable.
+    /// Refuses files that do not have exactly one channel of floats. The name of the channel is not checked, because apps
+    /// use different names.
     private func checkChannel() throws(DecodingRefusal) {
         var list: UnsafePointer<exr_attr_chlist_t>?
         try check(unsafe exr_get_channels(context, 0, &list))
@@ -66,11 +67,11 @@ private struct Reading {
             let names = unsafe channels.prefix(16).map { unsafe String(library: $0.name.str) }
             throw DecodingRefusal(
                 .unsupported,
-                "is an OpenEXR file of \(channels.count) channels (\(names.joined(separator: ", "))), and one was expected"
+                "is an OpenEXR file of \(channels.count) channels (\(names.joined(separator: ", "))), expected one"
             )
         }
         guard unsafe channel.pixel_type != EXR_PIXEL_UINT else {
-            throw DecodingRefusal(.unsupported, "is an OpenEXR file of whole numbers, and half or float was expected")
+            throw DecodingRefusal(.unsupported, "is an OpenEXR file of integers, expected half or float")
         }
         guard unsafe channel.x_sampling == 1, unsafe channel.y_sampling == 1 else {
             throw DecodingRefusal(.unsupported, "is an OpenEXR file whose channel has fewer samples than pixels")
@@ -113,7 +114,7 @@ private struct Reading {
         }
     }
 
-    /// Decodes a chunk to floats at `place`; nil means that it would lie outside of the picture.
+    /// Decodes a chunk to floats at `place`. `place` is nil if the chunk would lie outside the picture.
     private func run(
         _ pipeline: inout exr_decode_pipeline_t, _ chunk: inout exr_chunk_info_t,
         _ place: UnsafeMutablePointer<UInt8>?, _ grid: Grid, isFirst: Bool
@@ -136,7 +137,7 @@ private struct Reading {
     }
 }
 
-/// Where the floats of a picture go.
+/// The buffer for the floats of a picture.
 @safe
 private struct Grid {
     let target: UnsafeMutablePointer<UInt8>
@@ -146,7 +147,7 @@ private struct Grid {
     let left: Int
     let top: Int
 
-    /// The place of a block's first float; nil if the block is not inside the picture.
+    /// The address of a block's first float; nil if the block is not inside the picture.
     func place(x: Int, y: Int, width blockWidth: Int, height blockHeight: Int) -> UnsafeMutablePointer<UInt8>? {
         guard x >= 0, y >= 0, blockWidth > 0, blockHeight > 0, x + blockWidth <= width, y + blockHeight <= height else {
             return nil

@@ -1,6 +1,8 @@
 /// Turns pixels as EXIF's orientation says.
 extension Pixels {
-    /// The picture upright, if the orientation of its stored rows is `orientation`, 1 to 8.
+    /// The upright picture.
+    ///
+    /// - Parameter orientation: The EXIF orientation of the stored rows, 1 to 8.
     func upright(_ orientation: Int) -> Pixels {
         guard orientation > 1 else { return self }
         // Orientations 5 to 8 swap rows and columns.

@@ -1,9 +1,9 @@
 import CSpng
 import PictureMessages
 
-/// PNG by libspng.
+/// Decodes and encodes PNG, with libspng.
 enum PNGDecoder {
-    /// The samples of a grey picture of 8 or 16 bits.
+    /// Decodes a grey picture of 8 or 16 bits.
     static func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             let context = try unsafe Context(bytes, count)
@@ -11,7 +11,7 @@ enum PNGDecoder {
             guard header.color_type == UInt8(SPNG_COLOR_TYPE_GRAYSCALE.rawValue), header.bit_depth >= 8 else {
                 throw DecodingRefusal(
                     .unsupported,
-                    "is a PNG of \(kind(header)), and one grey channel of 8 or 16 bits was expected")
+                    "is a PNG of \(kind(header)), expected one grey channel of 8 or 16 bits")
             }
             let each = header.bit_depth == 16 ? 2 : 1
             return Samples(
@@ -77,7 +77,7 @@ private final class Context {
         guard let context = unsafe spng_ctx_new(0) else { throw .tooLarge }
         var header = spng_ihdr()
         do throws(DecodingRefusal) {
-            // Sides above the limits are our own refusal, so libspng's limit is its largest.
+            // Our own code refuses sides above the limits, so libspng's limit is the largest possible.
             unsafe spng_set_chunk_limits(context, 1 << 20, 1 << 22)
             try Context.check(unsafe spng_set_png_buffer(context, bytes, count))
             try Context.check(unsafe spng_get_ihdr(context, &header))
@@ -98,12 +98,12 @@ private final class Context {
         var expected = 0
         try Self.check(unsafe spng_decoded_image_size(context, Int32(format.rawValue), &expected))
         guard expected == count else {
-            throw DecodingRefusal(.malformed, "is a PNG whose size is not that of its rows")
+            throw DecodingRefusal(.malformed, "is a PNG whose rows do not match its size")
         }
         let pixels = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
             try Self.check(unsafe spng_decode_image(context, target, count, Int32(format.rawValue), 0))
         }
-        // The chunks behind the picture, up to the end mark, show that the file is whole.
+        // The chunks after the picture, up to the end mark, show that the file is complete.
         try Self.check(unsafe spng_decode_chunks(context))
         return pixels
     }

@@ -1,22 +1,22 @@
 import CSandbox
 import Glibc
 
-/// What this process may do while it decodes: read descriptor 0, write descriptor 1, use memory.
+/// Limits what this process can do while it decodes: it can read descriptor 0, write descriptor 1 and use memory.
 enum Sandbox {
     /// 2 GiB of addresses: the file, the decoded picture, the coefficients of a progressive JPEG, and the libraries.
     private static let memoryLimit: UInt = 2 << 30
-    /// The tools end a process long before (`PictureDecoder`); this limit holds when they were killed.
+    /// `PictureDecoder` ends a process long before. This limit is for a process whose tool was killed.
     private static let processorSeconds: UInt = 600
 
-    /// Allows what only some libraries need.
+    /// The additional system calls that only some libraries need.
     struct Needs {
         var threads = false
         var seeks = false
     }
 
-    /// Sets the limits and the filter of system calls, for good.
+    /// Sets the limits and the filter of system calls. They cannot be removed later.
     ///
-    /// - Returns: A text about what the kernel refused; nil if the sandbox is closed.
+    /// - Returns: A text with the call that the kernel refused; nil if the sandbox is closed.
     static func close(_ needs: Needs) -> String? {
         guard capture_give_up_privileges() == 0 else { return "no_new_privs: \(systemText(errno))" }
         guard capture_limit_memory(memoryLimit) == 0, capture_limit_processor_time(processorSeconds) == 0,
@@ -28,13 +28,13 @@ enum Sandbox {
 
     private static func systemText(_ code: Int32) -> String { unsafe String(library: strerror(code)) }
 
-    /// The calls that the sandbox forbids, for its test.
+    /// The forbidden actions that the test of the sandbox tries.
     enum Attempt: String {
         case open, connect, exec, fork
         case writeFile = "write-file"
         case executableMemory = "executable-memory"
 
-        /// Tries the call. It does not return if the sandbox holds.
+        /// Tries the action. If the sandbox works, this call does not return.
         func run() {
             switch self {
             case .open: unsafe _ = Glibc.open("/etc/passwd", O_RDONLY)

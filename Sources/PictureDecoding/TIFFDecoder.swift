@@ -1,7 +1,7 @@
 import CTiff
 import PictureMessages
 
-/// TIFF with one channel, by libtiff.
+/// Decodes TIFF with one channel, with libtiff.
 final class TIFFDecoder {
     private var calls = capture_tiff()
 
@@ -10,7 +10,7 @@ final class TIFFDecoder {
         guard unsafe capture_tiff_load(&calls, PictureLibrary.tiff.fileName) == 1 else { return nil }
     }
 
-    /// The samples of the only picture: unsigned integers of 8 or 16 bits, or floats of 32 bits.
+    /// Decodes the only picture of the file: unsigned integers of 8 or 16 bits, or floats of 32 bits.
     func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             var source = unsafe capture_tiff_bytes()
@@ -51,17 +51,17 @@ final class TIFFDecoder {
                 : unsafe readStrips(file, into: target, width, height, each)
             guard isWhole else { throw unsafe Self.damage(source) }
         }
-        // A part that could be read in spite of an error is not used either.
+        // If libtiff reported an error, the parts that it could read are not used either.
         guard unsafe source.pointee.message.0 == 0 else { throw unsafe Self.damage(source) }
         return Samples(width: width, height: height, each: each, bytes: bytes)
     }
 
-    /// Refuses pictures of a kind that is not read here.
+    /// Returns the number of bytes of a sample, and refuses kinds of pictures that are not supported.
     private func bytesOfSample(_ file: OpaquePointer) throws(DecodingRefusal) -> Int {
         let tag = { (tag: Int32) in Int(unsafe capture_tiff_short(&self.calls, file, UInt32(tag))) }
         let channels = tag(TIFFTAG_SAMPLESPERPIXEL)
         guard channels == 1 else {
-            throw DecodingRefusal(.unsupported, "is a TIFF of \(channels) channels, and one was expected")
+            throw DecodingRefusal(.unsupported, "is a TIFF of \(channels) channels, expected one")
         }
         let (bits, format) = (tag(TIFFTAG_BITSPERSAMPLE), tag(TIFFTAG_SAMPLEFORMAT))
         switch (bits, format) {
@@ -71,27 +71,27 @@ final class TIFFDecoder {
             throw DecodingRefusal(
                 .unsupported,
                 "is a TIFF of \(bits)-bit \(names[format] ?? "samples of format \(format)"), "
-                    + "and unsigned integers of 8 or 16 bits or floats of 32 bits were expected")
+                    + "expected unsigned integers of 8 or 16 bits or floats of 32 bits")
         }
         let compression = tag(TIFFTAG_COMPRESSION)
         guard [1, 5, 8, 32773, 32946].contains(compression) else {
             throw DecodingRefusal(
                 .unsupported,
-                "is a TIFF with compression \(compression), and none, LZW, deflate or PackBits was expected")
+                "is a TIFF with compression \(compression), expected none, LZW, deflate or PackBits")
         }
         let photometric = tag(TIFFTAG_PHOTOMETRIC)
         guard photometric == PHOTOMETRIC_MINISBLACK else {
             throw DecodingRefusal(
                 .unsupported,
-                "is a TIFF with photometric interpretation \(photometric), and 1 (black is zero) was expected")
+                "is a TIFF with photometric interpretation \(photometric), expected 1 (black is zero)")
         }
         let orientation = tag(TIFFTAG_ORIENTATION)
         guard orientation == ORIENTATION_TOPLEFT else {
             throw DecodingRefusal(
-                .unsupported, "is a TIFF with orientation \(orientation), and 1 (top row first) was expected")
+                .unsupported, "is a TIFF with orientation \(orientation), expected 1 (top row first)")
         }
         guard unsafe calls.LastDirectory(file) != 0 else {
-            throw DecodingRefusal(.unsupported, "is a TIFF with several pictures, and one was expected")
+            throw DecodingRefusal(.unsupported, "is a TIFF with several pictures, expected one")
         }
         return bits / 8
     }

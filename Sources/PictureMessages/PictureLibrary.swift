@@ -1,9 +1,9 @@
-/// A library that `capbundle-decode` loads only if its command line names it, since it costs time at each start. The
-/// sandbox forbids opening files, so nothing is loaded later.
+/// A library that `capbundle-decode` loads only if its command line names it, because loading takes time. The sandbox
+/// forbids opening files, so a library cannot be loaded later.
 package enum PictureLibrary: String, Sendable, CaseIterable {
     case tiff, heif, archive
 
-    /// The shared library, by the name in which its ABI is part.
+    /// The file name of the shared library, which includes the version of its ABI.
     package var fileName: String {
         switch self {
         case .tiff: "libtiff.so.6"
@@ -12,7 +12,7 @@ package enum PictureLibrary: String, Sendable, CaseIterable {
         }
     }
 
-    /// The Debian package that has it.
+    /// The Debian package that contains the library.
     package var debianPackage: String {
         switch self {
         case .tiff: "libtiff6"

@@ -1,35 +1,37 @@
-/// The head of a part of an answer of `capbundle-decode`; `byteCount` bytes follow it.
+/// The head of a part of an answer of `capbundle-decode`. The contents of the part, `byteCount` bytes, follow it.
 ///
-/// With the word `archive`, the process reads an archive on standard input instead of requests, and its only answer is
-/// the archive's members in their order. An answer is a list of parts that ends with `end` or `failure`. A new process first sends a part `ready`, or
-/// `failure` and nothing more. A head has 24 bytes, with numbers in little-endian order: `CBA1`; kind and detail, one
-/// byte each; two zeros; width and height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
+/// A new process first sends a part `ready`, or `failure` and nothing more. An answer is a list of parts that ends with
+/// `end` or `failure`. With the argument `archive`, the process reads an archive instead of requests from standard
+/// input, and its only answer has the members of the archive in their order.
+///
+/// A head has 24 bytes, with numbers in little-endian order: `CBA1`; kind and detail, one byte each; two zeros; width
+/// and height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
 package struct PicturePart: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
         /// The process is in its sandbox; `detail` is the version of these messages.
         case ready = 1
-        /// Samples in the byte order of the machine, row-major; `detail` is their number of bytes (4: floats).
+        /// Samples in the byte order of the machine, row-major; `detail` is the number of bytes of each (4: floats).
         case samples
         /// 8-bit RGB, row-major.
         case pixels
-        /// A whole JPEG or PNG file; the sizes are those of its picture.
+        /// A complete JPEG or PNG file; width and height are those of its picture.
         case file
         case exif
         case xmp
         /// The XMP of the depth picture of a HEIF file.
         case depthXMP
-        /// The sizes of the depth picture of a HEIF file, and three numbers in its bytes: see `HEIFDepthFacts`.
+        /// Width and height of the depth picture of a HEIF file; the bytes are those of `HEIFDepthFacts`.
         case depthFacts
-        /// The sizes of the photo of a HEIF file, as it is coded.
+        /// Width and height of the photo of a HEIF file, as it is coded.
         case coded
-        /// The sizes of the photo of a HEIF file, after turning and cropping as the file says.
+        /// Width and height of the photo of a HEIF file, after the turning and cropping that the file asks for.
         case shown
-        /// The text says what was wrong; `detail` is a `Refusal`.
+        /// The reason why there is no answer, as text; `detail` is a `Refusal`.
         case failure
         case end
         /// A regular file of an archive begins; the bytes are its name.
         case archiveFile
-        /// Another member of an archive that is not a folder; the bytes are its name.
+        /// A member of an archive that is neither a regular file nor a folder; the bytes are its name.
         case archiveOther
         /// The next bytes of the archive's file.
         case archiveBytes
@@ -37,7 +39,7 @@ package struct PicturePart: Hashable, Sendable {
 
     package enum Refusal: UInt8, Sendable {
         case malformed = 1, unsupported, tooLarge
-        /// The text is the name of the library, a space, and the Debian package that has it.
+        /// A library is not installed. The text is its name, a space, and the Debian package that contains it.
         case missing
         /// The kernel refused the sandbox, so nothing was decoded.
         case noSandbox
@@ -69,7 +71,7 @@ package struct PicturePart: Hashable, Sendable {
         return bytes
     }
 
-    /// Reads a head; nil if it is not one, or names more bytes than a part of its kind may have.
+    /// Parses a head; nil if the bytes are not a head, or it announces more bytes than a part of its kind may have.
     package init?(head: [UInt8]) {
         guard head.count == Self.headCount, head.starts(with: Self.mark), head[6] == 0, head[7] == 0, head[23] == 0,
             let kind = Kind(rawValue: head[4])
@@ -97,9 +99,9 @@ package struct PicturePart: Hashable, Sendable {
     }
 }
 
-/// What a HEIF file says about its depth picture (the SEI message "depth representation information" of HEVC).
+/// What a HEIF file says about its depth picture, in HEVC's SEI message "depth representation information".
 package struct HEIFDepthFacts: Hashable, Sendable {
-    /// How a code stands for a depth.
+    /// The meaning of a code.
     package enum Representation: UInt8, Sendable {
         case unknown, uniformInverseZ, uniformDisparity, uniformZ, nonuniformDisparity
     }
@@ -112,7 +114,8 @@ package struct HEIFDepthFacts: Hashable, Sendable {
 
     package init() {}
 
-    /// The representation, and for each number a byte that is 1 if the file has it and its bits.
+    /// The encoding for a part: the representation, then for each number a byte that is 1 if the file has the number, and
+    /// the bits of the number.
     package var bytes: [UInt8] {
         var bytes = [representation.rawValue]
         for number in [minimum, maximum] {

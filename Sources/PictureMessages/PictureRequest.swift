@@ -1,4 +1,4 @@
-/// What the tools ask of `capbundle-decode`, one request a picture: a head of 24 bytes, then the bytes of the picture.
+/// A request of the tools to `capbundle-decode` for one picture: a head of 24 bytes, then the bytes of the picture.
 ///
 /// The head, with numbers in little-endian order: `CBQ1`; task, detail and quality, one byte each; a zero; width and
 /// height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
@@ -7,17 +7,17 @@ package struct PictureRequest: Hashable, Sendable {
     package enum PixelFormat: UInt8, Sendable, CaseIterable { case jpeg = 1, png }
 
     package enum Task: Hashable, Sendable {
-        /// A picture with one channel to its samples.
+        /// Decode a picture with one channel to samples.
         case samples(SampleFormat)
-        /// A picture to 8-bit RGB; a JPEG may be reduced to 1, 2 or 4 eighths of its size.
+        /// Decode a picture to 8-bit RGB. A JPEG can be reduced to 1, 2 or 4 eighths of its size.
         case pixels(PixelFormat, eighths: Int)
-        /// A JPEG to a JPEG of an eighth of its size, upright by an EXIF orientation of 1 to 8.
+        /// Reduce a JPEG to an upright JPEG of an eighth of its size. The EXIF orientation is 1 to 8.
         case thumbnail(orientation: Int, quality: Int)
-        /// 8-bit RGB to a PNG.
+        /// Encode 8-bit RGB as PNG.
         case png(width: Int, height: Int)
-        /// 8-bit RGB to a JPEG.
+        /// Encode 8-bit RGB as JPEG.
         case jpeg(width: Int, height: Int, quality: Int)
-        /// A HEIF file to its metadata and depth, and to a JPEG if `withPhoto` is true.
+        /// Decode the metadata and the depth picture of a HEIF file, and its photo to a JPEG if `withPhoto` is true.
         case heif(withPhoto: Bool)
     }
 
@@ -51,7 +51,7 @@ package struct PictureRequest: Hashable, Sendable {
         return bytes
     }
 
-    /// Reads a head; nil if it is not one, or names a size above the limits.
+    /// Parses a head; nil if the bytes are not a head, or a size in it is above the limits.
     package init?(head: [UInt8]) {
         guard head.count == Self.headCount, head.starts(with: Self.mark), head[7] == 0, head[23] == 0 else {
             return nil

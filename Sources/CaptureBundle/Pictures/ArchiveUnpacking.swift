@@ -2,7 +2,7 @@ package import CaptureNative
 import PictureMessages
 package import SystemPackage
 
-/// What an archive holds, in its order.
+/// A piece of the contents of an archive. Pieces arrive in the order of the archive.
 package enum ArchiveEvent: Sendable {
     /// A regular file begins. The name is relative, has no `.` or `..`, and occurs once in the archive.
     case file(name: [UInt8])
@@ -10,12 +10,12 @@ package enum ArchiveEvent: Sendable {
     case bytes([UInt8])
 }
 
-/// What an archive may hold at most.
+/// The limits on the contents of an archive.
 package struct ArchiveLimits: Sendable {
     package var entries = 100_000
     /// The number of bytes of all files together.
     package var bytes = 64 << 30
-    /// The bytes of all files may be `ratio` times the bytes of the archive, and `freeBytes` more.
+    /// All files together may have at most `ratio` times the bytes of the archive, plus `freeBytes`.
     package var ratio = 1000
     package var freeBytes = 64 << 20
 
@@ -30,14 +30,15 @@ package struct ArchiveLimits: Sendable {
 extension PictureDecoder {
     /// Unpacks an archive (zip, tar, tar.gz, tar.zst) in a process of its own.
     ///
-    /// Nothing is checked before it is passed on, so the caller must undo what it did if this throws.
+    /// Files are passed on before the whole archive was checked. If this function throws, the caller has to discard what
+    /// it received.
     ///
     /// - Parameters:
-    ///   - file: The archive, a regular file. Its position moves.
+    ///   - file: The archive, a regular file. Reading changes its file position.
     ///   - path: The name of the archive for messages.
     ///   - body: Receives each file and its bytes.
     /// - Throws: `BundleError` for an archive that is damaged, cut off or above the limits, or that has a link, another
-    ///   special file, or a name that leads elsewhere or occurs twice; what `body` throws.
+    ///   special file, a name that leads out of the archive, or the same name twice; any error of `body`.
     package func unpack(
         _ file: FileHandle, named path: FilePath, limits: ArchiveLimits = ArchiveLimits(),
         _ body: (ArchiveEvent) throws(BundleError) -> Void
@@ -88,14 +89,14 @@ private struct ArchiveCheck {
             guard bytes <= byteLimit else {
                 throw PictureFailure(
                     .tooLarge,
-                    "is an archive of more than \(byteLimit) bytes unpacked, more than an archive of its size may have")
+                    "is an archive with more than \(byteLimit) bytes of content, the limit for an archive of its size")
             }
             return .bytes(content)
         case .archiveOther:
             throw PictureFailure(
                 .unsupported,
-                "is an archive with a link or special file (\(Self.shown(content))), and only files were expected",
-                hints: ["unpack it, look at it, and name the folder"])
+                "is an archive with a link or special file (\(Self.shown(content))), expected only files",
+                hints: ["unpack it, check its files, and pack the folder"])
         default: throw .misunderstood
         }
     }
@@ -108,7 +109,7 @@ private struct ArchiveCheck {
         guard !name.contains(0), parts.allSatisfy({ !bad.contains($0) && $0.count <= FilePath.nameLimit }) else {
             throw PictureFailure(
                 .malformed,
-                "is an archive with the name \(Self.shown(name)), and a path inside the archive was expected")
+                "is an archive with the name \(Self.shown(name)), expected a path inside the archive")
         }
         guard names.insert(Array(parts.joined(separator: [UInt8(ascii: "/")]))).inserted else {
             throw PictureFailure(.malformed, "is an archive with the name \(Self.shown(name)) twice")

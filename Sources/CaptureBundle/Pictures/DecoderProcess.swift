@@ -25,6 +25,8 @@ final class DecoderProcess: Sendable {
     /// The maximum number of parts of an answer.
     private static let partLimit = 16
 
+    /// Starts a process.
+    ///
     /// - Parameter input: The archive that the process unpacks; nil for a process that answers requests.
     init(
         _ program: FilePath, _ library: PictureLibrary?, input: FileHandle? = nil
@@ -36,7 +38,7 @@ final class DecoderProcess: Sendable {
             throw PictureFailure(
                 .noDecoder, "cannot be decoded: \(program.string) cannot be started: \(error.text)",
                 hints: [
-                    "install \(DecoderProgram.name), or name it in the environment variable \(DecoderProgram.variable)"
+                    "install \(DecoderProgram.name), or set the environment variable \(DecoderProgram.variable) to its path"
                 ])
         }
     }
@@ -86,7 +88,7 @@ final class DecoderProcess: Sendable {
         do {
             try greet(MonotonicClock.seconds + timeLimit)
             while true {
-                // The time that `body` takes does not count.
+                // The limit does not include the time that `body` takes.
                 let deadline = MonotonicClock.seconds + timeLimit
                 let head = try readHead(deadline)
                 if head.kind == .end { return }
@@ -100,7 +102,7 @@ final class DecoderProcess: Sendable {
         }
     }
 
-    /// An answer that breaks the protocol.
+    /// The error for an answer that breaks the protocol.
     private struct Broken: Error {}
 
     /// Reads what a new process sends first.
@@ -109,7 +111,7 @@ final class DecoderProcess: Sendable {
         if head.kind == .failure { throw try refusal(head, deadline) }
         guard head.kind == .ready, head.detail == PicturePart.version else {
             throw PictureFailure(
-                .noDecoder, "cannot be decoded: \(DecoderProgram.name) is of another version than this program",
+                .noDecoder, "cannot be decoded: \(DecoderProgram.name) and this program have different versions",
                 hints: ["install both from the same release"])
         }
         state.withLock { $0.isReady = true }
@@ -126,7 +128,7 @@ final class DecoderProcess: Sendable {
         guard head.kind == .samples else {
             return .bytes(head, try process.receive(head.byteCount, deadline: deadline))
         }
-        // The counts were checked with the head.
+        // The initializer of the head has checked the sizes.
         let count = head.width * head.height
         let values: SampleGrid.Values
         switch head.detail {
@@ -140,7 +142,7 @@ final class DecoderProcess: Sendable {
         return .samples(grid)
     }
 
-    /// The failure that the process sends; it can answer further requests.
+    /// Receives the reason for a failure. The process can answer further requests after it.
     private func refusal(_ head: PicturePart, _ deadline: Double) throws -> PictureFailure {
         let text = String(decoding: try process.receive(head.byteCount, deadline: deadline), as: UTF8.self)
         guard let kind = PicturePart.Refusal(rawValue: head.detail) else { throw Broken() }
@@ -148,16 +150,18 @@ final class DecoderProcess: Sendable {
         return PictureFailure(refusal: kind, text)
     }
 
-    /// The failure of a process that sent no whole answer. It is killed.
+    /// Kills a process that did not send a complete answer, and returns the failure.
     private func ended(_ error: NativeError?, _ seconds: Double) -> PictureFailure {
         let signal = process.end()
         guard let error else {
-            return PictureFailure(.died, "cannot be decoded: the answer of \(DecoderProgram.name) was not understood")
+            return PictureFailure(.died, "cannot be decoded: \(DecoderProgram.name) sent an invalid answer")
         }
         if error.isLate {
-            return PictureFailure(.late, "was not decoded within \(Int(seconds.rounded(.up))) seconds, and given up")
+            return PictureFailure(
+                .late, "cannot be decoded: \(DecoderProgram.name) took more than \(Int(seconds.rounded(.up))) seconds")
         }
-        let how = signal.map { " by signal \($0)" } ?? ""
-        return PictureFailure(.died, "cannot be decoded: \(DecoderProgram.name) was ended\(how) while it worked on it")
+        let how = signal.map { " (signal \($0))" } ?? ""
+        return PictureFailure(
+            .died, "cannot be decoded: \(DecoderProgram.name) ended\(how) before it had decoded the file")
     }
 }

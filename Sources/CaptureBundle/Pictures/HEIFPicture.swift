@@ -1,9 +1,9 @@
 import PictureMessages
 
-/// What a HEIF photo (HEIC) of a phone holds.
+/// The contents of a HEIF photo (HEIC) from a phone.
 ///
-/// Photo and depth are as they are coded, before the file's own turning, mirroring and cropping; EXIF's orientation
-/// turns both.
+/// Photo and depth are as they are coded, before the turning, mirroring and cropping that the file asks for. EXIF's
+/// orientation turns both.
 package struct HEIFPicture: Sendable {
     /// A width and a height in pixels.
     package struct Size: Hashable, Sendable {
@@ -11,15 +11,16 @@ package struct HEIFPicture: Sendable {
         package let height: Int
     }
 
-    /// How the codes of the depth picture stand for depth, as the file itself says.
+    /// The meaning of the codes of the depth picture, according to the file.
     package enum Representation: Sendable { case unknown, inverseZ, disparity, z, nonuniformDisparity }
 
     /// The size of the coded photo.
     package let codedSize: Size
-    /// The size after turning and cropping as the file says. Where it differs from `codedSize`, a viewer of the HEIF
-    /// file shows another picture than `photo` without EXIF's orientation.
+    /// The size after the turning and cropping that the file asks for. If it differs from `codedSize`, a viewer shows the
+    /// HEIF file turned or cropped, but shows `photo` without EXIF's orientation as it is coded.
     package let shownSize: Size
-    /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if it was not asked for.
+    /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if the caller did not ask for
+    /// it.
     package private(set) var photo: [UInt8]?
     /// EXIF, beginning with the TIFF header.
     package private(set) var exif: [UInt8]?
@@ -34,7 +35,7 @@ package struct HEIFPicture: Sendable {
 }
 
 extension PictureDecoder {
-    /// Reads a HEIF file; `withPhoto` also decodes its photo, which takes most of the time.
+    /// Decodes a HEIF file. Decoding the photo takes most of the time, and is done only if `withPhoto` is true.
     package func heif(_ file: [UInt8], withPhoto: Bool) throws(PictureFailure) -> HEIFPicture {
         guard let picture = HEIFPicture(try ask(.heif(withPhoto: withPhoto), file, library: .heif)) else {
             throw .misunderstood

@@ -22,7 +22,7 @@ extension PictureDecoder {
         fileprivate var asked: PictureRequest.PixelFormat { self == .jpeg ? .jpeg : .png }
     }
 
-    /// The samples of a picture with one channel, as its file has them.
+    /// Decodes a picture with one channel. The samples keep the values of the file.
     ///
     /// PNG: grey of 8 or 16 bits. TIFF: unsigned 8 or 16 bits or 32-bit floats, of one channel. OpenEXR: one channel,
     /// half or float. JPEG: grey. Other pictures of these formats are `unsupported`.
@@ -32,10 +32,10 @@ extension PictureDecoder {
         return grid
     }
 
-    /// The pixels of a JPEG or PNG. Transparency is ignored, and 16 bits become 8.
+    /// Decodes a JPEG or PNG to pixels. Transparency is ignored, and 16 bits become 8.
     ///
-    /// - Parameter eighths: 1, 2, 4 or 8: the size of the result in eighths of the picture's, rounded up. Only JPEG
-    ///   can be reduced.
+    /// - Parameter eighths: The size of the result in eighths of the picture's size, rounded up: 1, 2, 4 or 8. For PNG it
+    ///   must be 8.
     package func pixels(
         _ file: [UInt8], _ format: PixelFormat, eighths: Int = 8
     ) throws(PictureFailure) -> PixelImage {
@@ -45,7 +45,7 @@ extension PictureDecoder {
         return image
     }
 
-    /// A JPEG of an eighth of the size, upright and without metadata.
+    /// Makes an upright JPEG of an eighth of the size, without metadata.
     ///
     /// - Parameters:
     ///   - orientation: The photo's EXIF orientation, 1 to 8; other values count as 1.
@@ -55,13 +55,13 @@ extension PictureDecoder {
         return try file(.thumbnail(orientation: turn, quality: min(max(quality, 1), 100)), jpeg)
     }
 
-    /// The picture as a PNG file.
+    /// Encodes a picture as a PNG file.
     package func png(_ image: PixelImage) throws(PictureFailure) -> [UInt8] {
         try check(image)
         return try file(.png(width: image.width, height: image.height), image.rgb)
     }
 
-    /// The picture as a JPEG file without metadata.
+    /// Encodes a picture as a JPEG file without metadata.
     package func jpeg(_ image: PixelImage, quality: Int) throws(PictureFailure) -> [UInt8] {
         try check(image)
         let task = PictureRequest.Task.jpeg(
@@ -84,7 +84,7 @@ extension PictureDecoder {
 }
 
 extension PictureFailure {
-    /// An answer with other parts than the request asks for.
+    /// The failure for an answer whose parts do not match the request.
     static let misunderstood = PictureFailure(
-        .died, "cannot be decoded: the answer of \(DecoderProgram.name) was not understood")
+        .died, "cannot be decoded: \(DecoderProgram.name) sent an invalid answer")
 }

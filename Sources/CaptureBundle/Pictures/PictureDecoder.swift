@@ -2,25 +2,26 @@ import PictureMessages
 import Synchronization
 public import SystemPackage
 
-/// Decodes pictures from outside in `capbundle-decode`, a program in a sandbox that sees neither keys nor paths.
+/// Decodes foreign pictures in `capbundle-decode`, a program in a sandbox without access to keys or paths.
 ///
-/// A process serves many pictures. Several threads may use one decoder at the same time: each takes an idle process,
+/// A process decodes many pictures. Several threads may use one decoder at the same time: each takes an idle process,
 /// or starts one.
 ///
-/// Nothing that a process answers is trusted beyond being a picture: sizes and counts are checked before memory is
-/// taken, and a process that breaks the protocol, dies or takes too long is replaced.
+/// Answers are not trusted: sizes and counts are checked before memory is allocated, and a process that breaks the
+/// protocol, dies or takes too long is replaced.
 public final class PictureDecoder: Sendable {
     /// The seconds that a process may take for one picture.
     package static let timeLimit = 60.0
-    /// A process is replaced after this many seconds of work, far below its own limit of processor time.
+    /// The seconds of work after which a process is replaced, far below the process's own limit of processor time.
     private static let secondsOfWork = 100.0
 
     private let given: FilePath?
     private let timeLimit: Double
     private let idle = Mutex<[DecoderProcess]>([])
 
-    /// - Parameter executable: The path of `capbundle-decode`; nil looks beside the running program and then in
-    ///   `../libexec/capbundle` of its folder. The environment variable `CAPBUNDLE_DECODE` takes precedence.
+    /// - Parameter executable: The path of `capbundle-decode`. If it is nil, the decoder is searched in the folder of the
+    ///   running program, then in `../libexec/capbundle` relative to that folder. The environment variable
+    ///   `CAPBUNDLE_DECODE` takes precedence.
     public convenience init(executable: FilePath? = nil) {
         self.init(executable: executable, timeLimit: Self.timeLimit)
     }
@@ -30,13 +31,12 @@ public final class PictureDecoder: Sendable {
         self.timeLimit = timeLimit
     }
 
-    /// The numbers of the idle processes, for tests.
+    /// The process ids of the idle processes, for tests.
     package var idleProcesses: [Int32] { idle.withLock { $0.compactMap(\.number) } }
 
-    /// Asks a process, and returns the parts of its answer.
+    /// Sends a request to a process, and returns the parts of its answer.
     ///
-    /// A process that served before may have been killed from outside meanwhile, so its death counts only if a new
-    /// process dies as well.
+    /// An idle process may have been killed by somebody else. So if it died, the request is repeated with a new process.
     func ask(
         _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary? = nil
     ) throws(PictureFailure) -> [DecodedPart] {

@@ -6,14 +6,14 @@ package struct PictureFailure: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The file breaks its format's rules or ends early.
         case malformed
-        /// The file is whole, but of a kind that is not read here.
+        /// The file is intact, but of a kind that is not supported.
         case unsupported
         case tooLarge
         /// A shared library is not installed.
         case missing(library: String, package: String)
         /// The decoder took too long and was killed.
         case late
-        /// The decoder ended while it worked on this file.
+        /// The decoder ended before it had decoded the file.
         case died
         /// `capbundle-decode` was not found, could not be started, or is of another version.
         case noDecoder
@@ -29,14 +29,14 @@ package struct PictureFailure: Error, Hashable, Sendable {
         self.hints = hints
     }
 
-    /// The error of a raw capture whose file this is: `decoder.missing`, or `code` if the file is wrong.
+    /// The error about a file of a raw capture: `decoder.missing`, or `code` if the file is wrong.
     package func error(_ file: FilePath, code: BundleError.Code = .rawCapture) -> BundleError {
         BundleError(kind.isInstallation ? .decoderMissing : code, message, file: file, hints: hints)
     }
 }
 
 extension PictureFailure.Kind {
-    /// Whether something is missing on this machine, rather than wrong with the file.
+    /// Whether the cause is a program or library that is missing on this machine, and not the file.
     package var isInstallation: Bool {
         switch self {
         case .missing, .noDecoder: true
@@ -46,7 +46,7 @@ extension PictureFailure.Kind {
 }
 
 extension PictureFailure {
-    /// The refusal that a decoder sent.
+    /// Creates the failure for a refusal that the decoder sent.
     init(refusal: PicturePart.Refusal, _ text: String) {
         switch refusal {
         case .malformed: self.init(.malformed, text)
@@ -55,7 +55,7 @@ extension PictureFailure {
         case .noSandbox:
             self.init(
                 .noDecoder, "cannot be decoded safely: the kernel refused the sandbox of capbundle-decode (\(text))",
-                hints: ["run this on a kernel with seccomp, outside of containers that forbid it"])
+                hints: ["use a kernel with seccomp, outside of containers that forbid it"])
         case .missing:
             let words = text.pieces(by: " ")
             let (library, package) = (words.first ?? "", words.last ?? "")

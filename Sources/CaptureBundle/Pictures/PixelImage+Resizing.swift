@@ -1,6 +1,8 @@
 extension PixelImage {
-    /// The picture with another number of pixels, smoothly: each new pixel is the mean of the old ones that it covers, and
-    /// of the nearest ones on both sides if it is smaller than they are. nil if a side is outside 1 … `sideLimit`.
+    /// Returns the picture with another number of pixels; nil if a side is outside 1 … `sideLimit`.
+    ///
+    /// A new pixel is a weighted mean of old ones: of those that it covers when the picture gets smaller, and of the
+    /// nearest on both sides when it gets larger.
     package func resized(width newWidth: Int, height newHeight: Int) -> PixelImage? {
         guard (1...Self.sideLimit).contains(newWidth), (1...Self.sideLimit).contains(newHeight) else { return nil }
         if (newWidth, newHeight) == (width, height) { return self }
@@ -25,16 +27,16 @@ extension PixelImage {
     }
 }
 
-/// The old pixels of a line that make one new pixel, with their weights in whole numbers, so that no rounding differs
-/// between machines.
+/// The old pixels of a line from which one new pixel is computed, with their weights. The weights are integers, so that
+/// the result is the same on all machines.
 private struct Resampling {
     private let first: Int
     private let weights: [Int]
     private let total: Int
 
-    /// The weights of a triangle as wide as two pixels, old or new, whichever are larger.
+    /// Computes the weights: a triangle whose base is two pixels wide, in old or new pixels, whichever are larger.
     ///
-    /// All places are counted in units of 1 / (2 · old count · new count) of the line, so that they are whole numbers.
+    /// All positions are in units of 1 / (2 · old count · new count) of the line, so that they are integers.
     static func weights(from old: Int, to new: Int) -> [Resampling] {
         let reach = 2 * max(old, new)
         return (0..<new).map { index in

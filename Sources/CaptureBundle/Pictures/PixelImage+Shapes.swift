@@ -9,7 +9,7 @@ extension PixelImage {
         self.init(width: width, height: height, rgb: rgb)
     }
 
-    /// The colour at a place inside the picture.
+    /// The colour of a pixel, which has to be inside the picture.
     package subscript(column: Int, row: Int) -> Pixel {
         get {
             let at = 3 * (row * width + column)
@@ -23,14 +23,14 @@ extension PixelImage {
         }
     }
 
-    /// The picture with each pixel repeated `factor` times in both directions; nil if a side becomes too long.
+    /// The picture with each pixel repeated `factor` times in both directions; nil if a side gets longer than `sideLimit`.
     package func repeated(_ factor: Int) -> PixelImage? {
         guard factor >= 1, max(width, height) <= Self.sideLimit / factor else { return nil }
         return arranged(width * factor, height * factor) { ($0 / factor, $1 / factor) }
     }
 
-    /// The picture with another number of pixels, each of them the colour of the nearest one here; nil if a side is
-    /// outside 1 … `sideLimit`.
+    /// The picture with another number of pixels, each with the colour of the nearest old one; nil if a side is outside
+    /// 1 … `sideLimit`.
     package func picked(width newWidth: Int, height newHeight: Int) -> PixelImage? {
         guard (1...Self.sideLimit).contains(newWidth), (1...Self.sideLimit).contains(newHeight) else { return nil }
         return arranged(newWidth, newHeight) {
@@ -57,9 +57,9 @@ extension PixelImage {
         return turned ?? self
     }
 
-    /// A picture made from the pixels of this one.
+    /// Makes a picture from the pixels of this one.
     ///
-    /// - Parameter source: The place in this picture for a column and a row of the new one.
+    /// - Parameter source: Gives the column and row in this picture for a column and row of the new one.
     private func arranged(_ newWidth: Int, _ newHeight: Int, _ source: (Int, Int) -> (Int, Int)) -> PixelImage? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(3 * newWidth * newHeight)

@@ -3,7 +3,7 @@ import CaptureNative
 import Synchronization
 import SystemPackage
 
-/// The bundles that the words of a command line mean: files, and the bundles in folders, one after the other.
+/// Finds the bundles for the arguments of a command: files, and the bundles in folders. They are returned one by one.
 package final class BundleNames: Sendable {
     private struct State {
         var names: ArraySlice<String>
@@ -15,19 +15,19 @@ package final class BundleNames: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Standard input, where the names come from there.
+    /// The names on standard input; nil if the names are arguments.
     private let list: NameList?
 
-    /// - Parameter isList: Whether to read the names from standard input.
+    /// - Parameter isList: Whether the names are on standard input.
     package init(_ names: [String], isList: Bool) {
         state = Mutex(State(names: names[...]))
         list = isList ? NameList() : nil
     }
 
-    /// How many files in folders are not bundles.
+    /// The number of files in the folders that are not bundles.
     package var leftOut: Int { state.withLock(\.leftOut) }
 
-    /// The next bundle; nil at the end. A folder without a bundle is a failure.
+    /// Returns the next bundle; nil at the end. For a folder without a bundle it returns a failure.
     package func next() -> Result<BundleSource.Place, BundleError>? {
         while true {
             if let found = state.withLock({ Self.step(&$0) }) { return found }
@@ -48,7 +48,7 @@ package final class BundleNames: Sendable {
         }
     }
 
-    /// The next bundle of the folder; nil if there is no folder, or at its end.
+    /// Returns the next bundle of the current folder; nil at its end, or if there is no current folder.
     private static func step(_ state: inout State) -> Result<BundleSource.Place, BundleError>? {
         while let found = state.walk?.next() {
             switch found {
@@ -74,7 +74,7 @@ package final class BundleNames: Sendable {
                 .inputUnreadable, "the folder has no bundle, expected files that end with .bundle", file: folder))
     }
 
-    /// By the first bytes; a damaged bundle is known by its name.
+    /// Whether a file is a bundle, by its first bytes or its name. A damaged bundle may be recognised only by its name.
     private static func isBundle(_ path: FilePath) -> Bool {
         path.string.utf8.reversed().starts(with: ".bundle".utf8.reversed()) || FileKind(file: path)?.family == .bundle
     }

@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// A body for RealityCam that was read from its start to its end: its hash, and what its first part says.
+/// What is read from a body for RealityCam: its hash, and the contents of its first part.
 public struct RealityCamBody: Sendable {
     /// The SHA-256 of the whole body.
     public let sha256: Digest
@@ -8,10 +8,10 @@ public struct RealityCamBody: Sendable {
     let name: String
     /// The assertion of the metadata part; nil if it has none.
     let assertion: Assertion?
-    /// What the assertion signs.
+    /// The client data that the assertion signs.
     let clientData: [UInt8]
 
-    /// How much of the beginning is looked at, in bytes. The metadata part is shorter.
+    /// The number of bytes at the beginning in which the metadata part has to be. The part is always shorter.
     private static let headLimit = 1 << 16
 
     /// Reads a body, in constant memory. Only its first part is parsed; the server judges the rest.

@@ -1,8 +1,8 @@
 import CaptureNative
 
-/// The body that RealityCam takes: metadata, depth map and photo (Spec/upload.md section 6.1).
+/// The form of a body for RealityCam: metadata, depth map and photo (Spec/upload.md section 6.1).
 package struct RealityCamForm: BodyForm {
-    /// Makes `assertion` of the metadata part from its client data; nil leaves it out.
+    /// Makes the assertion of the metadata part from its client data.
     package typealias AssertionMaker = @Sendable (_ clientData: [UInt8]) throws(BundleError) -> Assertion
 
     private let assertion: AssertionMaker?
@@ -16,7 +16,7 @@ package struct RealityCamForm: BodyForm {
     private static let photoLimit = 10_485_760
     private static let depthLimit = 5_242_880
     private static let longestSide = 1000
-    /// The limit for a whole body on a server whose limit was not raised.
+    /// The maximum size of a body for a server with default settings.
     package static let stockLimit = 2_097_152
 
     static let metadataHeader = BodyPart.header(
@@ -24,7 +24,7 @@ package struct RealityCamForm: BodyForm {
     private static let depthHeader = BodyPart.header(name: "depth_map", filename: "depth.gz", type: "application/gzip")
     private static let photoHeader = BodyPart.header(name: "photo", filename: "photo.jpg", type: "image/jpeg")
 
-    /// The client data of the assertion, from two strings of the metadata part.
+    /// Builds the client data of the assertion from two strings of the metadata part.
     static func clientData(photoHash: String, capturedAt: String) -> [UInt8] {
         Array("\(photoHash)|\(capturedAt)".utf8)
     }
@@ -47,17 +47,18 @@ package struct RealityCamForm: BodyForm {
         }
     }
 
-    /// The entry of the photo, if the server can take the bundle at all.
+    /// Returns the entry of the photo, and refuses a bundle that no RealityCam server accepts.
     ///
     /// - Throws: `entry.absent`, `output.unusable`.
     private static func sendablePhoto(_ manifest: Manifest) throws(BundleError) -> ManifestEntry {
         guard let photo = manifest.entry(.photo) else { throw lacking(.photo) }
         guard let depth = manifest.entry(.depth), let size = manifest.depth?.size else { throw lacking(.depth) }
         for (entry, limit) in [(photo, photoLimit), (depth, depthLimit)] where entry.size > limit {
-            throw refused("\(entry.path) has \(entry.size) bytes, and it takes at most \(limit)")
+            throw refused("\(entry.path) has \(entry.size) bytes, and RealityCam takes at most \(limit)")
         }
         if max(size.width, size.height) > longestSide {
-            throw refused("its depth map is \(size.width)x\(size.height), and it takes sides of at most \(longestSide)")
+            throw refused(
+                "its depth map is \(size.width)x\(size.height), and RealityCam takes sides of at most \(longestSide)")
         }
         return photo
     }
@@ -73,7 +74,9 @@ package struct RealityCamForm: BodyForm {
     package func remarks(_ facts: BodyFacts, bodyBytes: Int) -> [String] {
         var remarks: [String] = []
         if bodyBytes > Self.stockLimit {
-            remarks.append("has \(bodyBytes) bytes; a stock RealityCam server refuses more than \(Self.stockLimit)")
+            remarks.append(
+                "has \(bodyBytes) bytes; a RealityCam server with default settings refuses more than \(Self.stockLimit)"
+            )
         }
         if let size = facts.manifest.depth?.size, !Self.isKnown(width: size.width, height: size.height) {
             remarks.append("has a \(size.width)x\(size.height) depth map, a size that RealityCam does not know")
@@ -85,14 +88,14 @@ package struct RealityCamForm: BodyForm {
         return remarks
     }
 
-    /// The server knows four sizes, give or take 10 pixels a side.
+    /// Whether the server knows the size of a depth map: one of four, with a tolerance of 10 samples on each side.
     static func isKnown(width: Int, height: Int) -> Bool {
         [(256, 192), (320, 240), (640, 480), (384, 288)].contains { known in
             abs(width - known.0) <= 10 && abs(height - known.1) <= 10
         }
     }
 
-    /// The server looks for one of six names, without regard to case and spaces.
+    /// Whether the server verifies a model: the text contains one of six names, ignoring case and spaces.
     static func isKnown(model: String) -> Bool {
         let letters = Array(model.lowercased().utf8.filter { $0 != UInt8(ascii: " ") })
         return (12...17).contains { ByteSearch.first(Array("iphone\($0)pro".utf8), in: letters.span, from: 0) != nil }

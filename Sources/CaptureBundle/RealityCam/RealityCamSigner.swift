@@ -10,7 +10,7 @@ public import SystemPackage
 /// let headers = try signer.sign(RealityCamBody(BundleSource(path: "body")), deviceID: id, timestamp: now).headers
 /// ```
 public struct RealityCamSigner: Sendable {
-    /// The app that a server expects whose settings name no other.
+    /// The app that a server with default settings expects.
     public static let usualRPID = "XXXXXXXXXX.com.realitycam.app"
 
     private let file: DeviceKeyFile
@@ -20,7 +20,7 @@ public struct RealityCamSigner: Sendable {
 
     /// Loads the key.
     ///
-    /// - Parameter rpID: `TEAM.BUNDLE` of the server's settings.
+    /// - Parameter rpID: The app that the server expects, `TEAM.BUNDLE` in its settings.
     /// - Throws: `request.header` if the rpID has another form, and the errors of `DeviceKeyFile.load`.
     public init(
         _ file: DeviceKeyFile, passphrase: Passphrase, rpID: String = Self.usualRPID
@@ -49,7 +49,7 @@ public struct RealityCamSigner: Sendable {
             }
     }
 
-    /// The form of a body, whose counters are reserved when its assertion is made.
+    /// The form of a body. Its counters are reserved when its assertion is made.
     var form: RealityCamForm {
         RealityCamForm { clientData throws(BundleError) in
             try self.signed(clientData, counter: file.reserveRealityCamBody(for: device))
@@ -82,7 +82,8 @@ public struct RealityCamSigner: Sendable {
     private func refuseForeign(_ assertion: Assertion, _ body: RealityCamBody) throws(BundleError) {
         guard assertion.authenticatorData.rpIDHash == rpIDHash else {
             throw BundleError(
-                .requestSignature, "the assertion of the body is for another app than --rpid says", file: body.name)
+                .requestSignature, "the assertion of the body is for another app than the one of --rpid",
+                file: body.name)
         }
         let isOurs = try native { () throws(NativeError) in try P256PublicKey.of(point: point.bytes) }
             .map { key throws(BundleError) in try assertion.verifies(realityCam: body.clientData, key: key) }
@@ -93,12 +94,12 @@ public struct RealityCamSigner: Sendable {
         }
     }
 
-    // MARK: - For a sender that sends at once
+    // MARK: - For a sender that signs just before it sends
 
-    /// The file that a sender locks from the reservation of counters to the end of the answer.
+    /// The path of the lock that a sender holds from the reservation of counters to the end of the answer.
     package var turnPath: FilePath { file.realPath.adding(".sending") }
 
-    /// Reserves the counters of one request that is sent at once.
+    /// Reserves the counters of one request that is sent immediately.
     package func reserve(
         withAssertion: Bool
     ) throws(BundleError) -> (header: UInt32, assertion: UInt32?) {
@@ -132,12 +133,12 @@ public struct RealityCamSigner: Sendable {
 
 extension MultipartBody {
     /// Verifies a bundle and writes the body for a RealityCam server (Spec/upload.md section 6.1), in one pass over the
-    /// payload. It does not check trust.
+    /// payload. Trust is not checked.
     ///
     /// - Parameters:
     ///   - path: A bundle, or `-` for standard input.
     ///   - signer: Signs the assertion; nil leaves the assertion out.
-    ///   - headers: The place for the request's `Content-Type` line; nil writes none.
+    ///   - headers: Where to write the request's `Content-Type` line; nil to write none.
     /// - Throws: The errors of `write(bundle:to:headers:)`; `entry.absent` without a photo or a depth map;
     ///   `output.unusable` if one is too large; `key.state`, `key.counter`.
     public static func write(
@@ -147,7 +148,7 @@ extension MultipartBody {
             return try write(
                 signer?.form ?? RealityCamForm(assertion: nil), bundle: path, to: place, headers: headers)
         } catch {
-            // The form does not know the name of the bundle.
+            // Errors of the form do not have the name of the bundle, so it is added here.
             guard error.file == nil, error.verdict == nil else { throw error }
             throw error.about(file: path.string)
         }

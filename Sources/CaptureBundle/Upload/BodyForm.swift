@@ -1,9 +1,9 @@
-/// The form of an upload body: its parts, their headers, and what is made for it besides the bytes of the bundle.
+/// The form of an upload body: its parts, their headers, and the parts that are not copied from the bundle.
 package protocol BodyForm: Sendable {
-    /// The bytes with which boundaries begin.
+    /// The bytes at the beginning of every boundary.
     var boundaryPrefix: [UInt8] { get }
 
-    /// The parts that are made. They come before those that are copied from the bundle.
+    /// Makes the parts that are not copied from the bundle. They come first in the body.
     ///
     /// - Throws: An error if no body of this form can be made from the bundle.
     func made(from facts: BodyFacts) throws(BundleError) -> [(header: [UInt8], data: [UInt8])]
@@ -11,11 +11,11 @@ package protocol BodyForm: Sendable {
     /// The header of the part that holds an entry; nil if this form leaves the entry out.
     func header(of entry: ManifestEntry) -> [UInt8]?
 
-    /// Properties of a body that servers may refuse.
+    /// Warnings about a body that servers may refuse.
     func remarks(_ facts: BodyFacts, bodyBytes: Int) -> [String]
 }
 
-/// What a bundle says before its payload, and what its metadata says.
+/// The facts about a bundle from which a form makes a body: the manifest, the assertion and the metadata.
 package struct BodyFacts {
     let manifest: Manifest
     let manifestBytes: [UInt8]

@@ -40,7 +40,7 @@ package struct BodyLayout: Sendable {
     /// - Parameters:
     ///   - bundle: The bundle, which is read from its start.
     ///   - first: The number of the first candidate for the boundary.
-    ///   - form: The form of the body; nil for that of section 1.
+    ///   - form: The form of the body; nil for the form of Spec/upload.md section 1.
     /// - Throws: Faults of the container and the manifest; `output.unusable` if no boundary is left; the errors of the
     ///   form.
     package static func of(

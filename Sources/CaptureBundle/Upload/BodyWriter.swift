@@ -25,7 +25,9 @@ final class BodyWriter {
 
     func begin(_ part: BodyPart) throws(BundleError) { try begin(header: part.header) }
 
-    /// - Parameter header: The bytes between the line of the delimiter and the data.
+    /// Begins a part.
+    ///
+    /// - Parameter header: The bytes between the delimiter line and the data.
     func begin(header: [UInt8]) throws(BundleError) {
         try put((isFirst ? [] : Array("\r\n".utf8)) + Array("--".utf8) + boundary.bytes + Array("\r\n".utf8))
         try put(header)

@@ -21,7 +21,7 @@ public struct MultipartBody: Sendable {
     /// The line `Content-Type: …` with a line feed, as `curl -H @FILE` reads it.
     var headerFile: [UInt8] { Array("Content-Type: \(contentType)\n".utf8) }
 
-    /// - Parameter remarks: nil for those about a body of profile `capture`.
+    /// - Parameter remarks: The warnings; nil for those about a body of profile `capture`.
     init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int, remarks: [String]? = nil) {
         self.manifest = manifest
         self.remarks = remarks ?? CaptureForm.remarks(manifest, bodyBytes: byteCount)
@@ -160,7 +160,7 @@ final class BodyObserver: BundleObserver {
     private let unsigned: [EntryPath: [UInt8]]
     private var hasPosition = false
     private var sawPosition = false
-    /// Whether the current entry goes into the body.
+    /// Whether the current entry is copied into the body.
     private var isSent = false
     private var writing: (writer: BodyWriter, facts: BodyFacts, boundary: MultipartBoundary)?
 

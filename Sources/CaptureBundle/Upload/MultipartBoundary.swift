@@ -41,7 +41,9 @@ package struct BoundaryScanner {
     /// The length of a boundary.
     private var length: Int { prefix.count + MultipartBoundary.digits }
 
-    /// - Parameter found: Receives each occurrence, which has as many bytes as a boundary.
+    /// Searches the next bytes of a body.
+    ///
+    /// - Parameter found: Receives each occurrence: the prefix and the bytes after it, as many as a boundary has.
     package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
         let keep = length - 1
         // First search across the border: such an occurrence begins in the tail and ends in the head of this piece.

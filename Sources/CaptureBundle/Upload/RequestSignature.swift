@@ -49,7 +49,7 @@ public struct RequestSignature: Hashable, Sendable {
         self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
     }
 
-    /// Checks what goes into headers: the grammar of section 2.
+    /// Checks the device id and the timestamp against the grammar of Spec/upload.md section 2.
     ///
     /// - Throws: `request.header`.
     static func check(deviceID: String, timestamp: Int) throws(BundleError) {

@@ -12,6 +12,8 @@ enum UploadMetadata {
             photoHash: manifest.entry(.photo).map { Base64.encode($0.sha256.bytes) })
     }
 
+    /// Encodes the metadata as JSON.
+    ///
     /// - Parameter photoHash: The hash of the photo in the form that the server expects.
     static func encode(
         manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]?, photoHash: String?

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension [UInt8] {
-    /// The bytes of the floats, each in little-endian order, in one copy.
+    /// Copies the bytes of the floats, each in little-endian order.
     package init(littleEndian floats: [Float]) {
         #if _endian(little)
             self = unsafe floats.withUnsafeBytes { unsafe [UInt8]($0) }

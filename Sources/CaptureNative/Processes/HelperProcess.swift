@@ -2,16 +2,16 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A program of ours that answers on its standard output what it reads on its standard input.
+/// A child process that answers on its standard output the requests on its standard input.
 ///
-/// It has an empty environment, no other descriptor of ours, and its standard error is discarded. It is killed when
-/// its last owner releases it, and it ends by itself when this process ends, since its input ends then. (The kernel
-/// could kill it with us, but it would do so when the *thread* that started it ends.)
+/// It has an empty environment and inherits no other descriptor. Its standard error is discarded. It is killed when the
+/// last reference to this object is released. It ends by itself when this process ends, because its input ends then.
+/// (PR_SET_PDEATHSIG is not used: it would kill the child when the *thread* that started it ends.)
 ///
 /// Calls on one helper must not overlap.
 package final class HelperProcess: Sendable {
     private let socket: FileHandle
-    /// The number of the process; nil after it was reaped.
+    /// The process id; nil after the process was reaped.
     private let child: Mutex<pid_t?>
 
     /// - Parameters:
@@ -19,7 +19,7 @@ package final class HelperProcess: Sendable {
     ///   - input: A file that the process reads instead of what `send` sends.
     package init(_ program: FilePath, arguments: [String], input: FileHandle? = nil) throws(NativeError) {
         var ends: [Int32] = [-1, -1]
-        // One socket serves both directions. Unlike a pipe, writing to it never raises SIGPIPE if we ask for that.
+        // One socket serves both directions. Writing to a socket can be done without SIGPIPE, unlike writing to a pipe.
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .system("socketpair") }
         socket = FileHandle(owning: ends[0])
@@ -82,14 +82,14 @@ package final class HelperProcess: Sendable {
 
     /// Kills the process, if it still runs, and reaps it.
     ///
-    /// - Returns: The signal that ended it before, if one did.
+    /// - Returns: The signal that had already ended the process, if there was one.
     @discardableResult
     package func end() -> Int32? {
         child.withLock { child in
             guard let number = child else { return nil }
             child = nil
             var status: Int32 = 0
-            // A process that has closed its end is about to end by itself, and its own reason is of interest.
+            // A process that has closed its end is about to exit, and its own exit status is needed for the message.
             var code = unsafe waitpid(number, &status, WNOHANG)
             if code == 0 {
                 kill(-number, SIGKILL)
@@ -102,8 +102,8 @@ package final class HelperProcess: Sendable {
 }
 
 extension NativeError {
-    /// The time for a call was over.
+    /// Whether the deadline of a call has passed.
     package var isLate: Bool { isErrno(ETIMEDOUT) }
-    /// The other side of a socket or pipe has gone.
+    /// Whether the other end of a socket or pipe is closed.
     package var isPeerGone: Bool { isErrno(EPIPE, ECONNRESET) }
 }

@@ -2,22 +2,21 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// How a child process is started.
+/// Starts a child process.
 ///
-/// It gets its own process group, so that the whole group can be killed, and the signal settings that a program
-/// expects.
+/// The child gets its own process group, so that the whole group can be killed, and the default signal settings.
 struct ProcessStart {
     let program: FilePath
-    /// The words of the command line, the name of the program first.
+    /// The command line, beginning with the name of the program.
     let arguments: [String]
     /// The environment, each variable as `NAME=value`.
     var variables: [String] = []
-    /// What becomes standard input and standard output; nil passes ours on.
+    /// The descriptor for the child's standard input, like `output` for its standard output; nil to inherit ours.
     var input: FileHandle?
     var output: FileHandle?
-    /// Whether the child's standard error is discarded; otherwise it goes to ours.
+    /// Whether the child's standard error is discarded; otherwise the child inherits ours.
     var discardsErrors = false
-    /// Whether the child gets no other descriptor of ours, even one that was opened without `O_CLOEXEC`.
+    /// Whether all other descriptors are closed in the child, also those that were opened without `O_CLOEXEC`.
     var closesOthers = false
 
     init(program: FilePath, arguments: [String]) {

@@ -2,10 +2,10 @@
 package struct CSVLine: Sendable {
     package let bytes: [UInt8]
 
-    /// Quotes the cells that need it. Control characters become `\u{…}`, so each capture is one line.
+    /// Joins the cells, and quotes those that need it. Control characters become `\u{…}`, so each capture is one line.
     ///
-    /// A spreadsheet would run a cell that begins with `=`, `+`, `-` or `@` as a formula. Such a cell gets an apostrophe
-    /// in front, unless it is a number.
+    /// A cell that begins with `=`, `+`, `-` or `@` and is not a number gets an apostrophe in front, because a
+    /// spreadsheet would run it as a formula.
     package init(_ cells: [String]) {
         bytes = Array(cells.map(Self.quoted).joined(separator: ",").utf8) + [13, 10]
     }

@@ -1,23 +1,23 @@
 import CaptureBundle
 
-/// A piece of a page. Markup comes only from literals of our source code; whatever is interpolated becomes text, so no
-/// text from outside can become markup.
+/// A piece of a page. Only literals in our source code are markup. Interpolated values become text, so text from outside
+/// cannot become markup.
 ///
 /// ```swift
 /// let cell: HTML = "<td>\(fileName)</td>"
 /// ```
 ///
-/// Values of attributes have to be in double quotes. The type of a literal is `StaticString`, so a text that is only
-/// known at run time does not compile in place of one.
+/// Values of attributes have to be in double quotes. Literals are of type `StaticString`, so text that is made at run
+/// time cannot be used as markup.
 package struct HTML: Sendable, ExpressibleByStringInterpolation {
-    /// The markup, which is plain ASCII where it comes from our literals.
+    /// The source of the piece.
     package let source: String
 
     package init(stringLiteral value: StaticString) { source = value.description }
 
     package init(stringInterpolation: StringInterpolation) { source = stringInterpolation.source }
 
-    /// The pieces one after the other.
+    /// Joins pieces.
     package init(_ pieces: [HTML]) { source = pieces.map(\.source).joined() }
 
     package struct StringInterpolation: StringInterpolationProtocol {
@@ -31,22 +31,22 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
 
         package mutating func appendInterpolation(_ html: HTML) { source += html.source }
 
-        /// A piece that may be missing.
+        /// Adds a piece; nil adds nothing.
         package mutating func appendInterpolation(_ html: HTML?) { source += html?.source ?? "" }
 
         package mutating func appendInterpolation(_ pieces: [HTML]) { for piece in pieces { source += piece.source } }
 
         package mutating func appendInterpolation(_ number: Int) { source += String(number) }
 
-        /// Text in the language of the page.
+        /// Adds text in the language of the page.
         package mutating func appendInterpolation(_ text: String) { source += HTML.escaped(text) }
 
-        /// Text from outside, which may run from right to left, with no effect on the text around it.
+        /// Adds text from outside, isolated so that right-to-left text does not affect the text around it.
         package mutating func appendInterpolation(foreign text: String) {
             source += "<bdi>\(HTML.escaped(text))</bdi>"
         }
 
-        /// A file inside the page, for the attribute `src`.
+        /// Adds a file as a `data:` URL for the attribute `src`.
         package mutating func appendInterpolation(file bytes: [UInt8], type: StaticString) {
             source += "data:\(type.description);base64,"
             source += Base64.encode(bytes)
@@ -55,11 +55,11 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension HTML {
-    /// The most characters of one text. A longer text ends with `…` and its length.
+    /// The maximum number of characters of a text. A longer text is cut, and ends with `…` and its length.
     static let textLimit = 500
 
-    /// The text with the characters that have a meaning in HTML replaced, and with control characters, bidirectional
-    /// controls and the like as `\u{…}`, as in messages.
+    /// Returns the text with the special characters of HTML escaped. Control characters, bidirectional controls and
+    /// similar characters become `\u{…}`, as in messages.
     fileprivate static func escaped(_ text: String) -> String {
         var shown = Visible.text(cut(text))
         guard shown.utf8.contains(where: { special.contains($0) }) else { return shown }
@@ -91,9 +91,10 @@ extension HTML {
     }
 }
 
-/// A link to a page in the web.
+/// Makes links to web pages.
 package enum WebLink {
-    /// The address as a link if it begins with http:// or https:// and has only characters of URLs; otherwise as text.
+    /// Returns the address as a link if it begins with http:// or https:// and has only characters of URLs, otherwise as
+    /// text.
     package static func html(_ address: String) -> HTML {
         let isWeb = ["http://", "https://"].contains { address.lowercased().hasPrefix($0) }
         let isPlain = address.utf8.allSatisfy { (0x21...0x7e).contains($0) } && address.utf8.count <= HTML.textLimit

@@ -1,8 +1,8 @@
 package import CaptureBundle
 
-/// What a page says about one capture.
+/// The parts of a page about one capture: its card, and its row of the table.
 package struct ReportEntry: Sendable {
-    /// When the capture was made or pushed, in Unix milliseconds; nil where no signature tells it.
+    /// The Unix time in milliseconds at which the capture was made or pushed; nil if no valid signature covers the time.
     package let time: Int?
     package let tone: ReportTone
     let card: [UInt8]
@@ -16,8 +16,8 @@ package struct ReportEntry: Sendable {
     }
 }
 
-/// The captures of a page. Cards and rows wait in a temporary file until the counts that come before them are known, so
-/// memory grows by a few bytes a capture.
+/// Collects the captures of a page. Cards and rows are in a temporary file until the counts that come before them on the
+/// page are known. So memory grows by only a few bytes for each capture.
 package final class ReportCaptures {
     package enum Order: Sendable { case oldestFirst, newestFirst }
 
@@ -49,7 +49,7 @@ package final class ReportCaptures {
             Place(time: entry.time, tone: entry.tone, offset: offset, card: entry.card.count, row: entry.row.count))
     }
 
-    /// How many captures each day has, by tone.
+    /// The number of captures of each day and tone.
     private var days: [(day: ReportDay, counts: [ReportTone: Int])] {
         var counts: [ReportDay: [ReportTone: Int]] = [:]
         for place in places {
@@ -60,7 +60,7 @@ package final class ReportCaptures {
         return (order == .oldestFirst ? sorted : sorted.reversed()).map { ($0, counts[$0] ?? [:]) }
     }
 
-    /// The captures in the order of the page: first those without a time, in the order in which they were added.
+    /// The captures in the order of the page. Captures without a time come first, in the order in which they were added.
     private var ordered: [Place] {
         func key(_ place: Place) -> (Int, Int, Int) {
             guard let time = place.time else { return (0, 0, place.offset) }
@@ -72,7 +72,7 @@ package final class ReportCaptures {
     /// Writes the timeline, the cards and the table.
     ///
     /// - Parameters:
-    ///   - tones: What the tones mean, in the order of the columns.
+    ///   - tones: The tones and their names, in the order of the columns.
     ///   - untimed: The heading for captures without a time.
     /// - Throws: `io.failed`.
     package func write(
@@ -140,7 +140,7 @@ private struct ReportTimeline {
             """
     }
 
-    /// The numbers stand in the other cells, so the bar is for the eye only.
+    /// Makes the bar of a day. It is hidden from screen readers, because the other cells have the numbers.
     private func bar(_ used: [(tone: ReportTone, name: String)], _ counts: [ReportTone: Int], _ most: Int) -> HTML {
         var start = 0
         var parts: [HTML] = []

@@ -1,11 +1,11 @@
-/// A picture of a card, whole inside the page.
+/// A picture of a card. The page contains its bytes.
 package struct ReportPicture: Sendable {
-    /// A JPEG or a PNG.
+    /// The bytes of a JPEG or PNG file.
     package let bytes: [UInt8]
     package let isPNG: Bool
     package let width: Int
     package let height: Int
-    /// What the picture shows, for those who do not see it.
+    /// The alternative text for those who cannot see the picture.
     package let words: String
     package let caption: HTML
 
@@ -32,14 +32,14 @@ package struct ReportPicture: Sendable {
 /// A card: what a report says about one capture.
 package struct ReportCard: Sendable {
     package let tone: ReportTone
-    /// The verdict or the state.
+    /// The verdict or the state in words.
     package let words: String
     package let title: HTML
     package var pictures: [ReportPicture] = []
-    /// What is wrong, in the order of its weight.
+    /// The problems, the worst first.
     package var findings: [HTML] = []
     package var facts: [Fact] = []
-    /// The last line.
+    /// The last line of the card.
     package var note: HTML?
 
     package struct Fact: Sendable {

@@ -38,7 +38,7 @@ package struct ReportDay: Hashable, Comparable, Sendable {
     ]
 }
 
-/// Times as the pages show them.
+/// Formats times for pages.
 package enum ReportTime {
     /// The date and the time of day.
     package static func html(_ milliseconds: Int) -> HTML {

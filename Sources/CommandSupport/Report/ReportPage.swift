@@ -2,7 +2,7 @@ package import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
-/// The frame of a page: one file that needs no other file, no script and no network.
+/// The beginning and the end of a page. The page is one file without scripts, and needs no other file and no network.
 package struct ReportPage: Sendable {
     package let title: String
     /// The tool that writes the page, with its version.
@@ -16,14 +16,14 @@ package struct ReportPage: Sendable {
         styleHash = try ReportStyle.hash()
     }
 
-    /// The first bytes of every page, by which a file is known as one of ours.
+    /// The first bytes of every page, by which the tools recognise their own pages.
     package static let mark: HTML = "<!doctype html>\n<html lang=\"en\" data-page=\"capture-report\">\n"
 
-    /// Everything before the first section.
+    /// The markup before the first section.
     ///
     /// - Parameters:
     ///   - lead: A sentence below the title.
-    ///   - tiles: The counts that come first.
+    ///   - tiles: The counts at the top of the page.
     package func opening(lead: HTML, tiles: [HTML]) -> HTML {
         """
         \(Self.mark)<head>
@@ -50,7 +50,7 @@ package struct ReportPage: Sendable {
         """
     }
 
-    /// A count with what is counted.
+    /// A box with a count and its label.
     package static func tile(_ count: String, _ label: HTML) -> HTML {
         "<li><strong>\(count)</strong> \(label)</li>\n"
     }
@@ -69,8 +69,8 @@ package struct ReportPage: Sendable {
 }
 
 extension ReportPage {
-    /// Refuses a place whose file is not a page of ours: a page that is written again and again must not replace a file
-    /// that was named by mistake.
+    /// Refuses a path at which there is a file that is not a page of ours. A page that is written repeatedly must not
+    /// replace a file that the user named by mistake.
     ///
     /// - Throws: `output.exists`, `output.unusable`.
     package static func requireReplaceable(_ path: FilePath) throws(BundleError) {

@@ -2,28 +2,29 @@ package import CaptureBundle
 import Synchronization
 
 /// Makes the small pictures of cards: the photo, and the depth map in false colours, both upright. Several threads may
-/// use it.
+/// use it at the same time.
 package final class ReportPictures: Sendable {
     private let decoder = PictureDecoder()
     private let lack = Mutex<PictureFailure?>(nil)
 
-    /// The bytes that each picture should have at most, so that a thousand captures make a page of 30 MB.
+    /// The maximum number of bytes of a photo, if a quality gives it. With it, a page with a thousand captures has at
+    /// most 30 MB.
     private static let photoBytes = 14_000
     private static let depthBytes = 5000
-    /// The qualities that are tried, until a picture is small enough.
+    /// The JPEG qualities that are tried until a picture is small enough.
     private static let qualities = [70, 50, 32, 18]
-    /// The longer side of a photo has at least this many pixels, if the photo has as many; and at most so many.
+    /// The minimum and maximum number of pixels on the longer side of a photo. A smaller photo keeps its size.
     private static let photoSides = (least: 300, most: 640)
     private static let depthSide = 256
 
     package init() {}
 
-    /// What is missing on this machine to make pictures; nil if nothing is.
+    /// The failure if a program or library for making pictures is not installed; nil otherwise.
     package var failure: PictureFailure? { lack.withLock(\.self) }
 
-    /// The pictures of a bundle.
+    /// Makes the pictures of a bundle.
     ///
-    /// - Returns: `reason` says why a picture of a sound bundle is missing; nil if none is.
+    /// - Returns: The pictures, and the reason why a picture of a sound bundle is missing; nil if none is missing.
     package func pictures(of view: BundleView) -> (pictures: [ReportPicture], reason: String?) {
         guard view.isSound, failure == nil else { return ([], failure?.message) }
         var pictures: [ReportPicture] = []
@@ -48,7 +49,8 @@ package final class ReportPictures: Sendable {
         return (pictures, reason)
     }
 
-    /// Remembers what is missing on this machine, so that it is said once and not tried again.
+    /// Returns the message of a failure. If something is not installed, this is remembered, so that it is reported once
+    /// and no further pictures are tried.
     private func told(_ error: PictureFailure) -> String {
         if error.kind.isInstallation { lack.withLock { $0 = $0 ?? error } }
         return error.message
@@ -60,7 +62,7 @@ package final class ReportPictures: Sendable {
         let eighths = [1, 2, 4].first { longer * $0 / 8 >= Self.photoSides.least } ?? 8
         let orientation = facts?.orientation ?? 1
         if eighths == 1, longer / 8 <= Self.photoSides.most, let size = facts?.size {
-            // Most photos take only this one request.
+            // For most photos, this one request is enough.
             let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: Self.qualities[1])
             if bytes.count <= Self.photoBytes {
                 let sides = [(size.width + 7) / 8, (size.height + 7) / 8]
@@ -78,7 +80,7 @@ package final class ReportPictures: Sendable {
         let ends = picture.span.map { span in
             [span.nearest, span.farthest].map { Quantity.decimal(Double($0), places: 2) }
         }
-        let caption = ends.map { "Depth \($0[0]) to \($0[1]) m, near is bright" } ?? "Depth, nothing measured"
+        let caption = ends.map { "Depth \($0[0]) to \($0[1]) m, near is bright" } ?? "Depth, no measured sample"
         return try encoded(
             Self.fitting(picture.image, Self.depthSide), Self.depthBytes,
             words: "Depth map in false colours: near is bright, far is dark, grey is not measured",

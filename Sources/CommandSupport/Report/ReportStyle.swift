@@ -1,8 +1,8 @@
 import CaptureBundle
 
-/// The style sheet of the pages. The page's content security policy names its hash, so no other style applies.
+/// The style sheet of the pages. The page's content security policy has its hash, so browsers apply no other style.
 enum ReportStyle {
-    /// The hash for `style-src`, of the exact text between the tags of the style element.
+    /// The hash for `style-src`. It covers the exact text between the tags of the style element.
     static func hash() throws(BundleError) -> String {
         "sha256-\(Base64.encode(try Digest.of(Array(sheet.source.utf8)).bytes))"
     }

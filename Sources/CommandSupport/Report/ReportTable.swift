@@ -1,4 +1,4 @@
-/// The pieces of a table with a caption, which scrolls inside its frame where it is too wide or too long.
+/// Makes a table with a caption. It scrolls inside its frame if it is too wide or too long.
 package struct ReportTable: Sendable {
     package struct Column: Sendable {
         let name: String
@@ -18,7 +18,7 @@ package struct ReportTable: Sendable {
         self.columns = columns
     }
 
-    /// Everything before the rows.
+    /// The markup before the rows.
     package var opening: HTML {
         """
         <div class="scroll" role="region" tabindex="0" aria-label="\(caption)">
@@ -35,7 +35,7 @@ package struct ReportTable: Sendable {
             ? "<th scope=\"col\" class=\"number\">\(column.name)</th>" : "<th scope=\"col\">\(column.name)</th>"
     }
 
-    /// A row; its first cell names it.
+    /// A row. Its first cell is its heading.
     package func row(_ cells: [HTML]) -> HTML {
         let rest = zip(columns, cells).dropFirst().map { column, cell in
             column.isNumber ? "<td class=\"number\">\(cell)</td>" : "<td>\(cell)</td>" as HTML
@@ -45,6 +45,6 @@ package struct ReportTable: Sendable {
 
     package static let closing: HTML = "</tbody>\n</table>\n</div>\n"
 
-    /// The whole table.
+    /// A complete table.
     package func html(_ rows: [[HTML]]) -> HTML { "\(opening)\(rows.map(row))\(Self.closing)" }
 }

@@ -1,10 +1,10 @@
-/// How good a result is. Each tone has a sign of its own shape, so that nothing depends on colour.
+/// A rating of a result. Each tone has a sign of a different shape, so that colour is not needed to tell them apart.
 package enum ReportTone: Sendable, CaseIterable {
     /// Verified, or uploaded.
     case good
-    /// Neither good nor bad yet: it waits.
+    /// Waiting or cancelled.
     case neutral
-    /// Something is not known, or somebody has to decide.
+    /// Not trusted, held, or failed so far.
     case doubtful
     case bad
 
@@ -22,7 +22,8 @@ package enum ReportTone: Sendable, CaseIterable {
         }
     }
 
-    /// The signs, once in each page: a disc with a tick, a ring with hands, a triangle, and an octagon with a cross.
+    /// The signs: a disc with a tick, a clock, a triangle with an exclamation mark, and an octagon with a cross. A page
+    /// defines each of them once.
     static let signs: HTML = """
         <svg class="signs" aria-hidden="true" width="0" height="0">
         <symbol id="good" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="currentColor"/>\

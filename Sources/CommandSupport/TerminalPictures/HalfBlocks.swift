@@ -1,6 +1,6 @@
 package import CaptureBundle
 
-/// Pictures made of the character ▀: its colour is one pixel, and its background the one below.
+/// Draws pictures with the character ▀. Its colour is one pixel, and its background is the pixel below.
 package enum HalfBlocks {
     package enum Palette: Hashable, Sendable {
         /// 24-bit colours.
@@ -10,13 +10,13 @@ package enum HalfBlocks {
     }
 
     private static let gap = 2
-    /// On wider terminals, pictures are not wider than this.
+    /// The maximum width in characters, also on wider terminals.
     package static let widest = 160
 
-    /// The lines that show pictures next to each other, with the same height.
+    /// Returns the lines that show pictures next to each other, with the same height.
     ///
     /// - Parameters:
-    ///   - columns: The width that they must fit.
+    ///   - columns: The width of the terminal.
     ///   - isSmooth: For each picture, whether its pixels may be mixed.
     package static func lines(
         _ pictures: [(image: PixelImage, isSmooth: Bool)], columns: Int, _ palette: Palette
@@ -59,7 +59,7 @@ package enum HalfBlocks {
 
     private static let cube = [0, 95, 135, 175, 215, 255]
 
-    /// The nearest of xterm's 256 colours, leaving out the 16 that a user can change.
+    /// The index of the nearest of xterm's 256 colours, except the first 16, which a user can change.
     private static func number(_ pixel: Pixel) -> Int {
         let channels = [pixel.red, pixel.green, pixel.blue].map(Int.init)
         let steps = channels.map { channel in

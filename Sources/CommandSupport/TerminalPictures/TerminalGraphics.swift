@@ -1,12 +1,12 @@
 import CaptureBundle
 import CaptureNative
 
-/// How the terminal of standard output can show a picture. It is told by the environment alone: a terminal that does not
-/// understand a question may never answer it.
+/// How the terminal of standard output can show a picture. Only the environment is checked: a terminal that does not
+/// understand a query may never answer it.
 package enum TerminalGraphics: Hashable, Sendable {
     /// The graphics protocol of kitty, which Ghostty and WezTerm have too.
     case kitty
-    /// Two pixels for each character.
+    /// Characters that show two pixels each.
     case halfBlocks(HalfBlocks.Palette)
 
     package static var current: TerminalGraphics {
@@ -26,11 +26,11 @@ package enum TerminalGraphics: Hashable, Sendable {
 
 /// The escape sequences of kitty's graphics protocol (https://sw.kovidgoyal.net/kitty/graphics-protocol/).
 package enum KittyGraphics {
-    /// The longest part of the data that one sequence may have.
+    /// The maximum number of bytes of data in one sequence.
     private static let part = 4096
 
-    /// The sequences that show a PNG file at the cursor, as wide as `columns`. The terminal answers nothing to them
-    /// (q=2), so that no answer is taken for typed text.
+    /// The sequences that show a PNG file at the cursor, `columns` wide. They ask the terminal for no answer (q=2), because
+    /// an answer would look like typed text.
     package static func sequences(png: [UInt8], columns: Int) -> [UInt8] {
         let data = Array(Base64.encode(png).utf8)
         var result: [UInt8] = []

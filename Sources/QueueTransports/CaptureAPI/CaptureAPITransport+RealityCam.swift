@@ -5,7 +5,7 @@ import QueueModel
 
 /// Sends to a RealityCam server (Spec/upload.md section 6).
 extension CaptureAPITransport {
-    /// What a receipt says was sent: not the whole bundle.
+    /// The `part` of a receipt, because this server does not get the whole bundle.
     static let realityCamPart = "realitycam"
 
     /// A body with the counters of one request.
@@ -26,7 +26,7 @@ extension CaptureAPITransport {
             switch try attempt(job, profile, control) {
             case .failure(let refused):
                 refusal = refused.outcome
-                throw SendTrouble(message: "no body can be made")
+                throw SendTrouble(message: "the body cannot be made")
             case .success(let made):
                 last = made
                 request.headers += [
@@ -47,7 +47,8 @@ extension CaptureAPITransport {
         }
     }
 
-    /// A stock server answers 400 to a body that is too large for it, with words about the form.
+    /// Adds the probable reason to a refusal: a server with default settings answers 400 to a large body, with a message
+    /// about the form.
     private static func explained(_ outcome: SendOutcome, _ end: HTTPEnd, bodyBytes: Int) -> SendOutcome {
         let limit = RealityCamForm.stockLimit
         guard case .rejected(let code, let message) = outcome, end.answer?.status == 400, bodyBytes > limit else {
@@ -55,7 +56,9 @@ extension CaptureAPITransport {
         }
         return .rejected(
             code: code,
-            message: "\(message); the body has \(bodyBytes) bytes, and a stock server takes at most \(limit)")
+            message:
+                "\(message); the body has \(bodyBytes) bytes, and a server with default settings takes at most \(limit)"
+        )
     }
 
     /// Reserves counters, and makes and signs a body with them.
@@ -94,7 +97,7 @@ extension CaptureAPITransport {
         }
     }
 
-    /// A bundle that this server can never take is refused before anything is sent.
+    /// Refuses a bundle that this server can never accept, before anything is sent.
     private static func refusal(_ error: BundleError) -> SendOutcome {
         [.entryAbsent, .outputUnusable].contains(error.code)
             ? .rejected(code: error.code.rawValue, message: error.message) : outcome(of: error)
@@ -102,7 +105,7 @@ extension CaptureAPITransport {
 
     /// Signs a request without a body, which uses a counter too.
     ///
-    /// - Parameter empty: the hash of zero bytes.
+    /// - Parameter empty: The hash of zero bytes.
     func sign(
         _ request: inout HTTPRequest, empty: Digest, _ profile: RealityCamSettings
     ) throws(SendTrouble) -> Bool {

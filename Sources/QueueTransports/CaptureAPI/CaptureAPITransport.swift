@@ -178,7 +178,7 @@ final class CaptureAPITransport: UploadTransport {
         authorized(request, token, control) { attempt throws(SendTrouble) in try sign(&attempt, body) }
     }
 
-    /// - Parameter sign: signs a request, and returns whether it did.
+    /// - Parameter sign: Signs a request, and returns whether it did.
     func authorized(
         _ request: HTTPRequest, _ token: [UInt8], _ control: SendControl,
         sign: (inout HTTPRequest) throws(SendTrouble) -> Bool
@@ -216,7 +216,7 @@ final class CaptureAPITransport: UploadTransport {
         }
     }
 
-    /// The time of the server's clock in milliseconds, as far as it is known.
+    /// The current time in milliseconds, corrected to the server's clock if a server has sent its time.
     var serverTime: Int { WallClock.milliseconds + shared.offset.withLock(\.self) }
 
     /// The plausible times of a server, 2020 to 2200. Our own clock may be wrong by decades if it was never set.

@@ -24,7 +24,7 @@ extension Destination {
 
     // The following members do not use the parser, so that a push does not need libcurl to examine URLs.
 
-    /// Whether each request carries a signature over the hash of a body that is the same for every try.
+    /// Whether requests carry a signature over the hash of a body, and the body is the same in every attempt.
     package var signs: Bool { settings["device-id"] != nil && settings["profile"] != "realitycam" }
 
     /// Whether the destination is notified when a session has ended and all its members have landed.

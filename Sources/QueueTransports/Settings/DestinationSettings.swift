@@ -21,7 +21,7 @@ package enum DestinationSettings: Hashable, Sendable {
             let http = try CaptureAPISettings(&reader)
             // Counters must arrive in the order in which they were reserved (Spec/upload.md section 6.4).
             if http.realityCam != nil, pace.concurrency != 1 {
-                throw SettingsFault("concurrency must be 1 for profile realitycam, which counts its requests")
+                throw SettingsFault("concurrency must be 1 for profile realitycam, which needs its requests in order")
             }
             self = .http(http)
         case .put: self = .put(try PutSettings(&reader))

@@ -2,7 +2,7 @@ import CaptureBundle
 import QueueModel
 package import SystemPackage
 
-/// The settings of a server of the capture API that is a RealityCam server (Spec/upload.md section 6).
+/// The settings of an `http` destination with profile `realitycam` (Spec/upload.md section 6).
 package struct RealityCamSettings: Hashable, Sendable {
     /// The UUID that the server gave the device.
     package let deviceID: String
@@ -13,7 +13,7 @@ package struct RealityCamSettings: Hashable, Sendable {
     /// Whether the metadata has an assertion.
     package let hasAssertion: Bool
 
-    /// Returns nil if the profile is `capture`.
+    /// Reads the settings; nil if the profile is `capture`.
     static func read(_ reader: inout SettingsReader) throws(SettingsFault) -> RealityCamSettings? {
         let isRealityCam = try reader.value("profile", "profile must be capture or realitycam") { text in
             ["capture": false, "realitycam": true][text]
@@ -33,7 +33,7 @@ package struct RealityCamSettings: Hashable, Sendable {
         }
         if try reader.file("key") != nil {
             throw SettingsFault(
-                "key is the key of bundles; profile realitycam signs with --realitycam-key",
+                "key is the key that signs bundles; profile realitycam signs with realitycam-key",
                 hints: ["make one with: capbundle key new --key FILE"])
         }
         return RealityCamSettings(

@@ -2,7 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CommandSupport
 
-/// The requirements for a bundle.
+/// The options for the requirements for a bundle.
 struct PolicyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -35,7 +35,7 @@ struct PolicyOptions: ParsableArguments {
     }
 }
 
-/// The requirements for a bundle, and whether anything is printed.
+/// The options for the requirements for a bundle and for printing.
 struct DemandOptions: ParsableArguments {
     @OptionGroup var requirements: PolicyOptions
 

@@ -6,14 +6,13 @@ import SystemPackage
 struct DepthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "depth",
-        abstract: "Look at a depth map: statistics, a server's analysis, a picture.",
+        abstract: "Show a depth map: statistics, a server's analysis, a picture.",
         usage: "capbundle depth FILE [-o PNG [--beside] [--colours COLOURS]] [options]",
         discussion: """
-            Takes a bundle, of which it verifies every byte without checking trust, or a raw capture as "capbundle \
-            pack" takes it. It prints \
-            statistics, and the analysis by which a RealityCam server tells a real scene from a photographed screen, \
-            so that you know the server's answer before the upload. Exit codes: 0, 1 or 2 as for "capbundle verify"; \
-            the analysis does not change them.
+            FILE is a bundle, or a raw capture as "capbundle pack" takes it. Every byte of a bundle is verified, but \
+            trust is not checked. The command prints statistics, and the analysis by which a RealityCam server tells \
+            a real scene from a photographed screen, so that you know the server's answer before the upload. Exit \
+            codes: 0, 1 or 2 as for "capbundle verify"; the analysis does not change them.
 
             Example:
               capbundle depth cap.bundle
@@ -27,7 +26,7 @@ struct DepthCommand: ParsableCommand {
         name: [.customShort("o"), .customLong("image")],
         help: ArgumentHelp(
             "Write a PNG with the depth map in colours, - for standard output.",
-            discussion: "The colours reach from the 2nd to the 98th percentile. A scale in metres is beside it.",
+            discussion: "The colours cover the 2nd to the 98th percentile. The picture has a scale in metres.",
             valueName: "png"),
         completion: .file(extensions: ["png"]))
     var image: String?
@@ -35,7 +34,7 @@ struct DepthCommand: ParsableCommand {
     @Flag(help: "In the picture, put the photo next to the depth map.")
     var beside = false
 
-    @Option(help: "The colours of the picture, cividis by default. Near is bright, in turbo red.")
+    @Option(help: "The colours of the picture. Near is bright in cividis (default) and red in turbo.")
     var colours: ColourTable?
 
     @OptionGroup(title: "Raw captures") var raw: RawFilesOptions
@@ -44,7 +43,7 @@ struct DepthCommand: ParsableCommand {
 
     func validate() throws {
         if image == nil && (beside || colours != nil || force.force) {
-            throw ValidationError("--beside, --colours and --force are about the picture; say where with --image PNG")
+            throw ValidationError("--beside, --colours and --force need --image PNG")
         }
         if let image { try refuseTerminal(image, "a picture") }
     }

@@ -136,7 +136,7 @@ struct KeyCommand: ParsableCommand {
         @Option(help: "The highest counter that was ever used with this key.")
         var counter: UInt32
 
-        @Flag(name: .customLong("realitycam"), help: "The key signs uploads to RealityCam, and no bundles.")
+        @Flag(name: .customLong("realitycam"), help: "The key signs uploads to RealityCam, not bundles.")
         var isForRealityCam = false
 
         func run() throws {

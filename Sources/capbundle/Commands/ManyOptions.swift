@@ -1,7 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 
-/// Where the names of many files come from, and how many files are processed at once.
+/// The options for the source of file names, and for the number of files that are processed at the same time.
 struct NameOptions: ParsableArguments {
     @Flag(name: .customLong("from0"), help: "Read names from standard input, each followed by NUL (find -print0).")
     var from0 = false

@@ -17,7 +17,7 @@ struct MultipartCommand: ParsableCommand {
               capbundle sign-request body --device-id ID |
                 curl -X POST -T body -H @headers -H @- URL
 
-            With --profile realitycam the body holds an assertion with a new counter, so each body is another one.
+            With --profile realitycam, the body contains an assertion with a new counter, so every body is different.
             """)
 
     @Argument(help: "The bundle, or - for standard input.", completion: .file())
@@ -31,7 +31,7 @@ struct MultipartCommand: ParsableCommand {
     @OptionGroup var headers: HeadersOption
     @OptionGroup var profile: ProfileOptions
 
-    @Flag(help: "realitycam: leave the assertion out, for a device that is not at level secure_enclave.")
+    @Flag(help: "realitycam: leave the assertion out, for a device whose level is not secure_enclave.")
     var withoutAssertion = false
 
     @OptionGroup var passphrase: PassphraseOptions
@@ -44,7 +44,7 @@ struct MultipartCommand: ParsableCommand {
             throw ValidationError("--without-assertion and --passphrase-file need --profile realitycam")
         }
         if withoutAssertion, profile.realityCamKey != nil || profile.rpid != nil {
-            throw ValidationError("--without-assertion signs nothing, so it takes neither --realitycam-key nor --rpid")
+            throw ValidationError("--without-assertion signs nothing, so leave out --realitycam-key and --rpid")
         }
         if output == "-" && headers.path == "-" { throw ValidationError("only one of BODY and --headers can be -") }
     }

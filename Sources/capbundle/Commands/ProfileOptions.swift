@@ -15,7 +15,7 @@ struct ProfileOptions: ParsableArguments {
     @Option(
         name: .customLong("realitycam-key"),
         help: ArgumentHelp(
-            "realitycam: the key that signs for this server, and nothing else.",
+            "realitycam: the key that signs only for this server.",
             discussion: "Default: CAPBUNDLE_REALITYCAM_KEY, else $XDG_DATA_HOME/capbundle/realitycam.key.",
             valueName: "file"),
         completion: .file())
@@ -23,7 +23,7 @@ struct ProfileOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "realitycam: the team and bundle id in the server's settings.",
+            "realitycam: the app that the server expects, as team and bundle id.",
             discussion: "Default: \(RealityCamSigner.usualRPID).", valueName: "team.bundle"))
     var rpid: String?
 

@@ -13,22 +13,23 @@ struct RawFilesOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The photos in a folder of any other layout, such as 'rgb/*.jpg'.", valueName: "pattern"))
+            "The photos of a folder in any other layout, such as 'rgb/*.jpg'.", valueName: "pattern"))
     var photo: NamePattern?
 
-    @Option(help: ArgumentHelp("Their depth maps: the same text in place of *.", valueName: "pattern"))
+    @Option(help: ArgumentHelp("The depth maps; * matches the same text as for the photo.", valueName: "pattern"))
     var depth: NamePattern?
 
-    @Option(help: ArgumentHelp("Their confidence maps.", valueName: "pattern"))
+    @Option(help: ArgumentHelp("The confidence maps, in the same way.", valueName: "pattern"))
     var confidence: NamePattern?
 
-    @Option(help: ArgumentHelp("How many metres one unit of a depth map is, such as 0.001.", valueName: "metres"))
+    @Option(
+        help: ArgumentHelp("The number of metres in one unit of the depth maps, such as 0.001.", valueName: "metres"))
     var depthScale: DepthScale?
 
     @Option(help: ArgumentHelp("The unit of the depth maps: m or mm.", valueName: "unit"))
     var depthUnit: DepthUnit?
 
-    @Option(help: ArgumentHelp("Width and height of a depth map that consists of raw samples.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Width and height, for depth maps that are raw samples.", valueName: "WxH"))
     var depthSize: DepthSize?
 
     @Option(help: ArgumentHelp("Only these frames, by the app's numbers, such as 0,10-30.", valueName: "numbers"))

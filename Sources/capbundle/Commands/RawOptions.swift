@@ -9,25 +9,25 @@ struct RawOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Pack the first frame with a photo and then every Nth.", valueName: "n"))
     var every: Int = 1
 
-    @Flag(help: "Also carry the converted files and the app's own, byte for byte, as source/NAME.")
+    @Flag(help: "Also pack the original depth files and the app's own files, as source/NAME.")
     var keepSource = false
 
-    @Option(help: ArgumentHelp("The model of the device, if nothing else says it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The model of the device, if no file gives it.", valueName: "name"))
     var deviceModel: String?
 
     @Option(
         help: ArgumentHelp(
-            "The time of the first frame, if nothing else says it.", discussion: "The others follow the app's clock.",
+            "The time of the first frame, if no file gives it.", discussion: "The app's clock gives the other times.",
             valueName: "time"))
     var capturedAt: CaptureTime?
 
-    @Option(help: ArgumentHelp("The zone of EXIF times without one, such as +01:00.", valueName: "zone"))
+    @Option(help: ArgumentHelp("The time zone for EXIF times that have none, such as +01:00.", valueName: "zone"))
     var timeZone: ZoneOffset?
 
     @Flag(help: "Take the position out of the photo without encoding it again.")
     var rewritePhoto = false
 
-    @Flag(help: "Pack a photo that tells its position, whatever --location says.")
+    @Flag(help: "Pack a photo that contains a position, whatever --location says.")
     var keepPhotoLocation = false
 
     static let valueOptions = RawFilesOptions.valueOptions.union([

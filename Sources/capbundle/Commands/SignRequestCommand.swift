@@ -9,9 +9,9 @@ struct SignRequestCommand: ParsableCommand {
         abstract: "Print the headers that authenticate one upload attempt.",
         usage: "capbundle sign-request BODY --device-id UUID [options]",
         discussion: """
-            The headers are valid only for this body and for a few minutes, so make new ones for each attempt. Does \
-            not change the counter of the key, except with --profile realitycam, where each attempt has a counter of \
-            its own and a body can be tried 15 times.
+            The headers are valid only for this body and for a few minutes, so make new ones for each attempt. The \
+            counter of the key does not change, except with --profile realitycam: there each attempt uses up a \
+            counter, and a body can be sent 15 times.
 
             Example:
               capbundle sign-request body --device-id ID |
@@ -40,7 +40,8 @@ struct SignRequestCommand: ParsableCommand {
 
     func validate() throws {
         if profile.profile == .realitycam, key.path != nil {
-            throw ValidationError("--key is the key of bundles; --profile realitycam signs with --realitycam-key")
+            throw ValidationError(
+                "--key is the key that signs bundles; --profile realitycam signs with --realitycam-key")
         }
     }
 

@@ -1,7 +1,7 @@
 import CaptureBundle
 import CommandSupport
 
-/// The card and the row of a bundle that was read, whatever its verdict.
+/// Makes the card and the row of a bundle that could be read, with any verdict.
 struct BundleCard {
     private let view: BundleView
     private let report: VerificationReport
@@ -18,7 +18,7 @@ struct BundleCard {
     }
 
     var entry: ReportEntry {
-        // Anyone can have written the time of a bundle without a valid signature, so no day gets it.
+        // Without a valid signature, anyone can have written the time. Such a bundle belongs to no day.
         let time = report.isManifestGenuine ? report.manifest?.capturedAt.milliseconds : nil
         return ReportEntry(time: time, card: card, row: row)
     }
@@ -44,7 +44,7 @@ struct BundleCard {
         return report.trustedDevice.map { "\(time), \(foreign: $0.name)" } ?? time
     }
 
-    /// Marks what no valid signature proves.
+    /// The mark for facts that no valid signature proves.
     private var claimed: String { report.isManifestGenuine ? "" : Facts.claimed }
 
     private func addFacts(to card: inout ReportCard) {
@@ -101,7 +101,7 @@ struct BundleCard {
         }
     }
 
-    /// Links to what the verdict does not cover.
+    /// The line with links to the topics that the verdict does not cover.
     private var note: HTML? {
         let topics = report.notChecked.map { "<a href=\"#not-\($0)\">\($0)</a>" as HTML }
         guard let first = topics.first else { return nil }

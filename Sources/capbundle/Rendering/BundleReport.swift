@@ -11,7 +11,7 @@ final class BundleReport {
     private var statuses: Set<ExitStatus> = []
     private var notProven: [String] = []
 
-    /// - Parameter csv: The place of the table; nil for none.
+    /// - Parameter csv: Where to write the table; nil to write none.
     /// - Throws: `output.exists`, `output.unusable`.
     init(title: String, page place: OutputPlace, csv: OutputPlace?) throws {
         page = try ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
@@ -64,7 +64,7 @@ final class BundleReport {
         try table?.finish()
     }
 
-    /// What no verdict of the page proves, once for all cards.
+    /// The section with all topics that a verdict on the page does not prove. The cards link to it.
     private var limits: HTML {
         let lines = notProven.compactMap { topic in
             ReportRendering.explanation(topic).map { "<li id=\"not-\(topic)\">\($0)</li>\n" as HTML }

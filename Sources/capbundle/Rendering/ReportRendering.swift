@@ -32,7 +32,7 @@ enum ReportRendering {
         }
     }
 
-    /// The verdict in words; of an unknown device, they follow "sound, but".
+    /// The verdict in words. The words for an unknown device follow "sound, but".
     static func words(_ verdict: Verdict) -> String {
         switch verdict {
         case .verified: "verified"

@@ -2,13 +2,13 @@ import CaptureBundle
 import CommandSupport
 import SystemPackage
 
-/// What a report says about one bundle: a card, a row of the table, a line for spreadsheets.
+/// The parts of a report about one bundle: a card, a row of the table, a line for spreadsheets.
 struct ReportedBundle: Sendable {
-    /// The results, in the order in which they are counted.
+    /// A kind of result. The kinds are counted in the order of `Kind.all`.
     struct Kind: Sendable {
-        /// As in JSON.
+        /// The word for JSON and CSV.
         let word: String
-        /// On the page.
+        /// The words for the page.
         let words: String
         let tone: ReportTone
 

@@ -4,9 +4,9 @@ import SystemPackage
 
 /// Draws the photo and the depth map of a capture on the terminal.
 enum TerminalPicture {
-    /// Why the terminal gets no picture; nil if it can show one.
+    /// The reason why no picture is drawn; nil if the terminal can show one.
     static var obstacle: String? {
-        Style.isWantedOnOutput ? nil : "the picture needs colours, and NO_COLOR is set or TERM=dumb"
+        Style.isWantedOnOutput ? nil : "the picture needs colours, but NO_COLOR is set or TERM is dumb"
     }
 
     /// The bytes that draw the pictures.

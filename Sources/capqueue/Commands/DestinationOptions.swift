@@ -67,13 +67,13 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         name: .customLong("realitycam-key"),
         help: ArgumentHelp(
-            "http, realitycam: the key that signs for this server, and nothing else.", valueName: "file"),
+            "http, realitycam: the key that signs only for this server.", valueName: "file"),
         completion: .file())
     var realityCamKey: String?
 
     @Option(
         help: ArgumentHelp(
-            "http, realitycam: the team and bundle id in the server's settings.", valueName: "team.bundle"))
+            "http, realitycam: the app that the server expects, as team and bundle id.", valueName: "team.bundle"))
     var rpid: String?
 
     /// Whether uploads to RealityCam carry an assertion.
@@ -83,7 +83,7 @@ struct DestinationOptions: ParsableArguments {
         static func help(for value: AssertionChoice) -> ArgumentHelp? {
             value == .withAssertion
                 ? "http, realitycam: send an assertion (default)."
-                : "http, realitycam: send none, for a device that is not at level secure_enclave."
+                : "http, realitycam: send no assertion, for a device whose level is not secure_enclave."
         }
     }
 

@@ -9,10 +9,10 @@ struct ReportCommand: ParsableCommand {
         abstract: "Write a page about the queue, with the photos of captures.",
         usage: "capqueue report [-o FILE] [options]",
         discussion: """
-            The page is one HTML file without scripts; it needs no network. It says what needs a decision, with the \
-            next command, and has a card for each capture: its state, why it failed, where it was uploaded. The \
-            newest captures come first, and all that failed or are held are on the page, too, up to --limit. To keep \
-            a page up to date while a run sends: capqueue run --watch --page FILE.
+            The page is one HTML file without scripts, and needs no network. It lists what needs a decision, with \
+            the next command, and has a card for each capture: its state, why it failed, where it was uploaded. It \
+            shows the newest captures, and also those that failed or are held: of both kinds at most --limit. To \
+            keep a page up to date while a run sends: capqueue run --watch --page FILE.
 
             Example:
               capqueue report -o queue.html
@@ -25,7 +25,7 @@ struct ReportCommand: ParsableCommand {
         completion: .file(extensions: ["html"]))
     var output = "-"
 
-    @Option(help: ArgumentHelp("Show at most this many captures.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show the newest n captures, and n that failed or are held.", valueName: "n"))
     var limit = 1000
 
     @Option(help: ArgumentHelp("The title of the page.", valueName: "text"))

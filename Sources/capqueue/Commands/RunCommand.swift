@@ -55,7 +55,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Keep this page up to date, as \"capqueue report\" writes it.",
-            discussion: "It is written at most every 5 s, when something changes, and at the end.", valueName: "file"),
+            discussion: "It is written when something changes, at most every 5 s, and at the end.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var page: String?
 

@@ -2,13 +2,13 @@ import CaptureBundle
 import CaptureQueue
 import CommandSupport
 
-/// The card and the row of a capture in a queue.
+/// Makes the card and the row of a capture in a queue.
 struct CaptureCard {
     private let record: CaptureRecord
     private let shown: CapturePictures
     private let path: String?
 
-    /// - Parameter path: Where the bytes are.
+    /// - Parameter path: The path of the bytes.
     init(_ record: CaptureRecord, _ shown: CapturePictures, path: String?) {
         self.record = record
         self.shown = shown

@@ -37,7 +37,7 @@ extension CaptureRecord {
         return [id] + table.lines + deliveries.flatMap(\.lines)
     }
 
-    /// Where the bytes are, in words.
+    /// The place of the bytes in words.
     func holdingText(_ path: String?) -> String {
         switch holding {
         case .spool: "in \(Visible.text(path ?? "the spool"))"
@@ -63,7 +63,7 @@ extension DeliveryRecord {
         ])
     }
 
-    /// Whether another try is due.
+    /// Whether another attempt will be made.
     var isWaiting: Bool { state == .pending || state == .failed }
 
     fileprivate var lines: [String] {

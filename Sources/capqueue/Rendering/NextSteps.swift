@@ -40,7 +40,7 @@ enum NextSteps {
             "DEVICE_UNVERIFIED": "the server must accept the device first; print its key id with: capbundle key show",
             "TIMESTAMP_EXPIRED": "set the clock of this computer",
             "REPLAY_DETECTED":
-                "the server has seen a higher counter; raise it with: "
+                "the server has seen a higher counter; raise the counter of the key with: "
                 + "capbundle key recover --realitycam --counter N --key FILE",
         ]
         if message.contains("(TOKEN_") { return "change the token with: \(set) --token-file FILE" }

@@ -10,15 +10,15 @@ final class PageKeeper: Sendable {
     private struct State {
         var isDirty = true
         var isEnding = false
-        /// Whether the run was asked to end, so that the last page gets no further pictures.
+        /// Whether the run was asked to end. Then no more pictures are made for the last page.
         var isHurried = false
-        /// Whether no thread is at work.
+        /// Whether no thread is running.
         var isOver = true
     }
 
-    /// The least time between two pages in seconds.
+    /// The minimum time between two pages in seconds.
     private static let pause = 5.0
-    /// The most captures on the page, besides those that failed or are held.
+    /// The maximum number of newest captures on the page, and of captures that failed or are held.
     private static let limit = 100
 
     private let queue: UploadQueue
@@ -27,7 +27,7 @@ final class PageKeeper: Sendable {
     private let signal = Signal()
     private let warn: @Sendable (String) -> Void
 
-    /// - Parameter warn: Gets one warning if the page cannot be written, until it can be written again.
+    /// - Parameter warn: Receives a warning when writing the page fails, once until it succeeds again.
     /// - Throws: `output.exists` if there is a file that is not such a page; `output.unusable`.
     init(_ queue: UploadQueue, at path: String, warn: @escaping @Sendable (String) -> Void) throws(BundleError) {
         self.queue = queue
@@ -37,19 +37,19 @@ final class PageKeeper: Sendable {
         try ReportPage.requireReplaceable(self.path)
     }
 
-    /// Starts the thread. It inherits the blocked signals of the thread that calls this, so a run calls it once it blocks
-    /// its stop signals: otherwise one of them could end the process.
+    /// Starts the thread. It inherits the blocked signals of the caller. So a run calls this after it has blocked its stop
+    /// signals: otherwise such a signal could end the process.
     func start() {
         state.withLock { $0.isOver = false }
         if !Thread.start({ self.work() }) { state.withLock { $0.isOver = true } }
     }
 
-    /// Takes an event of the run: something changed.
+    /// Receives an event of the run, which may change the page.
     func take(_ event: QueueEvent) {
         state.withLock { $0.isDirty = true }
     }
 
-    /// Writes the page a last time, and waits until that is done.
+    /// Writes the page for the last time, and waits until it is written.
     ///
     /// - Parameter isHurried: Whether the run was asked to end.
     func finish(isHurried: Bool) {
@@ -98,8 +98,8 @@ final class PageKeeper: Sendable {
 }
 
 extension QueueStatus {
-    /// Whether a page about the queue would say something else. Ages and free space change all the time and do not
-    /// count.
+    /// Whether a page about the queue would be different. Ages and free space are ignored, because they change all the
+    /// time.
     fileprivate func changes(from other: QueueStatus?) -> Bool {
         guard let other else { return true }
         return totals != other.totals || usedBytes != other.usedBytes || isPaused != other.isPaused

@@ -5,7 +5,7 @@ import CommandSupport
 import Synchronization
 import SystemPackage
 
-/// A page about a queue (Spec/capqueue.md section 2.6). It is read beside a run and holds nothing up.
+/// Makes a page about a queue (Spec/capqueue.md section 2.6). It reads the queue without delaying a run.
 final class QueuePage {
     static let title = "Capture queue"
 
@@ -13,15 +13,15 @@ final class QueuePage {
     private let title: String
     private let limit: Int
     private let pictures: ReportPictures
-    /// The pictures of the page that was written last, so that they are not made again for the next one.
+    /// The pictures of the previous page, so that they are not made again for the next one.
     private var known: [Int: CapturePictures] = [:]
     private let keepsPictures: Bool
     private let isHurried: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - limit: The most captures; besides the newest, at most as many that failed or are held.
+    ///   - limit: The maximum number of newest captures, and of captures that failed or are held.
     ///   - keepsPictures: Whether the page will be written again.
-    ///   - isHurried: Whether to make no further pictures, because somebody waits for the page.
+    ///   - isHurried: Whether to make no more pictures, because somebody waits for the page.
     init(
         _ queue: UploadQueue, title: String, limit: Int, _ pictures: ReportPictures, keepsPictures: Bool = false,
         isHurried: @escaping @Sendable () -> Bool = { false }
@@ -34,7 +34,7 @@ final class QueuePage {
         self.keepsPictures = keepsPictures
     }
 
-    /// Writes the page; the file appears when it is whole.
+    /// Writes the page. The file appears under its name only when it is complete.
     ///
     /// - Throws: `io.failed`, `output.exists`, `output.unusable`, the errors of `list`.
     func write(to place: OutputPlace) throws {
@@ -58,7 +58,7 @@ final class QueuePage {
         try target.finish()
     }
 
-    /// The newest captures, and those that wait for a person.
+    /// The newest captures, and those that failed or are held.
     private func chosen() throws -> [CaptureRecord] {
         var found: [Int: CaptureRecord] = [:]
         var troubled = CaptureFilter()
@@ -94,28 +94,28 @@ final class QueuePage {
     }
 }
 
-/// What the bytes of a capture show, if the queue has them and they are sound.
+/// The pictures and the model of a capture, if the queue has its bytes and they are sound.
 struct CapturePictures: Sendable {
     let holding: Holding
     let pictures: [ReportPicture]
-    /// Why there are no pictures; nil if there are.
+    /// The reason why there are no pictures; nil if there are some.
     let reason: String?
     let model: String?
 
-    /// - Parameter maker: nil to make no pictures.
+    /// - Parameter maker: Makes the pictures; nil to make none.
     init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: ReportPictures?) {
         holding = record.holding
         guard let maker else {
             (pictures, model, reason) = ([], nil, nil)
             return
         }
-        // The file of a reference can be anything by now, and opening a pipe would wait.
+        // The file of a reference may have been replaced, for example by a named pipe, and opening a pipe would block.
         guard let path = queue.path(of: record), (try? FileStatus.of(path))?.kind == .file,
             let view = try? Verifier.soundness.view(BundleSource(file: path)),
             view.report.manifestSHA256 == record.manifestSHA256, view.isSound
         else {
             (pictures, model) = ([], nil)
-            reason = record.holding.hasBytes ? "the stored bytes are not those that were pushed" : nil
+            reason = record.holding.hasBytes ? "the stored bytes differ from the bytes that were pushed" : nil
             return
         }
         model = view.report.metadata?.deviceModel

@@ -97,7 +97,7 @@ struct QueueSummary {
 }
 
 extension DeliveryState {
-    /// How good the state is.
+    /// The rating of a state.
     var tone: ReportTone {
         switch self {
         case .completed: .good

@@ -45,8 +45,8 @@ extension QueueStatus {
         if partsOnly.captures > 0 {
             facts.add(
                 "parts only",
-                "\(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)): only the photo, or "
-                    + "what RealityCam takes, was uploaded; kept until prune --accept-parts")
+                "\(Quantity.count(partsOnly.captures, "capture")), \(Quantity.bytes(partsOnly.bytes)): only a part was "
+                    + "uploaded (the photo, or what RealityCam takes); kept until prune --accept-parts")
         }
         addDestinations(to: &facts, concerns)
         if let run { facts.add("run", Self.words(of: run)) }

@@ -61,7 +61,7 @@ struct RefusedSettingsTests {
             "profile realitycam needs --device-id, the UUID that the server gave the device"),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "key": "/k"],
-            "key is the key of bundles; profile realitycam signs with --realitycam-key"),
+            "key is the key that signs bundles; profile realitycam signs with realitycam-key"),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "concurrency": "2"],
             "concurrency must be 1 for profile realitycam, which counts its requests"),

@@ -35,6 +35,7 @@ struct GPSRemoval {
     private init(places: TIFFPlaces) { self.places = places }
 
     private mutating func run() throws(Failure) -> [UInt8] {
+        if let doubt = places.doubt { throw Failure(message: doubt) }
         owners.append((0..<TIFFStructure.headerLength, .kept))
         for directory in places.directories { try claim(directory) }
         try checkOverlaps()
@@ -42,16 +43,16 @@ struct GPSRemoval {
         for (range, owner) in owners where owner == .place || owner == .makerNote {
             for index in range { bytes[index] = 0 }
         }
-        for directory in places.directories { Self.shift(directory, &bytes, isLittle: tiff.isLittleEndian) }
+        for directory in places.directories { shift(directory, &bytes) }
         return bytes
     }
 
     private mutating func claim(_ directory: TIFFDirectory) throws(Failure) {
-        let loses = directory.entries.contains { TIFFPlaces.tags.contains($0.tag) }
+        let loses = directory.entries.contains(where: places.isPlace)
         let range = Self.whole(directory, in: tiff)
         owners.append((range, loses ? .directory(directory.offset) : .kept))
         for entry in directory.entries {
-            if TIFFPlaces.tags.contains(entry.tag) {
+            if places.isPlace(entry) {
                 try claimPlace(entry)
             } else if entry.isElsewhere, let value = entry.value {
                 let isNote = entry.tag == TIFFTag.makerNote && !tiff.bytes[value].starts(with: Self.appleMakerNote)
@@ -75,7 +76,7 @@ struct GPSRemoval {
         }
         if entry.isElsewhere { owners.append((value, .place)) }
         guard entry.tag == TIFFTag.gps else { return }
-        guard let gps = tiff.unsigned(entry).flatMap({ tiff.directory(at: $0) }) else {
+        guard let gps = tiff.pointer(entry).flatMap({ tiff.directory(at: $0) }) else {
             throw Failure(message: "its EXIF has GPS fields that cannot be read")
         }
         owners.append((gps.range, .place))
@@ -113,10 +114,9 @@ struct GPSRemoval {
         }
     }
 
-    /// Removes entries from a directory: the entries after a removed one, and the pointer to the next directory, move up
-    /// by 12 bytes.
-    private static func shift(_ directory: TIFFDirectory, _ bytes: inout [UInt8], isLittle: Bool) {
-        let kept = directory.entries.filter { !TIFFPlaces.tags.contains($0.tag) }
+    /// Moves the entries after the removed ones, and the pointer to the next directory, up by 12 bytes for each.
+    private func shift(_ directory: TIFFDirectory, _ bytes: inout [UInt8]) {
+        let kept = directory.entries.filter { !places.isPlace($0) }
         let lost = directory.entries.count - kept.count
         guard lost > 0 else { return }
         let (start, end) = (directory.offset, directory.range.upperBound)
@@ -125,6 +125,6 @@ struct GPSRemoval {
         let entries = kept.flatMap { Array(bytes[$0.offset..<($0.offset + TIFFDirectory.entryLength)]) }
         let zeros = [UInt8](repeating: 0, count: lost * TIFFDirectory.entryLength)
         bytes.replaceSubrange(
-            start..<(end + next.count), with: (isLittle ? count : count.reversed()) + entries + next + zeros)
+            start..<(end + next.count), with: (tiff.isLittleEndian ? count : count.reversed()) + entries + next + zeros)
     }
 }

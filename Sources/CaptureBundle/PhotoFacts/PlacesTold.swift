@@ -29,7 +29,9 @@ package enum PlacesTold {
     private static func inTIFF(_ bytes: [UInt8]) -> String? {
         let header = SegmentPlaces.exifHeader
         let tiff = bytes.starts(with: header) ? Array(bytes.dropFirst(header.count)) : bytes
-        guard let structure = TIFFStructure(tiff) else { return inWords(bytes) }
+        guard let structure = TIFFStructure(tiff) else {
+            return SegmentPlaces.beginsAsTIFF(tiff[...]) ? SegmentPlaces.unreadable : inWords(bytes)
+        }
         return TIFFPlaces(structure).words
     }
 

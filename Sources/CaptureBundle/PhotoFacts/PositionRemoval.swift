@@ -39,12 +39,15 @@ package enum PositionRemoval {
     }
 
     private static func clean(_ image: JPEGSegments, in bytes: inout [UInt8]) throws(BundleError) {
-        for place in SegmentPlaces(bytes, image).found {
+        let found = SegmentPlaces(bytes, image).found
+        if let place = found.first(where: { $0.kind == .xmp || $0.kind == .extendedXMP }) {
+            try checkDepth(place, image, bytes)
+        }
+        for place in found {
             guard place.segment.range.lowerBound < image.scan ?? 0 else {
                 throw refusal("\(place.words) in a segment between the parts of its picture")
             }
             guard place.kind != .exif else { continue }
-            if place.kind == .xmp || place.kind == .extendedXMP { try checkDepth(place, image, bytes) }
             bytes[place.segment.range.lowerBound + 1] = 0xfe
             for index in place.segment.data { bytes[index] = 0x20 }
         }

@@ -11,30 +11,61 @@ struct SegmentPlaces {
     private(set) var found: [Found] = []
 
     static let exifHeader = Array("Exif\0\0".utf8)
+    static let unreadable = "EXIF that cannot be read may tell a place"
+    /// The header of a part of a JUMBF box (ISO 19566-5 annex D): `JP`, a number of 2 bytes for the box, and a number of
+    /// 4 bytes for the part. C2PA is kept so.
+    private static let boxHeader = Array("JP".utf8)
+    private static let boxHeaderLength = 8
     /// Segments whose contents are binary data with a form of their own: the colour profile and the index of pictures.
     private static let withoutText = ["ICC_PROFILE\0", "MPF\0"].map { Array($0.utf8) }
 
     init(_ jpeg: [UInt8], _ image: JPEGSegments) {
         for segment in image.segments where segment.marker == 0xfe || (0xe0...0xef).contains(segment.marker) {
             let data = jpeg[segment.data]
-            if segment.marker == 0xe1, data.starts(with: XMPPacket.extensionHeader) { continue }
+            let isPart =
+                segment.marker == 0xe1 && data.starts(with: XMPPacket.extensionHeader)
+                || segment.marker == 0xeb && data.starts(with: Self.boxHeader)
+            if isPart { continue }
             if let (kind, words) = Self.look(segment.marker, data) {
                 found.append(Found(segment: segment, kind: kind, words: words))
             }
         }
         addExtended(jpeg, image)
+        addBoxes(jpeg, image)
+    }
+
+    /// Whether EXIF begins after up to four other bytes, or its header is written in another way. Some programs read it.
+    private static func hasUnusualHeader(_ data: ArraySlice<UInt8>) -> Bool {
+        let name = Array("exif\0".utf8)
+        for skipped in 0...4 where data.count > skipped + exifHeader.count {
+            let rest = data.dropFirst(skipped)
+            let start = rest.prefix(name.count).map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+            guard start == name, beginsAsTIFF(rest.dropFirst(exifHeader.count)) else { continue }
+            return !data.starts(with: exifHeader)
+        }
+        return false
+    }
+
+    /// Whether the first two bytes are a byte order of TIFF.
+    static func beginsAsTIFF(_ data: ArraySlice<UInt8>) -> Bool {
+        data.starts(with: [0x49, 0x49]) || data.starts(with: [0x4d, 0x4d])
     }
 
     private static func look(_ marker: UInt8, _ data: ArraySlice<UInt8>) -> (Kind, String)? {
+        if marker == 0xe1, hasUnusualHeader(data) { return (.other, unreadable) }
         if marker == 0xe1, data.starts(with: exifHeader) {
             let bytes = Array(data.dropFirst(exifHeader.count))
             guard let tiff = TIFFStructure(bytes) else {
+                if beginsAsTIFF(bytes[...]) { return (.other, unreadable) }
                 return PlaceNames.tellsPlace(bytes) ? (.other, "EXIF that cannot be read names a place") : nil
             }
             return TIFFPlaces(tiff).words.map { (.exif, $0) }
         }
         if marker == 0xe1, data.starts(with: XMPPacket.segmentHeader) {
             return XMPPacket.words(Array(data.dropFirst(XMPPacket.segmentHeader.count))).map { (.xmp, $0) }
+        }
+        if marker == 0xe1, data.starts(with: "http".utf8), PlaceNames.mayTellPlace(data) {
+            return (.other, "APP1 may name a place")
         }
         if marker == 0xed, data.starts(with: PhotoshopResources.header) {
             return PhotoshopResources.words(Array(data.dropFirst(PhotoshopResources.header.count))).map { (.other, $0) }
@@ -50,5 +81,20 @@ struct SegmentPlaces {
         let text = parts.flatMap { jpeg[$0.data].dropFirst(XMPPacket.extensionHeaderLength) }
         guard !text.isEmpty, let words = XMPPacket.words(text) else { return }
         found += parts.map { Found(segment: $0, kind: .extendedXMP, words: words) }
+    }
+
+    /// All parts of JUMBF boxes count together as well. Each part repeats the header of its box, of 8 bytes or of 16.
+    private mutating func addBoxes(_ jpeg: [UInt8], _ image: JPEGSegments) {
+        let parts = image.segments.filter { $0.marker == 0xeb && jpeg[$0.data].starts(with: Self.boxHeader) }
+        var boxes: [[UInt8]: [UInt8]] = [:]
+        for part in parts {
+            let head = jpeg[part.data].prefix(Self.boxHeaderLength + 4)
+            let length = head.dropFirst(Self.boxHeaderLength)
+            let repeated = length.elementsEqual([0, 0, 0, 1]) ? 16 : 8
+            boxes[Array(head.dropFirst(2).prefix(2)), default: []] += jpeg[part.data].dropFirst(
+                Self.boxHeaderLength + repeated)
+        }
+        guard boxes.values.contains(where: { PlaceNames.tellsPlace($0) }) else { return }
+        found += parts.map { Found(segment: $0, kind: .other, words: "JUMBF (C2PA) names a latitude or a longitude") }
     }
 }

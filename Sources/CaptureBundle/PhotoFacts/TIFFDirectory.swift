@@ -49,7 +49,21 @@ package struct TIFFStructure {
         return number(at: range, length: length)
     }
 
-    /// The value of a RATIONAL or SRATIONAL; nil if its denominator is 0.
+    /// The offset that an entry holds. Programs also follow pointers of signed types.
+    func pointer(_ entry: TIFFDirectory.Entry, at index: Int = 0) -> Int? {
+        guard [1, 3, 4, 6, 8, 9, 13].contains(entry.type), let (place, length) = element(of: entry, index) else {
+            return nil
+        }
+        return number(at: place, length: length)
+    }
+
+    /// Whether a directory at an offset would reach beyond the end. Some programs then read a part of it.
+    func overruns(at offset: Int) -> Bool {
+        guard offset >= Self.headerLength, let count = number(at: offset, length: 2) else { return false }
+        return count > 0 && directory(at: offset) == nil
+    }
+
+    /// The quotient of a RATIONAL or SRATIONAL; nil if its denominator is 0.
     func rational(_ entry: TIFFDirectory.Entry, at index: Int = 0) -> Double? {
         guard entry.type == 5 || entry.type == 10, let (place, _) = element(of: entry, index),
             let above = number(at: place, length: 4), let below = number(at: place + 4, length: 4), below != 0
@@ -95,8 +109,8 @@ package struct TIFFDirectory {
     }
 
     static let entryLength = 12
-    /// The lengths of TIFF's types in bytes: BYTE, ASCII, SHORT, LONG, RATIONAL, …, DOUBLE, IFD.
-    static let lengths = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4]
+    /// The lengths of TIFF's types in bytes: BYTE, ASCII, SHORT, LONG, RATIONAL, …, DOUBLE, IFD; UTF-8 (EXIF 3.0).
+    static let lengths = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 129: 1]
 
     let offset: Int
     let entries: [Entry]

@@ -1,64 +1,150 @@
-/// Searches EXIF and TIFF files for a position: in a GPS directory, and in the tags of XMP, IPTC and GeoTIFF.
+/// Where EXIF and TIFF files tell a place: a GPS directory, the tags of XMP, IPTC and GeoTIFF, and texts that name one.
 struct TIFFPlaces {
     let tiff: TIFFStructure
     /// All directories except the GPS directory: the first one, those chained to it, and those for EXIF, for further
     /// pictures and for interoperability.
     let directories: [TIFFDirectory]
+    /// What tells a place; nil if nothing does. Fields that cannot be searched count as such.
+    let words: String?
+    /// Why some fields were not searched; nil if all were.
+    let doubt: String?
+    /// The offsets of the entries that hold a place or may hold one.
+    private let places: Set<Int>
+
+    /// Searches the directories.
+    ///
+    /// - Parameter isInResources: Whether this is EXIF inside Photoshop's resources. Then it may not have such resources.
+    init(_ tiff: TIFFStructure, isInResources: Bool = false) {
+        var walk = DirectoryWalk(tiff)
+        walk.run()
+        var search = FieldSearch(tiff, isInResources: isInResources)
+        for directory in walk.directories {
+            for entry in directory.entries { search.look(at: entry) }
+        }
+        self.tiff = tiff
+        directories = walk.directories
+        places = search.places
+        doubt = walk.doubt ?? search.doubt
+        words = search.words ?? doubt
+    }
+
+    /// Whether the entry holds a place or may hold one.
+    func isPlace(_ entry: TIFFDirectory.Entry) -> Bool { places.contains(entry.offset) }
+}
+
+/// Follows the pointers from the first directory; each offset once.
+private struct DirectoryWalk {
+    let tiff: TIFFStructure
+    private(set) var directories: [TIFFDirectory] = []
+    private(set) var doubt: String?
 
     private static let directoryLimit = 64
-    private static let pointers: Set<Int> = [TIFFTag.exif, TIFFTag.interoperability, TIFFTag.subDirectories]
-
-    /// The tags that can contain a position: GPS; XMP (700), IPTC (0x83bb), Photoshop's resources (0x8649); GeoTIFF.
-    static let tags: Set<Int> = [
-        TIFFTag.gps, 700, 0x83bb, 0x8649, 33_550, 33_922, 34_264, 34_735, 34_736, 34_737,
+    /// The tags of pointers to directories (EXIF 2.32; TIFF/EP; Kodak's and DNG's): EXIF, interoperability, SubIFDs,
+    /// global parameters, and five of makers.
+    private static let pointers: Set<Int> = [
+        TIFFTag.exif, TIFFTag.interoperability, TIFFTag.subDirectories, 0x0190, 0x8290, 0x888a, 0xc6f5, 0xfe00,
     ]
+    /// The type of a field that is a pointer to a directory, whatever its tag.
+    private static let directoryType = 13
 
-    /// Follows the pointers from the first directory. It reads each offset once and at most 64 directories.
-    init(_ tiff: TIFFStructure) {
-        var found: [TIFFDirectory] = []
+    init(_ tiff: TIFFStructure) { self.tiff = tiff }
+
+    mutating func run() {
         var waiting = [tiff.firstDirectory]
         var seen: Set<Int> = []
-        while let offset = waiting.popLast(), found.count < Self.directoryLimit {
-            guard seen.insert(offset).inserted, let directory = tiff.directory(at: offset) else { continue }
-            found.append(directory)
-            if let next = directory.next { waiting.append(next) }
-            for entry in directory.entries where Self.pointers.contains(entry.tag) {
-                waiting += (0..<min(entry.count, Self.directoryLimit)).compactMap { tiff.unsigned(entry, at: $0) }
+        // Directories that do not overlap fit the structure, so the work for each byte is bounded.
+        var budget = tiff.bytes.count
+        while let offset = waiting.popLast() {
+            guard seen.insert(offset).inserted else { continue }
+            guard let directory = tiff.directory(at: offset) else {
+                if tiff.overruns(at: offset) {
+                    doubt = "EXIF has a directory that cannot be read, which may tell a place"
+                }
+                continue
+            }
+            budget -= directory.range.count
+            guard directories.count < Self.directoryLimit, budget >= 0 else {
+                doubt = "EXIF has more directories than can be searched for a place"
+                return
+            }
+            directories.append(directory)
+            if let next = directory.next, tiff.directory(at: next) != nil { waiting.append(next) }
+            for entry in directory.entries where Self.isPointer(entry) {
+                waiting += (0..<min(entry.count, Self.directoryLimit + 1)).compactMap { tiff.pointer(entry, at: $0) }
             }
         }
-        (self.tiff, directories) = (tiff, found)
     }
 
-    /// Says for a message what contains a position; nil if nothing does.
-    var words: String? {
-        for entry in directories.flatMap(\.entries) where Self.tags.contains(entry.tag) {
-            if let words = words(entry) { return words }
+    private static func isPointer(_ entry: TIFFDirectory.Entry) -> Bool {
+        entry.type == directoryType && entry.tag != TIFFTag.gps || pointers.contains(entry.tag)
+    }
+}
+
+/// Looks at fields one after the other.
+private struct FieldSearch {
+    let tiff: TIFFStructure
+    let isInResources: Bool
+    private(set) var places: Set<Int> = []
+    private(set) var words: String?
+    private(set) var doubt: String?
+    /// How many bytes of values may still be searched. Values that do not overlap fit the structure.
+    private var budget: Int
+
+    /// Tags that hold a place or may hold one: GPS; XMP (700), IPTC (0x83bb), Photoshop's resources (0x8649); GeoTIFF.
+    private static let tags: Set<Int> = [
+        TIFFTag.gps, 700, 0x83bb, 0x8649, 33_550, 33_922, 34_264, 34_735, 34_736, 34_737,
+    ]
+    /// Texts that are not of the types ASCII and UTF-8: the user's comment, and the fields of Windows in UTF-16.
+    private static let texts: Set<Int> = [0x9286, 0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f]
+    private static let textTypes: Set<Int> = [2, 129]
+
+    init(_ tiff: TIFFStructure, isInResources: Bool) {
+        (self.tiff, self.isInResources) = (tiff, isInResources)
+        budget = tiff.bytes.count
+    }
+
+    mutating func look(at entry: TIFFDirectory.Entry) {
+        let isText = Self.textTypes.contains(entry.type) || Self.texts.contains(entry.tag)
+        guard Self.tags.contains(entry.tag) || isText else { return }
+        if Self.tags.contains(entry.tag) { places.insert(entry.offset) }
+        budget -= entry.value?.count ?? 0
+        guard budget >= 0 else {
+            doubt = "EXIF has fields that share bytes, so it cannot be searched for a place"
+            return
         }
-        return nil
+        guard let found = found(entry) else { return }
+        places.insert(entry.offset)
+        words = words ?? found
     }
 
-    private func words(_ entry: TIFFDirectory.Entry) -> String? {
+    private func found(_ entry: TIFFDirectory.Entry) -> String? {
+        let value = tiff.value(entry)
         switch entry.tag {
         case TIFFTag.gps:
-            guard let target = tiff.unsigned(entry) else { return "EXIF has a pointer to GPS fields" }
+            guard let target = tiff.pointer(entry) else { return "EXIF has a pointer to GPS fields" }
             let isEmpty = tiff.number(at: target, length: 2) == 0
             return isEmpty ? nil : "EXIF has GPS fields"
-        case 700: return tiff.value(entry).flatMap { XMPPacket.words(Array($0)) }
+        case 700: return value.flatMap { XMPPacket.words(Array($0)) }
         case 0x83bb:
-            return tiff.value(entry).flatMap { PhotoshopResources.tellsPlace(iptc: $0) ? "IPTC names a place" : nil }
-        case 0x8649: return tiff.value(entry).flatMap { PhotoshopResources.words(Array($0)) }
-        default: return "TIFF has the fields of GeoTIFF"
+            return value.flatMap { PhotoshopResources.tellsPlace(iptc: $0) ? "IPTC names a place" : nil }
+        case 0x8649:
+            if isInResources { return "Photoshop's resources are nested and cannot be searched for a place" }
+            return value.flatMap { PhotoshopResources.words(Array($0)) }
+        case _ where Self.tags.contains(entry.tag): return "TIFF has the fields of GeoTIFF"
+        default:
+            guard let value, PlaceNames.tellsPlace(value) else { return nil }
+            return "a text of EXIF names a latitude, a longitude or GPS data"
         }
     }
 }
 
 extension XMPPacket {
-    /// Says for a message what in an XMP packet contains a position; nil if nothing does. A packet that cannot be read is
-    /// searched for the words of `PlaceNames`.
+    /// What tells a place in the bytes of a packet; nil if nothing does. What cannot be read is searched for words.
     static func words(_ bytes: [UInt8]) -> String? {
         guard let packet = XMPPacket(bytes) else {
-            return PlaceNames.tellsPlace(bytes) ? "XMP that cannot be read names a latitude or longitude" : nil
+            return PlaceNames.mayTellPlace(bytes) ? "XMP that cannot be read may name a place" : nil
         }
-        return packet.place.map { "XMP has \($0)" }
+        if let place = packet.place { return "XMP has \(place)" }
+        return PlaceNames.mayTellPlace(bytes[packet.end...]) ? "XMP may name a place after its end" : nil
     }
 }

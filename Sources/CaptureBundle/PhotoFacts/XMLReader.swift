@@ -47,6 +47,9 @@ struct XMLReader {
     private var owesEnd = false
     private var isStarted = false
 
+    /// The number of bytes that were read.
+    var offset: Int { position }
+
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }

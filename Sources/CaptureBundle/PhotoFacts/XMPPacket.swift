@@ -14,6 +14,8 @@ package struct XMPPacket: Sendable {
     private var namespaces: Set<[UInt8]> = []
     /// The first property, at any depth, that contains a position or names a place; nil if there is none.
     package private(set) var place: String?
+    /// The number of bytes up to the end of the outermost element.
+    package private(set) var end = 0
 
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     static let meta = "adobe:ns:meta/"
@@ -31,6 +33,7 @@ package struct XMPPacket: Sendable {
                 guard walk.take(event, into: &self) else { return nil }
             }
         } catch { return nil }
+        end = reader.offset
     }
 
     /// The text of a simple property; nil if there is none.

@@ -6,16 +6,18 @@ enum PositionRefusal {
 
     static let kept = "holds a position in its EXIF or XMP, which is kept: the photo is packed unchanged"
 
-    /// Checks the photo against `--location`.
-    ///
-    /// - Throws: `raw.position` if the photo contains a position and `--location` is `coarse` or `omit`.
-    static func check(
-        _ photo: JPEGStructure, _ file: FilePath, _ options: RawCaptureOptions
-    ) throws(BundleError) {
-        guard photo.holdsPosition, options.location != .exact, !options.keepsPhotoLocation else { return }
+    /// Whether a photo must not tell a position.
+    static func applies(_ options: RawCaptureOptions) -> Bool {
+        options.location != .exact && !options.keepsPhotoLocation
+    }
+
+    /// - Parameter words: What in the photo tells a position; nil if nothing does.
+    /// - Throws: `raw.position` if the bundle must not tell it.
+    static func check(_ words: String?, _ file: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
+        guard let words, applies(options) else { return }
         throw BundleError(
             .rawPosition,
-            "holds a position in its EXIF or XMP, which --location \(options.location.rawValue) does not allow",
+            "holds a position (\(words)), which --location \(options.location.rawValue) must not keep",
             file: file, hints: ["to take it out without encoding the photo again: --rewrite-photo", keeping])
     }
 }

@@ -195,7 +195,6 @@ extension RawCaptureReader {
             }
         }
         if let photo {
-            try PositionRefusal.check(photo, path(Self.photoName), options)
             if photo.holdsPosition && (options.location != .exact || position == nil) {
                 remark(.warning, "photo.position", Self.photoName, PositionRefusal.kept)
             }

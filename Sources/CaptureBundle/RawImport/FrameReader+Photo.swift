@@ -25,7 +25,7 @@ extension FrameReader {
         var structure = try PhotoRemarks.judge(bytes, file: file)
         // EXIF tells the time and the position, so it is read before the position is taken out.
         let facts = PhotoFacts(jpeg: bytes)
-        let changed = try rewritten(bytes, structure, path)
+        let changed = try rewritten(bytes, path)
         if let changed {
             bytes = changed
             structure = try PhotoRemarks.judge(bytes, file: file)

@@ -5,12 +5,13 @@ extension FrameReader {
     /// The photo without its position, if the user asked for that; nil for a photo that stays as it is.
     ///
     /// - Throws: `raw.position` if the bundle must not tell the position, and the user did not allow it.
-    func rewritten(_ bytes: [UInt8], _ structure: JPEGStructure, _ path: FilePath) throws(BundleError) -> [UInt8]? {
-        guard structure.holdsPosition || PlacesTold.tellsAPosition(bytes, kind: .jpeg) != nil else { return nil }
+    func rewritten(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> [UInt8]? {
+        guard options.rewritesPhoto || PositionRefusal.applies(options) else { return nil }
+        guard let words = PlacesTold.tellsAPosition(bytes, kind: .jpeg) else { return nil }
         if options.rewritesPhoto {
             do { return try PositionRemoval.apply(to: bytes) } catch { throw error.about(file: label(path).string) }
         }
-        try PositionRefusal.check(structure, label(path), options)
+        try PositionRefusal.check(words, label(path), options)
         return nil
     }
 

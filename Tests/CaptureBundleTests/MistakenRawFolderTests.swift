@@ -35,15 +35,15 @@ struct MistakenRawFolderTests {
         let error = try #require(failure())
         #expect(error.message == "is a HEIC photo, expected a JPEG")
         #expect(error.hints.contains { $0.contains("Most Compatible") })
-        #expect(error.hints.contains { $0.contains("heif-convert") })
+        #expect(error.hints.contains { $0.contains("--convert-photo") })
     }
 
     @Test(arguments: [
         (
-            "depth.png", FileKindTests.png(depth: 16, colour: 0), "depth.png is a 16-bit greyscale PNG, 256x192",
-            "/ 1000)"
+            "lidar_depth.png", FileKindTests.png(depth: 16, colour: 0),
+            "lidar_depth.png is a 16-bit greyscale PNG, 256x192", "raw/depth.png"
         ),
-        ("depth.npy", FileKindTests.numpy("<f2", "(3, 4)"), "depth.npy is a NumPy array of type <f2", "numpy.load"),
+        ("map.npy", FileKindTests.numpy("<f2", "(3, 4)"), "map.npy is a NumPy array of type <f2", "raw/depth.npy"),
         ("DEPTH.F32", RawFolder.depth, "DEPTH.F32 has the right length", "rename it: mv "),
     ])
     func namesTheDepthMapThatIsThere(_ name: String, _ bytes: [UInt8], _ words: String, _ hint: String) throws {

@@ -8,6 +8,8 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
     public static let location = EntryPath(known: "location.json")
     public static let confidence = EntryPath(known: "confidence.png")
 
+    /// The photo from which `photo.jpg` was made.
+    static let heicSource = EntryPath(known: "source/photo.heic")
     /// The path for a carried file whose own name cannot be used.
     static let unnamedSource = EntryPath(known: "source/file")
 

@@ -32,8 +32,6 @@ extension FileKind {
     static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [String] {
         let word = ShellWord.quote(path)
         switch kind?.family {
-        case .zip: return ["unpack it first: \(unzip(path))"]
-        case .tar: return ["unpack it first: \(untar(path))"]
         case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
         case .bundle: return ["it is packed already; to check it: capbundle verify \(word)"]
         case .uploadBody:
@@ -42,7 +40,7 @@ extension FileKind {
             let raw = FolderContents(path.folder)
             return raw?.isRawCapture == true
                 ? raw?.hints ?? []
-                : ["a raw folder holds photo.jpg, depth.f32 and metadata.json; see capbundle pack --help"]
+                : ["RAW is a folder, an archive, or a photo with its depth map inside; see capbundle pack --help"]
         }
     }
 

@@ -1,33 +1,16 @@
 import CaptureNative
 import SystemPackage
 
-/// The file that is converted. If it has the name of the result, it is moved away first.
-private struct Original {
-    /// Where it is when it is converted, for a shell.
-    let word: String
-    /// The first part of the command.
-    let moving: String
-
-    /// - Parameter name: what it is called after it was moved, if nothing has that name yet.
-    init(_ file: FilePath, to target: FilePath, _ name: (stem: String, ending: String)) {
-        guard file == target else {
-            (word, moving) = (ShellWord.quote(file), "")
-            return
-        }
-        var kept = target.folder.appending("\(name.stem).\(name.ending)")
-        var count = 0
-        while FileStatus.exists(kept) {
-            count += 1
-            let number = count == 1 ? "" : "-\(count)"
-            kept = target.folder.appending("\(name.stem).original\(number).\(name.ending)")
-        }
-        word = ShellWord.quote(kept)
-        // It stops if the name was taken since. `mv -n` would move nothing and succeed.
-        moving = "[ ! -e \(word) ] && mv \(ShellWord.quote(target)) \(word) && "
+/// The name under which `pack` takes a file of a raw folder that has another one.
+private enum Renaming {
+    /// The command, which overwrites nothing; words without a command if the name is taken.
+    static func words(_ file: FilePath, to target: FilePath) -> String {
+        guard !FileStatus.exists(target) else { return "pack would take it as \(target), but that file exists already" }
+        return "rename it, so that pack takes it: mv -n \(ShellWord.quote(file)) \(ShellWord.quote(target))"
     }
 }
 
-/// How a photo of another kind becomes a JPEG.
+/// What to do with a photo of another kind.
 enum PhotoAdvice {
     /// - Parameters:
     ///   - file: the photo of another kind.
@@ -39,15 +22,16 @@ enum PhotoAdvice {
             return ["convert a copy to JPEG and save it as \(jpeg)"]
         }
         let camera = "an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"
-        let original = Original(file, to: target, ("photo", "heic"))
-        let converting = "\(original.moving)heif-convert \(original.word) \(jpeg)"
-        return [camera, "to convert this one (Debian: libheif-examples): \(converting)"]
+        let packing = "capbundle pack \(ShellWord.quote(target.folder)) --convert-photo -o FILE"
+        let converting = "to make a JPEG of this one and carry the original: \(packing)"
+        if file == target { return [camera, converting] }
+        return [camera, Renaming.words(file, to: target.folder.appending("photo.heic")), "then \(converting)"]
     }
 }
 
-/// How a depth map of another form becomes `depth.f32`.
+/// What to do with a depth map of another form.
 enum DepthAdvice {
-    /// What this version takes.
+    /// What `depth.f32` holds.
     static func expected(_ size: DepthSize?, insteadOf kind: FileKind? = nil) -> String {
         let length = size.map { ", \($0.byteCount) bytes (4 x \($0.width) x \($0.height))" } ?? ""
         let words = kind?.words ?? ""
@@ -67,7 +51,7 @@ enum DepthAdvice {
         let encodings = [2: "Float16, or UInt16 in millimetres", 8: "Float64", 1: "8-bit values, which are not metres"]
         if length % samples == 0, let encoding = encodings[length / samples] {
             let each = length == samples ? "1 byte" : "\(length / samples) bytes"
-            return ["\(each) for each sample of \(size) may be \(encoding); this version takes Float32 in metres"]
+            return ["\(each) for each sample of \(size) may be \(encoding); depth.f32 has Float32 in metres"]
         }
         guard let (width, height) = usual.first(where: { 4 * $0.0 * $0.1 == length }) else { return [] }
         return [
@@ -80,35 +64,18 @@ enum DepthAdvice {
     ///
     /// - Parameter target: where the samples are expected; may be the same file.
     static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [String] {
-        let to = ShellWord.quote(target)
-        // The original is kept under its right name.
-        let ending = kind.family == .numpy ? "npy" : kind.words.contains("PNG") ? "png" : "tiff"
-        let original = Original(file, to: target, ("depth", ending))
-        let (from, moving) = (original.word, original.moving)
-        func python(_ imports: String, _ samples: String) -> String {
-            "\(moving)python3 -c '\(imports); \(samples).astype(\"<f4\").tofile(sys.argv[2])' \(from) \(to)"
-        }
-        let packages = " (Debian: python3-numpy python3-pil)"
-        let pillow = "import sys, numpy; from PIL import Image"
-        let read = "(numpy.asarray(Image.open(sys.argv[1]))"
+        let ending: String
         switch kind.family {
-        case .numpy:
-            let isInteger = ["<u", ">u", "|u", "<i", ">i", "|i"].contains { kind.words.contains("type \($0)") }
-            let scale = isInteger ? " / 1000" : ""
-            let unit = isInteger ? " from millimetres" : ""
-            return [
-                "to convert it\(unit) (Debian: python3-numpy): "
-                    + python("import sys, numpy", "(numpy.load(sys.argv[1])\(scale))")
-            ]
-        case .depthPicture where kind.words.contains("PNG"):
-            return ["to convert it from millimetres\(packages): " + python(pillow, read + " / 1000)")]
-        case .depthPicture where kind.words.contains("TIFF"):
-            return ["to convert it, if it is in metres\(packages): " + python(pillow, read + ")")]
-        case .compressed where file != target && kind.words.contains("gzip"):
-            return ["to unpack it: gzip -dc \(from) > \(to)"]
+        case .numpy: ending = "npy"
+        case .depthPicture:
+            ending = ["PNG", "TIFF", "OpenEXR"].first { kind.words.contains($0) }?.lowercased() ?? "pfm"
+        case .compressed where kind.words.contains("gzip"): ending = "gz"
         case .picture, .jpeg, .heif:
             return ["a picture does not hold the measured metres; export the depth map itself"]
         default: return []
         }
+        let name = ending == "openexr" ? "depth.exr" : "depth.\(ending)"
+        let unit = ending == "png" ? ["integers in depth.png are millimetres; --depth-scale METRES says otherwise"] : []
+        return [Renaming.words(file, to: target.folder.appending(name))] + unit
     }
 }

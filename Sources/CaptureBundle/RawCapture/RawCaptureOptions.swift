@@ -22,6 +22,8 @@ public struct RawCaptureOptions: Sendable {
     public var capturedAt: CaptureTime?
     /// The zone of EXIF times that have none.
     public var timeZone: ZoneOffset?
+    /// Whether to convert a HEIC photo to a JPEG.
+    public var convertsPhoto = false
     /// Whether to remove a position from the photo.
     public var rewritesPhoto = false
     /// Whether the photo may keep its position when `location` is not `exact`.

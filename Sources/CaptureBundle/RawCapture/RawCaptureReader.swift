@@ -43,7 +43,7 @@ package struct RawCaptureReader {
         let metadata = faults.attempt { () throws(BundleError) in try readMetadata(search, photo) }
         let depth = faults.attempt { () throws(BundleError) in try readDepth(search, metadata) }
         let position = metadata.flatMap { metadata in
-            faults.attempt { () throws(BundleError) in try readPosition(metadata, photo: photo?.structure) }
+            faults.attempt { () throws(BundleError) in try readPosition(metadata, photo: photo) }
         }
         let confidence = faults.attempt { () throws(BundleError) in try readConfidence(search) }
         guard let photo, let metadata, let position, let depth, let confidence else { throw faults.joined }
@@ -176,7 +176,7 @@ extension RawCaptureReader {
     }
 
     private mutating func readPosition(
-        _ metadata: CaptureMetadata, photo: JPEGStructure?
+        _ metadata: CaptureMetadata, photo: RawCapture.Photo?
     ) throws(BundleError) -> GeoPosition? {
         let name = Self.metadataName
         // Only the top-level `location` moves to location.json; a member called "location.raw" stays.
@@ -195,7 +195,7 @@ extension RawCaptureReader {
             }
         }
         if let photo {
-            if photo.holdsPosition && (options.location != .exact || position == nil) {
+            if photo.structure.holdsPosition && (options.location != .exact || position == nil) {
                 remark(.warning, "photo.position", Self.photoName, PositionRefusal.kept)
             }
         }

@@ -5,8 +5,8 @@ import SystemPackage
 struct CarriedFiles {
     private(set) var files: [RawCapture.Carried] = []
 
-    mutating func add(_ path: EntryPath, _ bytes: [UInt8]) throws(BundleError) {
-        files.append(try RawCapture.Carried(path, bytes))
+    mutating func add(_ path: EntryPath, mediaType: String? = nil, _ bytes: [UInt8]) throws(BundleError) {
+        files.append(try RawCapture.Carried(path, mediaType: mediaType, bytes))
     }
 
     /// Adds `source/<name>`. A name that another file has already gets a number in front.

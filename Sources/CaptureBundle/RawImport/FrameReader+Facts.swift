@@ -140,6 +140,10 @@ extension FrameReader {
                 ]))
         }
         if let accuracy = portrait?.accuracy { members.add("depth_accuracy", .string(accuracy)) }
+        if photo.original != nil {
+            members.add(
+                "photo_converted", .members(["from": .string("image/heic"), "quality": .integer(HEIFPicture.quality)]))
+        }
         if photo.isRewritten { members.add("photo_rewritten", .string("position removed")) }
     }
 

@@ -7,6 +7,8 @@ struct FramePhoto {
     let bytes: [UInt8]
     /// nil if EXIF cannot be read.
     let facts: PhotoFacts?
+    /// The picture from which the photo was made; nil for a photo that is packed as it was found.
+    var original: HEIFPicture?
     /// Whether a position was taken out of the photo.
     var isRewritten = false
 
@@ -22,6 +24,10 @@ extension FrameReader {
         let file = label(path)
         var bytes = try tree.read(path, limit: FileLimits.photo)
         try checkHash(bytes, path)
+        var original: HEIFPicture?
+        if let kind = FileKind(bytes), kind.family == .heif {
+            (bytes, original) = try convert(bytes, path)
+        }
         var structure = try PhotoRemarks.judge(bytes, file: file)
         // EXIF tells the time and the position, so it is read before the position is taken out.
         let facts = PhotoFacts(jpeg: bytes)
@@ -35,7 +41,7 @@ extension FrameReader {
         let photo = RawCapture.Photo(
             content: .bytes(bytes), size: bytes.count, sha256: try Digest.of(bytes), structure: structure)
         return FramePhoto(
-            file: file, capture: photo, bytes: bytes, facts: facts,
+            file: file, capture: photo, bytes: bytes, facts: facts, original: original,
             isRewritten: changed != nil)
     }
 

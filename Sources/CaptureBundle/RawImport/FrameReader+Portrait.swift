@@ -4,6 +4,11 @@ import SystemPackage
 /// A depth map inside the photo (Spec/raw-captures.md section 6).
 extension FrameReader {
     mutating func depthInside(_ photo: FramePhoto, _ file: FilePath) throws(BundleError) -> DepthFloats {
+        if let original = photo.original {
+            guard let grid = original.depth, let codes = original.codes else { throw Self.noDepth(file) }
+            portrait = original.portrait
+            return try floats(grid, codes, file)
+        }
         guard let found = PortraitDepth.find(in: photo.bytes) else { throw Self.noDepth(file) }
         let grid: SampleGrid
         do {
@@ -11,20 +16,20 @@ extension FrameReader {
         } catch {
             throw error.error(file, code: .rawDepth)
         }
-        return try floats(grid, found, file)
+        portrait = found
+        return try floats(grid, DepthCodes(found), file)
     }
 
-    private mutating func floats(
-        _ grid: SampleGrid, _ found: PortraitDepth, _ file: FilePath
-    ) throws(BundleError) -> DepthFloats {
-        guard case .uint8(let codes) = grid.values else {
+    private func floats(_ grid: SampleGrid, _ codes: DepthCodes, _ file: FilePath) throws(BundleError) -> DepthFloats {
+        guard case .uint8(let values) = grid.values else {
             throw BundleError(.rawDepth, "has a depth map whose samples do not have 8 bits", file: file)
         }
-        portrait = found
+        let metres = PortraitDepth.convert(
+            codes: values, minimum: codes.minimum, maximum: codes.maximum, isDisparity: codes.isDisparity)
         return DepthFloats(
-            floats: [UInt8](littleEndian: found.convert(codes: codes)), size: grid.size,
+            floats: [UInt8](littleEndian: metres), size: grid.size,
             source: DepthDescription.Source(
-                encoding: found.isDisparity ? "apple-disparity-u8" : "apple-depth-u8", invalid: "zero",
+                encoding: codes.isDisparity ? "apple-disparity-u8" : "apple-depth-u8", invalid: "zero",
                 rowOrder: "top-first", scale: "1"))
     }
 
@@ -34,5 +39,26 @@ extension FrameReader {
         return BundleError(
             .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
             hints: known + ["use --no-depth to pack the photo alone"])
+    }
+}
+
+/// What the codes 0 and 255 of a depth map inside a photo mean.
+struct DepthCodes {
+    let minimum: Double
+    let maximum: Double
+    let isDisparity: Bool
+
+    init(_ found: PortraitDepth) {
+        (minimum, maximum, isDisparity) = (found.minimum, found.maximum, found.isDisparity)
+    }
+
+    /// nil unless the file describes codes that are uniform in disparity or in depth.
+    init?(_ picture: HEIFPicture) {
+        guard let minimum = picture.depthMinimum, let maximum = picture.depthMaximum, minimum <= maximum,
+            Float(minimum).isFinite, Float(maximum - minimum).isFinite,
+            picture.depthRepresentation == .disparity || picture.depthRepresentation == .z
+        else { return nil }
+        (self.minimum, self.maximum) = (minimum, maximum)
+        isDisparity = picture.depthRepresentation == .disparity
     }
 }

@@ -43,7 +43,10 @@ package struct RawSource: Sendable {
         file raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
         switch FileKind(file: raw)?.family {
-        case .jpeg: return try RawSource(photo: raw, options)
+        case .jpeg, .heif: return try RawSource(photo: raw, options)
+        case .zip, .tar, .compressed:
+            let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
+            return try RawSource(raw, tree, options)
         default: return plain(raw)
         }
     }
@@ -138,6 +141,7 @@ extension RawCaptureOptions {
     /// a conversion.
     var readsPlainFolders: Bool {
         (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil && !rewritesPhoto
+            && !convertsPhoto
             && frames == nil
     }
 }

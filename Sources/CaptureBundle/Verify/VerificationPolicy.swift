@@ -37,7 +37,8 @@ extension Role {
     /// Said where such an entry was asked for and is missing; nil for what this version writes.
     var whyMissing: String? {
         switch self {
-        case .confidence, .source: "\"capbundle pack\" of this version writes no \(rawValue) entries"
+        case .confidence: "\"capbundle pack\" writes it if the raw capture has a confidence map"
+        case .source: "\"capbundle pack\" writes such entries with --keep-source and --convert-photo"
         case .depth, .location, .metadata, .photo: nil
         }
     }

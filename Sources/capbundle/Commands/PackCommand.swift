@@ -15,7 +15,7 @@ struct PackCommand: ParsableCommand {
         discussion: """
             RAW is a folder with photo.jpg, depth.f32 (Float32 little-endian, metres, top row first) and \
             metadata.json; an export of 3D Scanner App, Record3D, Polycam or nerfstudio; the parts of a RealityCam \
-            upload; or a photo with its depth map inside. \
+            upload; an archive (zip, tar, tar.gz, tar.zst) of one of these; or a photo with its depth map inside. \
             For any other folder, --photo and --depth name the files.
 
             A bundle gets its name only when it is complete and synced to disk. With --out-dir, each RAW becomes \
@@ -26,9 +26,10 @@ struct PackCommand: ParsableCommand {
               capbundle pack raw/ -o cap.bundle
               capbundle pack raw/ -o - | ssh gateway 'cat > cap.bundle'
               capbundle pack captures/* --out-dir bundles
-              capbundle pack scan/ --every 10 --out-dir bundles
+              capbundle pack scan.zip --every 10 --out-dir bundles
               capbundle pack IMG_0001.JPG -o cap.bundle
-              capbundle pack scan/ --photo 'rgb/*.jpg' --depth 'depth/*.png' --depth-unit mm --out-dir bundles
+              capbundle pack scan/ --photo 'rgb/*.jpg' --depth 'd/*.png' --depth-unit mm \\
+                --out-dir bundles
             """)
 
     @Argument(

@@ -24,6 +24,9 @@ struct RawOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The time zone for EXIF times that have none, such as +01:00.", valueName: "zone"))
     var timeZone: ZoneOffset?
 
+    @Flag(help: "Convert a HEIC photo to JPEG, and carry the original as source/photo.heic.")
+    var convertPhoto = false
+
     @Flag(help: "Take the position out of the photo without encoding it again.")
     var rewritePhoto = false
 
@@ -33,7 +36,7 @@ struct RawOptions: ParsableArguments {
     static let valueOptions = RawFilesOptions.valueOptions.union([
         "--every", "--device-model", "--captured-at", "--time-zone",
     ])
-    static let flags: Set<String> = ["--keep-source", "--rewrite-photo", "--keep-photo-location"]
+    static let flags: Set<String> = ["--keep-source", "--convert-photo", "--rewrite-photo", "--keep-photo-location"]
 
     func validate() throws {
         if every < 1 { throw ValidationError("--every is \(every), expected 1 or more") }
@@ -45,6 +48,7 @@ struct RawOptions: ParsableArguments {
         options.every = every
         options.keepsSource = keepSource
         (options.deviceModel, options.capturedAt, options.timeZone) = (deviceModel, capturedAt, timeZone)
+        options.convertsPhoto = convertPhoto
         (options.rewritesPhoto, options.keepsPhotoLocation) = (rewritePhoto, keepPhotoLocation)
         return options
     }

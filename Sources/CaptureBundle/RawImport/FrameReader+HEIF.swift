@@ -1,0 +1,61 @@
+import SystemPackage
+
+/// A HEIC photo (Spec/raw-captures.md section 6).
+extension FrameReader {
+    /// Makes a JPEG of a HEIC photo, with the EXIF of the original, which is carried.
+    ///
+    /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
+    mutating func convert(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> ([UInt8], HEIFPicture) {
+        let file = label(path)
+        guard options.convertsPhoto else {
+            throw BundleError(
+                .rawCapture, "is a HEIC photo, expected a JPEG", file: file,
+                hints: ["to make a JPEG of it and carry the original: --convert-photo"])
+        }
+        let picture: HEIFPicture
+        do { picture = try decoder.heif(bytes, withPhoto: true) } catch { throw error.error(file) }
+        guard let photo = picture.photo else {
+            throw BundleError(.rawCapture, "is a HEIC file without a photo", file: file)
+        }
+        try refusePosition(inHEIF: picture, file)
+        try carried.add(.heicSource, mediaType: "image/heic", bytes)
+        return (JPEGExif.insert(picture.exif, into: photo), picture)
+    }
+
+    /// The original is carried as it is, and `--rewrite-photo` does not change it.
+    private func refusePosition(inHEIF picture: HEIFPicture, _ file: FilePath) throws(BundleError) {
+        guard options.location != .exact, !options.keepsPhotoLocation else { return }
+        let inExif = picture.exif.flatMap { PlacesTold.tellsAPosition($0, kind: .tiff) }
+        guard let what = inExif ?? picture.xmp.flatMap({ PlacesTold.tellsAPosition($0, kind: .xmp) }) else { return }
+        throw BundleError(
+            .rawPosition,
+            "tells a position (\(what)), which --location \(options.location.rawValue) must not keep, and the original "
+                + "is carried", file: file,
+            hints: [
+                "to make a JPEG without it yourself: heif-convert, then exiftool -gps:all=", PositionRefusal.keeping,
+            ])
+    }
+}
+
+extension HEIFPicture {
+    /// The quality of the JPEG that the decoder makes.
+    static let quality = 95
+
+    /// What Apple's XMP says about the depth map.
+    var portrait: PortraitDepth? { depthXMP.flatMap { XMPPacket($0) }.flatMap { PortraitDepth($0) } }
+
+    /// What the depth map's codes mean: by Apple's XMP, else by the file's own description.
+    var codes: DepthCodes? { portrait.map { DepthCodes($0) } ?? DepthCodes(self) }
+}
+
+/// EXIF in a JPEG that has none.
+enum JPEGExif {
+    /// Puts EXIF behind the start marker; the same photo if there is no EXIF, or more than a segment holds.
+    static func insert(_ exif: [UInt8]?, into jpeg: [UInt8]) -> [UInt8] {
+        let header = Array("Exif\0\0".utf8)
+        guard let exif, !exif.isEmpty, exif.count + header.count + 2 <= 0xffff else { return jpeg }
+        let length = exif.count + header.count + 2
+        let segment = [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 0xff)] + header + exif
+        return Array(jpeg.prefix(2)) + segment + jpeg.dropFirst(2)
+    }
+}

@@ -1,7 +1,7 @@
 import CaptureNative
 import SystemPackage
 
-/// The entries that go into the bundle as they were found.
+/// Collects the entries that are copied into the bundle byte for byte.
 struct CarriedFiles {
     private(set) var files: [RawCapture.Carried] = []
 
@@ -9,7 +9,7 @@ struct CarriedFiles {
         files.append(try RawCapture.Carried(path, mediaType: mediaType, bytes))
     }
 
-    /// Adds `source/<name>`. A name that another file has already gets a number in front.
+    /// Adds `source/<name>`. If another file already has this name, it gets a number in front.
     mutating func addSource(_ file: FilePath, _ bytes: [UInt8]) throws(BundleError) {
         guard files.count < BundleLimits.entries / 2 else {
             throw BundleError(.rawCapture, "has too many files for --keep-source", file: file)
@@ -24,8 +24,8 @@ struct CarriedFiles {
         files.append(try RawCapture.Carried(path, mediaType: Self.mediaType(file), bytes))
     }
 
-    /// The entry for a file name: small letters, and `-` for every other byte that a path does not allow. A long name
-    /// loses its beginning, and one that is still not allowed gets `x-` in front.
+    /// The entry path for a file name, in small letters, with `-` for every byte that a path does not allow. A name that
+    /// is too long loses its beginning. A name that is still not allowed gets `x-` in front.
     static func path(_ name: [UInt8]) -> EntryPath {
         let room = BundleLimits.pathBytes - "source/x-".utf8.count
         let kept = name.suffix(room).map { byte -> UInt8 in

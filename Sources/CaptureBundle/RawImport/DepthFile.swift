@@ -1,28 +1,28 @@
 import CaptureNative
 import SystemPackage
 
-/// A depth file of any encoding (Spec/raw-captures.md section 3).
+/// Reads a depth file in any encoding (Spec/raw-captures.md section 3).
 struct DepthFile {
     private let file: RawFrame.DepthFile
     private let size: DepthSize?
     private let options: RawCaptureOptions
     private let decoder: PictureDecoder
 
-    /// - Parameter said: The size, for encodings that do not have it.
+    /// - Parameter said: The size, for encodings that do not contain it.
     init(
         _ file: RawFrame.DepthFile, said size: DepthSize?, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) {
         (self.file, self.size, self.options, self.decoder) = (file, size, options, decoder)
     }
 
-    /// The samples, not yet in metres, and the encoding's name for the manifest.
+    /// The samples, not yet in metres, and the name of the encoding for the manifest.
     private struct Samples {
         let grid: SampleGrid
         let encoding: String
         var rowOrder = "top-first"
     }
 
-    /// - Throws: `raw.depth` if the file cannot be read in its encoding, `raw.unit` if nothing says the unit.
+    /// - Throws: `raw.depth` if the file cannot be read in its encoding, `raw.unit` if the unit is unknown.
     func read(_ tree: RawTree) throws(BundleError) -> DepthFloats {
         let label = tree.label(file.path)
         let bytes = try tree.read(file.path, limit: FileLimits.depth)
@@ -56,7 +56,7 @@ struct DepthFile {
         case "f32", "bin", "raw", "gz", "zlib", "deflate": return try floats(bytes, label)
         default:
             throw BundleError(
-                .rawDepth, "has an ending that says no encoding, expected \(Self.endings)", file: label)
+                .rawDepth, "has an unknown ending, expected \(Self.endings)", file: label)
         }
     }
 
@@ -72,11 +72,11 @@ struct DepthFile {
         }
     }
 
-    /// Raw floats, or the same compressed.
+    /// Reads raw floats, plain or compressed.
     private func floats(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
         guard let size else {
             throw BundleError(
-                .rawDepth, "does not have its width and height, and nothing else says them", file: label,
+                .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
                 hints: ["give them: --depth-size WIDTHxHEIGHT"])
         }
         let isPlain = ["f32", "bin", "raw"].contains(file.path.ending ?? "")
@@ -89,7 +89,7 @@ struct DepthFile {
             let grid = try CompressedFloats.decode(bytes, size: size)
             return Samples(grid: grid, encoding: "\(DepthDescription.encoding)+\(wrapper.rawValue)")
         } catch {
-            // Anything can be taken for raw deflate, so the length is the likelier fault.
+            // Any bytes can be taken for raw deflate, so a wrong length is the more likely fault.
             guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
                 throw BundleError(.rawDepth, error.message, file: label)
             }
@@ -109,16 +109,16 @@ struct DepthFile {
     /// The number of metres in one unit: the option, else the layout.
     private func scale(of values: SampleGrid.Values, _ label: FilePath) throws(BundleError) -> String {
         if let given = options.depthScale { return given.description }
-        let unit = "say how many metres one unit is: --depth-unit m, --depth-unit mm or --depth-scale METRES"
+        let unit = "give the unit: --depth-unit m, --depth-unit mm or --depth-scale METRES"
         switch values {
         case .uint8:
             throw BundleError(
-                .rawUnit, "has 8-bit samples, which are seldom metres or millimetres", file: label, hints: [unit])
+                .rawUnit, "has 8-bit samples, which are rarely in metres or millimetres", file: label, hints: [unit])
         case .uint16:
             if let scale = file.scale { return scale }
         case .float32:
             if let scale = file.floatScale ?? file.scale { return scale }
         }
-        throw BundleError(.rawUnit, "nothing says the unit of its samples", file: label, hints: [unit])
+        throw BundleError(.rawUnit, "has samples in an unknown unit", file: label, hints: [unit])
     }
 }

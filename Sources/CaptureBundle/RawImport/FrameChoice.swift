@@ -1,15 +1,15 @@
 import SystemPackage
 
-/// The frames of an export that are packed: those with a photo, narrowed by `--frames` and `--every`.
+/// Chooses the frames of an export to pack: those with a photo, limited by `--frames` and `--every`.
 struct FrameChoice {
     let frames: [RawFrame]
-    /// How many frames are left out because they have no photo; nil if there are none.
+    /// The note with the number of frames that have no photo; nil if all have one.
     let note: String?
 
     /// - Throws: `raw.frames` if no frame can be packed, or a frame that the user asked for has no photo.
     init(_ export: RawExport, of raw: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
         let usable = export.frames.filter { $0.photo != nil || $0.problem != nil }
-        // A single capture without a photo is told by the one who reads it.
+        // If a single capture has no photo, `FrameReader` reports it.
         let all = export.isSingle ? export.frames : usable
         guard !all.isEmpty else {
             let count = export.frames.count
@@ -19,7 +19,7 @@ struct FrameChoice {
         var chosen = all
         if let selection = options.frames {
             if export.isSingle {
-                throw BundleError(.rawFrames, "is a single capture, so --frames has nothing to choose from", file: raw)
+                throw BundleError(.rawFrames, "is a single capture, so --frames cannot be used", file: raw)
             }
             chosen = try Self.frames(selection, of: all, raw)
         }
@@ -39,7 +39,7 @@ struct FrameChoice {
             let known = numbers.filter { $0 >= 0 }
             let hint =
                 known.isEmpty
-                ? "its frames have names and no numbers; leave out --frames"
+                ? "its frames have no numbers, so leave out --frames"
                 : "frames with a photo: \(known.prefix(8).map(String.init).joined(separator: ", "))"
                     + (known.count > 8 ? ", …" : "")
             throw BundleError(.rawFrames, "\(words) no photo", file: raw, hints: [hint])

@@ -1,11 +1,11 @@
 import SystemPackage
 
-/// The depth map of a frame.
+/// Reads the depth map of a frame.
 extension FrameReader {
     /// - Parameters:
     ///   - photo: Needed only for a depth map inside it.
     ///   - said: `depth_map_dimensions` of metadata.json.
-    /// - Returns: nil without a depth map, as the user asked.
+    /// - Returns: nil if the user wants no depth map (`--no-depth`).
     mutating func readDepth(_ photo: FramePhoto?, said: JSONValue?) throws(BundleError) -> RawCapture.Depth? {
         if options.withoutDepth { return nil }
         let file: FilePath
@@ -47,7 +47,7 @@ extension FrameReader {
         return depth
     }
 
-    /// The size for files that do not have it themselves.
+    /// The size for files that do not contain it.
     private func size(_ said: JSONValue?, _ depth: RawFrame.DepthFile) throws(BundleError) -> DepthSize? {
         if let given = options.depthSize { return given }
         if let width = said?["width"]?.integer, let height = said?["height"]?.integer {
@@ -61,7 +61,7 @@ extension FrameReader {
         return depth.size
     }
 
-    /// The size of the samples must be the one that the user and metadata.json say.
+    /// Refuses samples whose size differs from `--depth-size` or metadata.json.
     private func compare(_ size: DepthSize, _ said: JSONValue?, _ file: FilePath) throws(BundleError) {
         if let given = options.depthSize, given != size {
             throw BundleError(.rawCapture, "is \(size), but --depth-size says \(given)", file: file)
@@ -74,11 +74,11 @@ extension FrameReader {
     }
 }
 
-/// A depth map as a bundle needs it.
+/// A depth map in the form for a bundle.
 struct DepthFloats {
     /// Float32 little-endian, row-major, top row first, in metres.
     let floats: [UInt8]
     let size: DepthSize
-    /// The form in which it was found.
+    /// The form of the original file.
     let source: DepthDescription.Source
 }

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// The facts of a frame: what metadata.json, the layout, EXIF and the options say (Spec/raw-captures.md section 5).
+/// Collects the facts of a frame from metadata.json, the layout, EXIF and the options (Spec/raw-captures.md section 5).
 struct FactSheet {
     let metadata: CaptureMetadata
     /// metadata.json of the bundle: without `location`, in canonical form.
@@ -47,7 +47,7 @@ extension FrameReader {
         return FactSheet(metadata: metadata, canonical: canonical, position: position)
     }
 
-    /// The same faults, but as faults of the raw capture.
+    /// Returns the same faults as faults of the raw capture.
     private func blamed(_ error: BundleError) -> BundleError {
         var faults = FaultList()
         for fault in error.each {
@@ -75,7 +75,7 @@ extension FrameReader {
         throw missingTime(exif)
     }
 
-    /// The time that the user gives, moved by the app's own clock.
+    /// The time from `--captured-at`, plus the seconds of the app's own clock since the first frame.
     private func givenTime() throws(BundleError) -> String? {
         guard let given = options.capturedAt else { return nil }
         guard case .elapsed(let seconds) = frame.facts.clock else { return given.description }
@@ -84,7 +84,8 @@ extension FrameReader {
             let time = CaptureTime(milliseconds: given.milliseconds + Int((seconds * 1000).rounded()))
         else {
             throw BundleError(
-                .rawTime, "its frame is \(seconds) s after the first one, which gives no time", file: metadataFile)
+                .rawTime, "its frame is \(seconds) s after the first one, which is not a possible time",
+                file: metadataFile)
         }
         return time.description
     }
@@ -93,17 +94,17 @@ extension FrameReader {
         let dating = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
         if let local = exif?.time?.local {
             return BundleError(
-                .rawTime, "its EXIF has the local time \(local), but not the zone", file: metadataFile,
-                hints: ["say the zone: --time-zone +HH:MM"])
+                .rawTime, "its EXIF has the local time \(local), but not the time zone", file: metadataFile,
+                hints: ["give the time zone: --time-zone +HH:MM"])
         }
         if case .elapsed = frame.facts.clock {
             return BundleError(
-                .rawTime, "the export has only the app's own clock, which does not know the date", file: tree.root,
-                hints: ["say when its first frame was taken, and the others follow: \(dating)"])
+                .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
+                hints: ["give the time of its first frame, from which the other times are computed: \(dating)"])
         }
         let inFile = layout == CapbundleLayout.name ? " or captured_at in metadata.json" : ""
         return BundleError(
-            .rawTime, "nothing says when it was taken", file: metadataFile, hints: ["say it: \(dating)\(inFile)"])
+            .rawTime, "the time of the capture is unknown", file: metadataFile, hints: ["give it: \(dating)\(inFile)"])
     }
 
     private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
@@ -119,13 +120,13 @@ extension FrameReader {
         if let text = choice.text { return text }
         if layout == CapbundleLayout.name {
             throw BundleError(
-                .rawCapture, "nothing says the model of the device", file: metadataFile,
-                hints: ["say it: --device-model NAME or device_model in metadata.json"])
+                .rawCapture, "the model of the device is unknown", file: metadataFile,
+                hints: ["give it: --device-model NAME or device_model in metadata.json"])
         }
         return export.app.map { "unknown (\($0))" } ?? "unknown"
     }
 
-    /// Where the capture comes from, and how it lay in space. Members that metadata.json has already are kept.
+    /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.
     private func addOrigin(_ photo: FramePhoto, _ members: inout MemberList) {
         if let camera = intrinsics(photo.structure.size) { members.add("camera_intrinsics", camera) }
         if let pose = frame.facts.pose {
@@ -147,7 +148,7 @@ extension FrameReader {
         if photo.isRewritten { members.add("photo_rewritten", .string("position removed")) }
     }
 
-    /// The camera in pixels of the stored photo; nil unless the numbers belong to a picture of the same shape.
+    /// The camera in pixels of the stored photo; nil if the numbers belong to a picture of another size or shape.
     private func intrinsics(_ photo: JPEGStructure.PhotoSize?) -> JSONValue? {
         guard let photo else { return nil }
         func value(_ numbers: [Double]) -> JSONValue? {
@@ -164,7 +165,7 @@ extension FrameReader {
             return value([camera.fx, camera.fy, camera.cx, camera.cy])
         }
         guard let camera = portrait?.intrinsics else { return nil }
-        // Apple gives them for a reference size with the photo's shape.
+        // Apple gives the intrinsics for a reference size with the photo's shape.
         let across = Double(photo.width) / Double(camera.width)
         let down = Double(photo.height) / Double(camera.height)
         guard abs(across - down) <= 0.01 * across else { return nil }
@@ -173,7 +174,7 @@ extension FrameReader {
 
     private mutating func position(_ own: JSONValue, _ photo: FramePhoto) throws(BundleError) -> GeoPosition? {
         let fromPhoto = photo.facts?.position?.json
-        // A metadata.json without a position says that there is none.
+        // A metadata.json without a position means that the capture has none.
         let root = own["location"] ?? frame.facts.location ?? (export.metadata == nil ? fromPhoto : nil)
         do {
             let position = try root.map { root throws(BundleError) in try GeoPosition(root) }

@@ -5,7 +5,7 @@ struct FramePhoto {
     let file: FilePath
     let capture: RawCapture.Photo
     let bytes: [UInt8]
-    /// nil if EXIF cannot be read.
+    /// The facts in EXIF; nil if the photo cannot be read.
     let facts: PhotoFacts?
     /// The picture from which the photo was made; nil for a photo that is packed as it was found.
     var original: HEIFPicture?
@@ -29,7 +29,7 @@ extension FrameReader {
             (bytes, original) = try convert(bytes, path)
         }
         var structure = try PhotoRemarks.judge(bytes, file: file)
-        // EXIF tells the time and the position, so it is read before the position is taken out.
+        // EXIF contains the time and the position, so it is read before the position is removed.
         let facts = PhotoFacts(jpeg: bytes)
         let changed = try rewritten(bytes, path)
         if let changed {
@@ -45,7 +45,7 @@ extension FrameReader {
             isRewritten: changed != nil)
     }
 
-    /// Compares the photo with the hash that the layout has, in hex or base64.
+    /// Compares the photo with the hash of the layout, in hex or base64.
     private func checkHash(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) {
         guard let text = frame.photoHash else { return }
         let digest = try Digest.of(bytes)

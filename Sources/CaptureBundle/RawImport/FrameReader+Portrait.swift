@@ -1,7 +1,7 @@
 import CaptureNative
 import SystemPackage
 
-/// A depth map inside the photo (Spec/raw-captures.md section 6).
+/// Reads a depth map inside the photo (Spec/raw-captures.md section 6).
 extension FrameReader {
     mutating func depthInside(_ photo: FramePhoto, _ file: FilePath) throws(BundleError) -> DepthFloats {
         if let original = photo.original {

@@ -29,12 +29,12 @@ package struct FrameReader {
         }
     }
 
-    /// Every file is looked at, whatever is wrong with the others.
+    /// Reads the frame. All its files are checked, even if one of them is wrong.
     private mutating func read() throws(BundleError) -> RawCapture {
         var faults = FaultList()
         let photo = faults.attempt { () throws(BundleError) in try readPhoto() }
         let own = faults.attempt { () throws(BundleError) in try readMetadata() }
-        // Without its photo, a depth map inside it cannot be read either.
+        // If the photo cannot be read, a depth map inside it cannot be read either.
         let hasSource = photo != nil || !frame.hasDepthInside
         let depth =
             hasSource
@@ -55,7 +55,7 @@ package struct FrameReader {
 
     func label(_ path: FilePath) -> FilePath { tree.label(path) }
 
-    /// The file to which messages about facts belong.
+    /// The file that messages about facts name.
     var metadataFile: FilePath {
         if let own = export.metadata { return label(own) }
         return frame.photo.map(label) ?? tree.root
@@ -65,7 +65,7 @@ package struct FrameReader {
         BundleError(.rawCapture, message, file: label(path), hints: hints)
     }
 
-    /// The members of a metadata.json of our own form; empty if there is none. A null counts as missing.
+    /// The members of a metadata.json of our own form; empty if there is none. A member with null counts as missing.
     private func readMetadata() throws(BundleError) -> JSONValue {
         guard let path = export.metadata else { return .object([]) }
         let root = try tree.json(path, limit: BundleLimits.metadataBytes)
@@ -73,7 +73,7 @@ package struct FrameReader {
         return .object(members.filter { if case .null = $0.value { false } else { true } })
     }
 
-    /// The confidence map goes into the bundle as it is.
+    /// Reads the confidence map, which is packed byte for byte.
     private mutating func readConfidence() throws(BundleError) {
         guard let path = frame.confidence, !options.withoutDepth, tree.holds(path) else { return }
         let bytes = try tree.read(path, limit: FileLimits.confidence)

@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// The one fact of an OpenEXR header that the decoded samples do not show.
+/// Reads the sample type from an OpenEXR header. The decoded samples are always 32-bit floats, so they do not show it.
 enum OpenEXRHeader {
     private static let magic: [UInt8] = [0x76, 0x2f, 0x31, 0x01]
     /// The attribute `channels`, its type, and the size of its value.

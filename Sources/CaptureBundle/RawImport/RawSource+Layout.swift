@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// Which layout a folder or an archive has.
+/// Finds the layout of a folder or an archive.
 extension RawSource {
-    /// In the order of Spec/raw-captures.md section 2: the first that fits is taken.
+    /// The layouts in the order of Spec/raw-captures.md section 2. The first that fits is taken.
     static let layouts: [any RawLayout.Type] = [
         RealityCamLayout.self, Record3DLayout.self, CapbundleLayout.self, ScannerAppLayout.self, PolycamLayout.self,
         NerfstudioLayout.self, StrayScannerLayout.self, R3DLayout.self,
@@ -47,7 +47,7 @@ extension RawSource {
         return tree.holds(CapbundleLayout.metadata) || !hasTime(tree, options)
     }
 
-    /// Whether an option or the photo says the time of a capture without metadata.json.
+    /// Whether an option or the photo gives the time of a capture without metadata.json.
     private static func hasTime(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
         if options.capturedAt != nil { return true }
         guard let photo = try? tree.read(CapbundleLayout.photo, limit: FileLimits.photo) else { return false }

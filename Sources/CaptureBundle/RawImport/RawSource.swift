@@ -1,17 +1,17 @@
 import CaptureNative
 package import SystemPackage
 
-/// A RAW whose layout is known, and the frames of it that are to be packed (Spec/raw-captures.md section 2).
+/// A RAW whose layout is known, with the frames to pack (Spec/raw-captures.md section 2).
 package struct RawSource: Sendable {
     /// RAW as the user named it.
     package let raw: FilePath
-    /// The layout's name, as `--layout` has it; `generic` for names that the user gives, `portrait` for a photo.
+    /// The layout's name as for `--layout`; `generic` if the user gives the file names, `portrait` for a photo.
     package let layout: String
     /// The chosen frames that have a photo.
     package let frames: [RawFrame]
     /// Whether RAW is a single capture, whose bundle is named after RAW alone.
     package let isSingle: Bool
-    /// What the user should know about RAW as a whole.
+    /// The remarks about RAW as a whole.
     package let remarks: [Remark]
     let contents: Contents
 
@@ -21,8 +21,8 @@ package struct RawSource: Sendable {
         case frames(RawTree, RawExport)
     }
 
-    /// Finds the layout and the frames of RAW. A folder in which nothing can be found becomes a plain folder, and
-    /// reading it tells what is missing.
+    /// Finds the layout and the frames of RAW. A folder in which no layout is found becomes a plain folder; reading it
+    /// reports what is missing.
     ///
     /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`.
     package static func open(
@@ -51,8 +51,8 @@ package struct RawSource: Sendable {
         }
     }
 
-    /// Whether RAW is a folder with the usual three files. This is looked at first, since most captures are, and costs
-    /// three calls.
+    /// Whether RAW is a folder with the usual three files. This is checked first, because most captures are such folders
+    /// and the check takes only three system calls.
     private static func isPlain(_ raw: FilePath, _ options: RawCaptureOptions) -> Bool {
         guard options.readsPlainFolders else { return false }
         return [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
@@ -78,7 +78,7 @@ package struct RawSource: Sendable {
 
     /// Chooses the frames of an export.
     ///
-    /// - Parameter remarks: What is known already about RAW.
+    /// - Parameter remarks: The remarks that were made about RAW before.
     init(
         _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, _ options: RawCaptureOptions,
         _ remarks: RemarkList = RemarkList()
@@ -112,13 +112,13 @@ extension RawSource {
             let word = ShellWord.quote(raw)
             let number = frames.first?.number.map { ["to pack one of them: --frames \($0)"] } ?? []
             throw BundleError(
-                .rawFrames, "has \(frames.count) frames with a photo, and a single bundle takes one", file: raw,
+                .rawFrames, "has \(frames.count) frames with a photo, but a bundle contains only one", file: raw,
                 hints: ["to pack them all: capbundle pack \(word) --out-dir BUNDLES"] + number)
         }
         return frame
     }
 
-    /// The beginning of the names of RAW's bundles: its own name, for a file without the ending.
+    /// The beginning of the names of RAW's bundles: the name of RAW, without the ending if RAW is a file.
     ///
     /// - Throws: `raw.capture` if it has no name.
     func name() throws(BundleError) -> FilePath.Component {
@@ -146,7 +146,7 @@ extension RawCaptureOptions {
     }
 }
 
-/// A tree that holds one file.
+/// A tree with one file.
 private struct SingleFile: RawTreeStorage {
     let path: FilePath
     let name: FilePath

@@ -71,7 +71,7 @@ struct FactPrecedenceTests {
     @Test func aLocalTimeNeedsItsZone() throws {
         try write(exif(offset: nil), nil)
         let error = try room.refusal("raw")
-        #expect(error.code == .rawTime && error.hints == ["say the zone: --time-zone +HH:MM"])
+        #expect(error.code == .rawTime && error.hints == ["give the time zone: --time-zone +HH:MM"])
         let made = try room.pack("raw") { $0.timeZone = ZoneOffset("-03:30") }
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T18:39:26.000Z")
     }

@@ -1,8 +1,8 @@
 """Makes a HEIC photo with its depth map inside, as a phone saves it: an auxiliary picture urn:mpeg:hevc:2015:auxid:2.
 
-`heif-enc` (Debian: libheif-examples) encodes photo and disparity as two pictures of one file. This adds what it cannot
-say: that the second one belongs to the first, is depth, and which disparity its codes mean (ISO/IEC 23008-12, and the
-depth representation information of ITU-T H.265 annex G). Needs numpy and Pillow.
+`heif-enc` (Debian: libheif-examples) encodes photo and disparity as two pictures of one file. This module adds what
+`heif-enc` cannot write: that the second picture is the depth map of the first, and which disparities its codes mean
+(ISO/IEC 23008-12, and the depth representation information of ITU-T H.265 annex G). Needs numpy and Pillow.
 """
 import math
 import pathlib
@@ -33,7 +33,7 @@ def joined(found):
 
 
 def representation(least, most):
-    """The SEI message that says: the codes are uniform in disparity, 0 means `least` and 255 means `most`."""
+    """Returns the SEI message for codes that are uniform in disparity, from 0 for `least` to 255 for `most`."""
     bits = "0011" + "010" + "1"  # only d_min and d_max are given; type 1; view 0
     for value in (least, most):
         mantissa, exponent = math.frexp(value)  # value = mantissa * 2^exponent, mantissa from 0.5 to 1
@@ -45,7 +45,7 @@ def representation(least, most):
 
 
 def linked(meta, least, most):
-    """Adds to the `meta` box that the last picture is the hidden depth map of the first."""
+    """Marks the last picture, in the `meta` box, as the hidden depth map of the first."""
     children = dict(boxes(meta[4:]))
     entries = boxes(children[b"iinf"][6:])
     pictures = [int.from_bytes(entry[4:6], "big") for _, entry in entries if entry[8:12] == b"hvc1"]
@@ -78,7 +78,7 @@ def associated(ipma, item, number):
 
 
 def moved(meta, distance):
-    """Adds a distance to the place of each item's data, which is a base and extents from there."""
+    """Moves the place of each item's data by a distance. In `iloc`, a place is a base with extents from there."""
     children = dict(boxes(meta[4:]))
     iloc = bytearray(children[b"iloc"])
     assert iloc[:6] == b"\0\0\0\0\x44\x40", "another form of iloc"

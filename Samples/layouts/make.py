@@ -4,7 +4,7 @@
     make.py FOLDER          make all below FOLDER, and FOLDER/samples.json, which says how each is packed
     make.py FOLDER WORD     only those with this word in their name
 
-All show the desk lamp of Samples/desk-lamp. Needs numpy and, for the portrait photos, Pillow and heif-enc
+All captures show the desk lamp of Samples/desk-lamp. Needs numpy and, for the portrait photos, Pillow and heif-enc
 (pip install -r Tests/Judges/requirements.txt; Debian: libheif-examples).
 """
 import hashlib
@@ -28,13 +28,13 @@ MODEL = ["--device-model", "Synthetic LiDAR camera"]
 
 
 def photo(number):
-    """The photo with a comment, so that each frame has its own."""
+    """Returns the photo with a comment, so that each frame has a different photo."""
     comment = f"frame {number}".encode()
     return PHOTO[:2] + b"\xff\xfe" + (len(comment) + 2).to_bytes(2, "big") + comment + PHOTO[2:]
 
 
 def depth(number):
-    """The depth map, moved sideways by the number of the frame."""
+    """Returns the depth map, moved sideways by the number of the frame."""
     return np.roll(DEPTH, number, 1)
 
 
@@ -43,19 +43,19 @@ def millimetres(number):
 
 
 def confidence(number, values=(0, 1, 2)):
-    """High where the depth was measured, low where it was not."""
+    """Returns a confidence map: high where the depth was measured, low where it was not."""
     found = depth(number)
     return np.where(np.isfinite(found), np.where(found > 0, values[2], values[1]), values[0]).astype(np.uint8)
 
 
 def quaternion(number):
-    """A turn about a tilted axis that grows with the number: x, y, z, w."""
+    """Returns a rotation about a tilted axis, x, y, z, w. Its angle grows with the number of the frame."""
     axis = np.array([0.36, 0.48, 0.8]) * np.sin(0.1 + 0.05 * number)
     return [*axis.tolist(), float(np.cos(0.1 + 0.05 * number))]
 
 
 def pose(number):
-    """Camera to world, 4 x 4: the turn of the quaternion, by Rodrigues' formula, and a place."""
+    """Returns a camera-to-world matrix, 4 x 4: the rotation, by Rodrigues' formula, and a position."""
     angle = 2 * (0.1 + 0.05 * number)
     x, y, z = 0.36, 0.48, 0.8
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -80,7 +80,7 @@ def scanner_app():
     for number in range(5):
         frame = {"frame_index": number, "time": 402896.5 + number / 8, "cameraPoseARFrame": pose(number).ravel().tolist(),
                  "intrinsics": [FX, 0, CX, 0, FY, CY, 0, 0, 1]}
-        if number in (1, 3):  # each fix is older than its frame, the first one more
+        if number in (1, 3):  # each fix is older than its frame, and the first one is the oldest
             frame |= {"hasGPS": True, "gpsTime": 1773497366.5 + number / 8 - (0.5 if number == 1 else 0.0),
                       "latitude": 12.345678, "longitude": -45.678901, "altitude": 3.5, "horizontalAccuracy": 4.0,
                       "verticalAccuracy": 6.0}

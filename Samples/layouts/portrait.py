@@ -17,7 +17,7 @@ def segment(marker, data):
 
 
 def exif(time, zone, make, model):
-    """TIFF, big-endian: make, model, orientation 1, and the time with its zone."""
+    """Returns big-endian EXIF with make, model, orientation 1, and the time with its zone."""
     def directory(start, entries):
         """Places the values that do not fit an entry after the directory."""
         place, table, values = start + 2 + 12 * len(entries) + 4, b"", b""
@@ -51,14 +51,14 @@ def xmp(members):
 
 
 def grey(samples, members):
-    """A grey JPEG of the samples with XMP."""
+    """Returns a grey JPEG of the samples, with XMP."""
     file = io.BytesIO()
     Image.fromarray(samples).save(file, "JPEG", quality=95)
     return b"\xff\xd8" + segment(0xe1, xmp(members)) + file.getvalue()[2:]
 
 
 def disparity(metres):
-    """8-bit codes of 1/metres with the values of the codes 0 and 255; what was not measured becomes the farthest."""
+    """Returns 8-bit codes of 1/metres, and the values of the codes 0 and 255. Unmeasured samples become the farthest."""
     known = np.isfinite(metres) & (metres > 0)
     values = 1 / metres[known].astype(float)
     least, most = round(float(values.min()), 6), round(float(values.max()), 6)
@@ -91,7 +91,7 @@ def portrait(photo, metres, time="2026:03:14 15:09:26", zone="+01:00"):
 
 
 def mpf(sizes, offsets):
-    """The MP index: version, number of pictures, and an entry of 16 bytes for each."""
+    """Returns the MP index: version, number of pictures, and an entry of 16 bytes for each picture."""
     entries = b"".join(struct.pack(">IIIHH", 0x030000 if index == 0 else 0, size, offset, 0, 0)
                        for index, (size, offset) in enumerate(zip(sizes, offsets, strict=True)))
     tags = [(0xb000, 7, 4, b"0100"), (0xb001, 4, 1, struct.pack(">I", len(sizes))),

@@ -17,13 +17,13 @@ def npy(samples):
 
 
 def pfm(floats, order="<"):
-    """The bottom row comes first; the sign of the scale tells the byte order (`<` or `>`)."""
+    """Returns a PFM. The bottom row comes first, and the sign of the scale gives the byte order (`<` or `>`)."""
     height, width = floats.shape
     return f"Pf\n{width} {height}\n{-1.0 if order == '<' else 1.0}\n".encode() + floats[::-1].astype(order + "f4").tobytes()
 
 
 def compressed(floats, form):
-    """The raw floats as gzip, zlib or raw deflate; the last is what iOS calls ZLIB."""
+    """Compresses raw floats as gzip, zlib or raw deflate. iOS calls raw deflate ZLIB."""
     raw = floats.astype("<f4").tobytes()
     if form == "gzip":
         return gzip.compress(raw, mtime=0)
@@ -95,7 +95,7 @@ def exr(samples, channel, zipped):
 
 
 def exr_zip(raw):
-    """OpenEXR compresses the bytes at even places, then those at odd places, each as the difference to the last byte."""
+    """Reorders bytes as OpenEXR's ZIP needs it: even positions, then odd ones, each as the difference to the one before."""
     raw = np.frombuffer(raw, "u1")
     split = np.concatenate([raw[::2], raw[1::2]]).astype(np.int64)
     split[1:] = split[1:] - split[:-1] + 128

@@ -12,7 +12,7 @@ struct DecodingRefusal: Error {
 
     static let tooLarge = DecodingRefusal(
         .tooLarge,
-        "is larger than \(PictureLimits.side) pixels on a side or \(PictureLimits.decodedBytes >> 20) MiB decoded")
+        "has a side of more than \(PictureLimits.side) pixels, or more than \(PictureLimits.decodedBytes >> 20) MiB")
 }
 
 /// A part of an answer with its bytes.

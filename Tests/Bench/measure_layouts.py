@@ -1,4 +1,4 @@
-"""An export of an app with many frames: packing it in one call, and a Python script that does the same."""
+"""Measures packing an export with many frames in one call, against a Python script that does the same."""
 import gzip
 import json
 import sys

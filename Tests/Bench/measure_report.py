@@ -1,4 +1,4 @@
-"""A page about many captures, against verifying them and making small photos with djpeg."""
+"""Measures a page about many captures, against verifying them and making small photos with djpeg."""
 import numpy as np
 from PIL import Image, ImageFilter
 

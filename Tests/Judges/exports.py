@@ -1,7 +1,7 @@
-"""Reads the exports of Samples/layouts on its own: what each frame of them must become in a bundle.
+"""Reads the exports of Samples/layouts without our tools, and computes what each frame must become in a bundle.
 
-Depth maps are read with numpy, Pillow, OpenEXR, gzip and zlib. Cameras, poses and times are computed here from the files
-of the app, in another way than by our tools.
+Depth maps are read with numpy, Pillow, OpenEXR, gzip and zlib. Cameras, poses and times are computed from the files of
+the app by other formulas than those of our tools.
 """
 import dataclasses
 import datetime
@@ -174,7 +174,7 @@ def portrait(path):
 
 
 def difference(one, other):
-    """The mean difference of two pictures in levels of 255."""
+    """Returns the mean difference of two pictures, in levels from 0 to 255."""
     with Image.open(one) as first, Image.open(other) as second:
         return float(np.abs(np.asarray(first.convert("RGB"), int) - np.asarray(second.convert("RGB"), int)).mean())
 

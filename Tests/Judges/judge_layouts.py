@@ -1,6 +1,6 @@
-"""numpy, Pillow and OpenEXR read the exports of Samples/layouts too: what pack makes of them is what their files say.
+"""Compares the bundles that pack makes of the exports of Samples/layouts with what numpy, Pillow and OpenEXR read.
 
-Each export goes the whole way: pack, verify, upload body, and back to the same bundle.
+Each export is packed and verified, becomes an upload body, and is restored from it to the same bundle.
 """
 import datetime
 import functools
@@ -165,7 +165,7 @@ def portrait_bundle(bench, raw, options, expected):
 
 
 JUDGES = [
-    *((f"the {name} sample packs to what its files say, and its body gives the bundle back", functools.partial(app, name))
+    *((f"the {name} sample packs to what its files say, and its body restores the bundle", functools.partial(app, name))
       for name in APPS),
     *((f"--keep-source carries the files of the {name} sample", functools.partial(sources, name))
       for name in ("3d-scanner-app", "record3d", "polycam", "nerfstudio")),

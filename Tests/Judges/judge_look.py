@@ -1,5 +1,5 @@
-"""numpy, matplotlib, Pillow, pyte: a second implementation of the RealityCam analysis gives the numbers that `capbundle
-depth` prints, and its pictures show the depth map in the published colours."""
+"""Compares `capbundle depth` with a second implementation of the RealityCam analysis, and its pictures with the published
+colours. Uses numpy, matplotlib, Pillow and pyte."""
 import base64
 import io
 import json
@@ -67,7 +67,7 @@ def analyse(depth):
 
 
 def differences(ours, theirs):
-    """The members in which two analyses differ; the last digits of a number may."""
+    """Returns the members in which two analyses differ. The last digits of a number may differ."""
     return [name for name in set(ours) | set(theirs) if not (
         math.isclose(ours.get(name, math.nan), theirs.get(name, math.nan), rel_tol=1e-9, abs_tol=1e-12)
         if isinstance(theirs.get(name), float) else ours.get(name) == theirs.get(name))]

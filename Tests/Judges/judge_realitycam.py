@@ -151,7 +151,7 @@ def depth_verdicts(bench):
 
 
 def large_bodies(bench):
-    """A body above the limit of a stock server is made with a warning, and a photo above the server's is refused."""
+    """A body above the default limit is made with a warning, and a photo above the fixed limit is refused."""
     plain, key = (SAMPLE / "photo.jpg").read_bytes(), _key(bench)[0]
     for size, code, words in ((2_100_000, 0, b"2097152"), (10_485_761, 73, b"10485760")):
         raw = bench.scratch(f"rc-large-{size}")

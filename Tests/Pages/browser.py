@@ -1,4 +1,4 @@
-"""Headless Chromium, and a server on the loopback interface that nobody should ask."""
+"""Runs headless Chromium, and a server on the loopback interface that must not receive any request."""
 import base64
 import http.server
 import threading
@@ -11,7 +11,7 @@ SCHEMES = ("light", "dark")
 
 
 class Listener:
-    """Counts the requests that arrive."""
+    """A server that counts the requests it receives."""
 
     def __enter__(self):
         self.requests = []

@@ -70,7 +70,7 @@ class Captures:
         self.cards["bundles"] = len(list(folder.glob("*.bundle")))
 
     def _hostile(self):
-        """Texts that try to become markup, to reach a server, or to turn the page around."""
+        """Bundles with texts that try to become markup, to reach a server, or to reverse the text of the page."""
         folder = self._folder / "hostile"
         folder.mkdir()
         url = self.listener.url

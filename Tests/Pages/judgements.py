@@ -159,12 +159,12 @@ def has_a_table_without_formulas(browser, captures, name):
 
 
 JUDGEMENTS = [
-    ("makes no noise, runs nothing, asks nobody", is_quiet_and_inert),
+    ("logs nothing, runs no script, sends no request", is_quiet_and_inert),
     ("its policy stops scripts, styles and requests", allows_nothing_from_outside),
     ("fits 390, 800 and 1400 pixels", fits_every_width),
     ("shows whole pictures, upright, and none of damaged bundles", shows_whole_pictures),
-    ("is dark where that is wanted", is_dark_where_wanted),
-    ("prints whole", prints_whole),
+    ("is dark if the user prefers dark pages", is_dark_where_wanted),
+    ("is printed completely", prints_whole),
     ("headings, landmarks, tables, links; axe finds nothing", is_readable_for_a_screen_reader),
     ("has at most 30 kB for each capture", stays_small),
     ("its table has a line for each capture and no formula", has_a_table_without_formulas),

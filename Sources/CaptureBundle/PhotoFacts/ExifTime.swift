@@ -1,10 +1,10 @@
 /// The times in EXIF: the camera's clock with or without its offset from UTC, and the GPS time.
 package struct ExifTime: Hashable, Sendable {
-    /// DateTimeOriginal in the form `2018-08-28T20:22:12.138`: local time, with the digits of SubSecTimeOriginal.
+    /// The local time, DateTimeOriginal with the digits of SubSecTimeOriginal, such as `2018-08-28T20:22:12.138`.
     package let local: String
-    /// OffsetTimeOriginal, as `+07:00`; nil if EXIF does not have it.
+    /// The offset from UTC, OffsetTimeOriginal, such as `+07:00`; nil if EXIF does not have it.
     package let offset: String?
-    /// GPSDateStamp and GPSTimeStamp: UTC, `2018-08-28T11:22:07.610Z`.
+    /// The GPS time in UTC, GPSDateStamp and GPSTimeStamp, such as `2018-08-28T11:22:07.610Z`.
     package let satellites: CaptureTime?
 
     /// The source of the offset in `capturedAt`.

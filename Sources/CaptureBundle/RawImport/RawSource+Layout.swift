@@ -37,7 +37,7 @@ extension RawSource {
     }
 
     /// Whether `RawCaptureReader` reads this folder of our own layout: the depth map is `depth.f32`, or the folder is
-    /// incomplete. It knows best what is missing.
+    /// incomplete, since `RawCaptureReader` gives the best messages about missing files.
     private static func isForPlainReader(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
         guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil else {
             return false

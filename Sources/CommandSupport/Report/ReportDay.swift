@@ -14,13 +14,13 @@ package struct ReportDay: Hashable, Comparable, Sendable {
 
     package static func < (one: ReportDay, other: ReportDay) -> Bool { one.number < other.number }
 
-    /// `2026-03-14`.
+    /// The date, such as `2026-03-14`.
     package var date: String {
         guard let time = CaptureTime(milliseconds: number * Self.milliseconds) else { return "day \(number)" }
         return time.description.cut(to: 10)
     }
 
-    /// `Saturday, 14 March 2026`.
+    /// The date for people, such as `Saturday, 14 March 2026`.
     package var words: String {
         let parts = date.pieces(by: "-").compactMap { Int($0) }
         guard parts.count == 3, Self.months.indices.contains(parts[1] - 1) else { return date }

@@ -19,7 +19,7 @@ struct RawFilesOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The depth maps; * matches the same text as for the photo.", valueName: "pattern"))
     var depth: NamePattern?
 
-    @Option(help: ArgumentHelp("The confidence maps, in the same way.", valueName: "pattern"))
+    @Option(help: ArgumentHelp("The confidence maps; * matches as for the depth maps.", valueName: "pattern"))
     var confidence: NamePattern?
 
     @Option(

@@ -34,7 +34,7 @@ final class BundleReport {
         for topic in bundle.notProven where !notProven.contains(topic) { notProven.append(topic) }
     }
 
-    /// `12 bundles: 10 verified, 2 altered`.
+    /// The number of bundles of each kind, such as `12 bundles: 10 verified, 2 altered`.
     var summary: String {
         let parts = ReportedBundle.Kind.all.compactMap { kind in
             counts[kind.word].map { "\(Quantity.number($0, on: .messages)) \(kind.word)" }

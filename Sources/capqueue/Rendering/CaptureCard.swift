@@ -8,7 +8,7 @@ struct CaptureCard {
     private let shown: CapturePictures
     private let path: String?
 
-    /// - Parameter path: The path of the bytes.
+    /// - Parameter path: The path of the stored bundle; nil if the queue has no file for it.
     init(_ record: CaptureRecord, _ shown: CapturePictures, path: String?) {
         self.record = record
         self.shown = shown

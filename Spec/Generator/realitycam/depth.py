@@ -12,7 +12,7 @@ BINS = 50
 
 @dataclasses.dataclass(frozen=True)
 class Analysis:
-    """What the server finds. `status` is pass, fail, or unavailable (no sample is valid)."""
+    """The results of the server's analysis. `status` is pass, fail, or unavailable (no sample is valid)."""
 
     status: str
     deviation: float = 0.0

@@ -1,4 +1,4 @@
-"""The form: an upload body taken apart and put together, as RFC 7578 and the server's parser want it."""
+"""Parses and builds an upload body by the rules of RFC 7578 and of the server's parser."""
 import dataclasses
 import re
 
@@ -7,7 +7,7 @@ NAMED = re.compile(rb'Content-Disposition: form-data; name="([a-z0-9_]+)"(?:; fi
 
 
 class Broken(Exception):
-    """The bytes do not have the form."""
+    """The bytes are not a valid form."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +49,6 @@ def _part(piece):
 
 
 def body_of(boundary, parts):
-    """Puts a body together. It is a function of boundary and parts alone."""
+    """Builds a body. It depends only on the boundary and the parts."""
     pieces = [b"--" + boundary + CRLF + part.head + CRLF + CRLF + part.data + CRLF for part in parts]
     return b"".join(pieces) + b"--" + boundary + b"--" + CRLF

@@ -1,7 +1,7 @@
 """The rules that a server of RealityCam enforces or needs: one function for each, by its number.
 
-A rule returns None, or a warning for what the server takes but judges lower. It raises `Violated`, or one of the errors
-of the modules that decode.
+A rule returns None, or a warning if the server accepts the upload but lowers its verdict. It raises `Violated`, or an
+error of the modules that decode.
 """
 import datetime
 import hashlib
@@ -61,7 +61,8 @@ def depth_length(upload):
 
 def whole_length(upload):
     need(len(upload.body) <= HARD_LIMIT, f"the body has {len(upload.body)} bytes")
-    return f"{len(upload.body)} bytes: a stock server answers 400" if len(upload.body) > STOCK_LIMIT else None
+    words = f"{len(upload.body)} bytes: a server with default settings answers 400"
+    return words if len(upload.body) > STOCK_LIMIT else None
 
 
 def _inflated(data):
@@ -133,7 +134,7 @@ def metadata_text(upload):
 
 
 def same_bytes(upload):
-    """The assertion is new each time; all else depends on the bundle alone."""
+    """The assertion is new in each body; everything else depends only on the bundle."""
     boundary = boundary_of(upload.body)
     need(body_of(boundary, upload.parts) == upload.body, "the parts, put together again, give other bytes")
     if upload.again is not None:
@@ -145,7 +146,7 @@ def _without_assertion(body):
     return re.sub(rb'"assertion": ?"[A-Za-z0-9+/=]*"', b"", body)
 
 
-# B. The assertion. Without one, these rules have nothing to say.
+# B. The assertion. A body without an assertion meets these rules.
 
 def assertion_form(upload):
     need(upload.assertion is None or upload.assertion.signature, "no signature")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does in Python what `capbundle pack` does with an export of 3D Scanner App, as a person would write it.
+"""Packs an export of 3D Scanner App in Python, as `capbundle pack` does, with the code that a user would write.
 
 usage: pack_scan.py KEY EXPORT FOLDER   writes FOLDER/<export name>-<frame>.tar for each frame with a photo
 

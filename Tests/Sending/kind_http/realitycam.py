@@ -1,4 +1,4 @@
-"""http with profile realitycam: counters rise in the order of sending, whatever breaks, and answers mean what they say."""
+"""Tests http with profile realitycam: counters rise in the order of sending after any failure, and answers are obeyed."""
 import threading
 import time
 

@@ -1,10 +1,10 @@
-"""A server of RealityCam: the rules of Spec/upload.md section 6, with its counters and its silence about them.
+"""A RealityCam server: it follows Spec/upload.md section 6, and like the real one it does not report wrong counters.
 
     with RealityCamAPI(public) as api:
         api.is_strict = True
 
-Like the real server it answers 202 in its usual setting even if a counter is too low. What it thinks of each capture is
-in `evidence`. The checker of Spec/Generator looks at every request that it verifies.
+With default settings it answers 202 even if a counter is too low. `evidence` has its verdict on each capture. The checker
+of Spec/Generator checks every request that it verifies.
 """
 import hashlib
 import pathlib
@@ -37,7 +37,7 @@ class RealityCamAPI(CaptureAPI):
         self.is_strict = False  # whether a bad header signature is refused (REQUIRE_VERIFIED_DEVICES)
         self.counter = 0  # the counter that the server has stored for the device
         self.counted = []  # (counter of the header, of the assertion) of the uploads that it verified, in their order
-        self.evidence = {}  # what it thinks of each photo: "pass", "fail" or "unavailable"
+        self.evidence = {}  # the verdict on each photo: "pass", "fail" or "unavailable"
         self.broken = []  # rules that requests broke, as the checker found them
         self.limit = STOCK_LIMIT
 

@@ -68,6 +68,16 @@ public enum OutputPlace: Hashable, Sendable {
         for place in places { try place.examine() }
     }
 
+    /// Refuses a place whose file was also read, which the output would replace.
+    ///
+    /// - Throws: `output.unusable`.
+    package func refuse(input: FilePath) throws(BundleError) {
+        guard let path, let there = try? FileStatus.of(path), there.kind == .file,
+            let read = try? FileStatus.of(input), read.isSameFile(as: there)
+        else { return }
+        throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+    }
+
     /// The path; nil for standard output.
     var path: FilePath? {
         switch self {

@@ -1,9 +1,11 @@
 import CaptureBundle
 import CommandSupport
+import SystemPackage
 
 /// The page of `capbundle report`, and its table for spreadsheets.
 final class BundleReport {
     private let page: ReportPage
+    private let places: [OutputPlace]
     private let target: TextTarget
     private let table: TextTarget?
     private let captures: ReportCaptures
@@ -15,6 +17,7 @@ final class BundleReport {
     /// - Throws: `output.exists`, `output.unusable`.
     init(title: String, page place: OutputPlace, csv: OutputPlace?) throws {
         page = try ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
+        places = [place] + (csv.map { [$0] } ?? [])
         (target, table) = try TextTarget.pair(place, csv)
         captures = try ReportCaptures(.oldestFirst)
         try table?.write(CSVLine(ReportedBundle.columns).bytes)
@@ -25,8 +28,13 @@ final class BundleReport {
     /// The exit code for all bundles.
     var status: ExitStatus { ExitStatus.worst(statuses) }
 
-    /// - Throws: `io.failed`.
+    /// Adds a bundle. The page and the table never replace a file that was read for them.
+    ///
+    /// - Throws: `io.failed`, `output.unusable`.
     func add(_ bundle: ReportedBundle) throws(BundleError) {
+        if bundle.file != "-" {
+            for place in places { try place.refuse(input: FilePath(bundle.file)) }
+        }
         try captures.add(bundle.entry)
         try table?.write(bundle.line)
         counts[bundle.word, default: 0] += 1

@@ -26,6 +26,8 @@ struct ReportedBundle: Sendable {
         static let all = Verdict.allCases.map(of) + [unreadable]
     }
 
+    /// As given.
+    let file: String
     let entry: ReportEntry
     /// The line for spreadsheets.
     let line: [UInt8]
@@ -38,6 +40,7 @@ struct ReportedBundle: Sendable {
     let notProven: [String]
 
     init(_ outcome: BundleView.Outcome, _ pictures: ReportPictures) {
+        file = outcome.file
         switch outcome.result {
         case .success(let view):
             let page = BundleCard(view, pictures)

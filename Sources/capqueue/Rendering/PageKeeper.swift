@@ -76,6 +76,8 @@ final class PageKeeper: Sendable {
             let status = try? queue.status()
             if isDirty || isLast || hasFailed || status?.changes(from: seen) ?? true {
                 do {
+                    // Somebody may have put another file there meanwhile.
+                    try ReportPage.requireReplaceable(path)
                     try page.write(to: .replacing(path))
                     hasFailed = false
                     seen = status

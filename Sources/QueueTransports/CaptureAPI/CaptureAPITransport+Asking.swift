@@ -33,7 +33,7 @@ extension CaptureAPITransport {
             let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil
             let data = value?["data"] ?? value
             let status = data?["status"]?.text
-            if status == "verified", let id = data?["capture_id"]?.text, !id.isEmpty {
+            if status == "verified", let id = data?["capture_id"]?.text, (1...256).contains(id.utf8.count) {
                 // Several captures can have the same photo, but not the same id.
                 if id != job.delivery.remoteID && job.mayBeAnother(id, photo: photo.sha256) { return .anothers }
                 let url = told(data?["verification_url"]?.text)

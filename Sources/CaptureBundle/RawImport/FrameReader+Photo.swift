@@ -30,7 +30,7 @@ extension FrameReader {
         }
         var structure = try PhotoRemarks.judge(bytes, file: file)
         // EXIF contains the time and the position, so it is read before the position is removed.
-        let facts = PhotoFacts(jpeg: bytes)
+        let facts = PhotoFacts(exifOf: bytes)
         let changed = try rewritten(bytes, path)
         if let changed {
             bytes = changed

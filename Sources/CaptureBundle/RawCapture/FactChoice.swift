@@ -47,10 +47,14 @@ struct FactChoice {
 }
 
 extension PhotoFacts {
-    /// Reads only the EXIF at the beginning of a JPEG; nil if there is none.
+    /// Reads only the EXIF before the first scan of a JPEG, which is faster than a walk through the whole file; nil if
+    /// there is none.
     init?(exifOf jpeg: [UInt8]) {
         var position = 2
-        while position + 4 <= jpeg.count, jpeg[position] == 0xff, (0xe0...0xef).contains(jpeg[position + 1]) {
+        // The markers between 0xc0 and 0xfe that begin a segment, except the one that begins a scan.
+        while position + 4 <= jpeg.count, jpeg[position] == 0xff, (0xc0...0xfe).contains(jpeg[position + 1]),
+            !(0xd0...0xda).contains(jpeg[position + 1])
+        {
             let end = position + 2 + (Int(jpeg[position + 2]) << 8 | Int(jpeg[position + 3]))
             guard end >= position + 4, end <= jpeg.count else { return nil }
             let data = jpeg[(position + 4)..<end]

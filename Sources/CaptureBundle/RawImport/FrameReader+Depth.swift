@@ -16,7 +16,7 @@ extension FrameReader {
         } else {
             let depth = try depthFile()
             file = label(depth.path)
-            made = try DepthFile(depth, said: try size(said, depth), options, decoder).read(tree)
+            made = try DepthFileReader(depth, said: try size(said, depth), options, decoder).read(tree)
             if options.keepsSource {
                 let bytes = try tree.read(depth.path, limit: FileLimits.depth)
                 try refusePosition(in: bytes, depth.path)

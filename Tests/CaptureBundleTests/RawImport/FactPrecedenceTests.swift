@@ -68,6 +68,19 @@ struct FactPrecedenceTests {
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T15:09:26.000Z")
     }
 
+    @Test(arguments: [true, false])
+    func readsEXIFBehindAComment(_ isPlain: Bool) throws {
+        let photo = exif()
+        let commented = Array(photo.prefix(2)) + [0xff, 0xfe, 0, 5, 1, 2, 3] + photo.dropFirst(2)
+        if isPlain {
+            let metadata = #"{"depth_map_dimensions": {"width": 4, "height": 3}}"#
+            try RawFolder.write(to: room.folder, photo: commented, metadata: metadata)
+        } else {
+            try write(commented, nil)
+        }
+        #expect(try room.pack("raw").metadata()["device_model"] as? String == "Maker Model 5")
+    }
+
     @Test func aLocalTimeNeedsItsZone() throws {
         try write(exif(offset: nil), nil)
         let error = try room.refusal("raw")

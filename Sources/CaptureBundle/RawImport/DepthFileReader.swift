@@ -2,7 +2,7 @@ import CaptureNative
 import SystemPackage
 
 /// Reads a depth file in any encoding (Spec/raw-captures.md section 3).
-struct DepthFile {
+struct DepthFileReader {
     private let file: RawFrame.DepthFile
     private let size: DepthSize?
     private let options: RawCaptureOptions

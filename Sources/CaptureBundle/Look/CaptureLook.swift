@@ -12,10 +12,10 @@ package struct CaptureLook: Sendable {
     /// The maximum number of bytes of a photo. A decoded photo has to be in memory as a whole.
     static let photoLimit = 1 << 28
 
-    /// Reads a raw capture of any layout, or a bundle from a file or from standard input for `-`. Of a bundle, every
-    /// byte is verified. Trust is not checked.
+    /// Reads a raw capture of any layout, or a bundle; `-` is a bundle from standard input. Every byte of a bundle is
+    /// verified. Trust is not checked.
     ///
-    /// - Parameter options: How a raw capture is read. It must have a single frame, or `frames` must choose one.
+    /// - Parameter options: The options for a raw capture. If it has several frames, `frames` must choose one.
     /// - Throws: The worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a raw capture;
     ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
     package static func read(
@@ -26,7 +26,7 @@ package struct CaptureLook: Sendable {
         return try read(raw: path, withPhoto, options, decoder)
     }
 
-    /// The files that `read` opens for a path, as far as their names are known before.
+    /// The files that `read` opens for a path, if their names are known before reading.
     package static func files(of path: FilePath) -> [FilePath] {
         if path == "-" { return [] }
         let names = [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
@@ -75,7 +75,7 @@ package struct CaptureLook: Sendable {
     private static func read(
         raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> CaptureLook {
-        // A picture needs neither time nor model, so these stand in where nothing says them.
+        // A picture needs neither time nor model, so fixed values replace those that no file gives.
         var options = options
         options.capturedAt = options.capturedAt ?? CaptureTime("1970-01-01T00:00:00Z")
         options.timeZone = options.timeZone ?? ZoneOffset("Z")

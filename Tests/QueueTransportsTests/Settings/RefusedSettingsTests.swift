@@ -64,7 +64,7 @@ struct RefusedSettingsTests {
             "key is the key that signs bundles; profile realitycam signs with realitycam-key"),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "concurrency": "2"],
-            "concurrency must be 1 for profile realitycam, which counts its requests"),
+            "concurrency must be 1 for profile realitycam, which needs its requests in order"),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "rpid": "app"],
             "rpid must be a team and a bundle id, such as XXXXXXXXXX.com.realitycam.app"),

@@ -28,6 +28,18 @@ struct PackTests {
         return (packed, report)
     }
 
+    /// The hint to use --force must never lead to the loss of the capture.
+    @Test(arguments: ["raw/photo.jpg", "raw/depth.f32", "raw/metadata.json"])
+    func neverReplacesAFileOfTheCapture(_ name: String) throws {
+        try RawFolder.write(to: folder)
+        let before = try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
+        let error = #expect(throws: BundleError.self) {
+            try Packer(key: key).pack(folder.path("raw"), to: .replacing(folder.path(name)))
+        }
+        #expect(error?.code == .outputUnusable)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path(name))) == before)
+    }
+
     @Test func verifiesWhatItPacked() throws {
         try RawFolder.write(to: folder)
         let (packed, report) = try pack()

@@ -33,6 +33,7 @@ struct PlacesToldTests {
         (.png, png(chunk("tEXt", Array("Comment\0Latitude 1.5".utf8))), "latitude"),
         (.json, Array(#"{"a": {"latitude": 1}}"#.utf8), "a.latitude"),
         (.json, Array(#"{"location": 1}"#.utf8), "location"),
+        (.json, Array(#"{"a": [{"gpsLatitude": 1}]}"#.utf8), "gpsLatitude"),
         (.json, Array(#"{"latitude": 1"#.utf8), "latitude"),
         (.jpeg, JPEGPieces.photo(with: JPEGPieces.exifWithPosition), "EXIF has GPS fields"),
         (.jpeg, Array(JPEGPieces.photo(with: JPEGPieces.exifWithPosition).dropLast(2)), "has a position"),

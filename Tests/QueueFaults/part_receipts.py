@@ -32,7 +32,7 @@ def photo_stays(bench):
     left = [name for name, row in rows.items() if row["holding"] == "spool"]
     expect(left == [photo.id], f"in the spool stay {left}")
     expect(status(rig)["parts_only"] == {"bytes": len(photo.data), "captures": 1}, f"status: {status(rig)}")
-    expect("only the photo" in rig.run("status").out.decode(), "status does not say it to people")
+    expect("(the photo, or what RealityCam takes)" in rig.run("status").out.decode(), "status does not say it to people")
     rig.run("get", body.id, "-o", "-").must(66)
 
 

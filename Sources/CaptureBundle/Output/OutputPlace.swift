@@ -68,6 +68,19 @@ public enum OutputPlace: Hashable, Sendable {
         for place in places { try place.examine() }
     }
 
+    /// Refuses a place that is a file of a raw folder, since the output would replace a part of the capture.
+    ///
+    /// - Throws: `output.unusable`.
+    func refuse(inside raw: FilePath) throws(BundleError) {
+        guard let path, (try? FileStatus.of(path))?.kind == .file, (try? FileStatus.of(raw))?.kind == .folder else {
+            return
+        }
+        if path.resolved.starts(with: raw.resolved) {
+            throw BundleError(
+                .outputUnusable, "is a file of the raw capture, expected another name", file: path)
+        }
+    }
+
     /// Refuses a place whose file was also read, which the output would replace.
     ///
     /// - Throws: `output.unusable`.

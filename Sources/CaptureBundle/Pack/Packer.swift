@@ -68,7 +68,9 @@ public struct Packer: Sendable {
     ) throws(BundleError) -> Packed {
         let source = try RawSource.open(raw, options, decoder)
         let capture = try FrameReader.read(source.single(), of: source, options, decoder)
-        try OutputPlace.examine([output, body?.body, body?.headers].compactMap(\.self))
+        let places = [output, body?.body, body?.headers].compactMap(\.self)
+        for place in places { try place.refuse(inside: raw) }
+        try OutputPlace.examine(places, reading: try? FileStatus.of(raw))
         let device = try key.load(passphrase)
         let plan = try BundlePlan(
             capture, device: device.point, secret: key.saltSecret(for: device), remarks: source.remarks)

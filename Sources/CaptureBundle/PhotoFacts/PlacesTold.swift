@@ -50,7 +50,20 @@ package enum PlacesTold {
             return inWords(bytes)
         }
         if root["location"] != nil { return "it has the member location" }
-        return CaptureMetadata.namesThatLookLikeAPosition(in: root).first.map { "it has the member \($0)" }
+        let name = CaptureMetadata.namesThatLookLikeAPosition(in: root).first ?? placeMember(of: root)
+        return name.map { "it has the member \($0)" }
+    }
+
+    /// The first member, at any depth, whose name contains a word for coordinates, such as `gpsLatitude`.
+    private static func placeMember(of value: JSONValue) -> String? {
+        for member in value.members ?? [] {
+            if PlaceNames.tellsPlace(member.name.utf8) { return member.name.cut(to: 100) }
+            if let found = placeMember(of: member.value) { return found }
+        }
+        for element in value.elements ?? [] where element.isContainer {
+            if let found = placeMember(of: element) { return found }
+        }
+        return nil
     }
 
     // MARK: - PNG

@@ -6,7 +6,8 @@ public import CaptureBundle
 enum ArgumentExamples {
     private static let byPlaceholder = [
         "<age>'": "7d, 12h or 90s", "<size>'": "500MB", "<bytes>'": "2MB", "<WxH>'": "256x192",
-        "<time>'": "+2h or 2026-03-14T15:09:26Z", "<metres>'": "0.001", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
+        "<time>'": "+2h or 2026-03-14T15:09:26Z", "<date-time>'": "2026-03-14T15:09:26+01:00, with its zone",
+        "<metres>'": "0.001", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
         "<pattern>'": "'rgb/*.jpg' (relative to RAW, at most one *)",
     ]
 

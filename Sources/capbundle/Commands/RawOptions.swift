@@ -18,7 +18,7 @@ struct RawOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The time of the first frame, if no file gives it.", discussion: "The app's clock gives the other times.",
-            valueName: "time"))
+            valueName: "date-time"))
     var capturedAt: CaptureTime?
 
     @Option(help: ArgumentHelp("The time zone for EXIF times that have none, such as +01:00.", valueName: "zone"))
@@ -39,6 +39,9 @@ struct RawOptions: ParsableArguments {
     static let flags: Set<String> = ["--keep-source", "--convert-photo", "--rewrite-photo", "--keep-photo-location"]
 
     func validate() throws {
+        if rewritePhoto && keepPhotoLocation {
+            throw ValidationError("give either --rewrite-photo or --keep-photo-location")
+        }
         if every < 1 { throw ValidationError("--every is \(every), expected 1 or more") }
     }
 

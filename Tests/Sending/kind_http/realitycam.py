@@ -242,7 +242,7 @@ def settings(bench):
     rig = bench.rig()
     url = ("--url", "http://127.0.0.1:9", "--profile", "realitycam")
     for words, says in (((), "device-id"), (("--device-id", DEVICE, "--concurrency", "2"), "concurrency"),
-                        (("--device-id", DEVICE, "--key", rig.key), "--realitycam-key"),
+                        (("--device-id", DEVICE, "--key", rig.key), "signs with realitycam-key"),
                         (("--device-id", DEVICE, "--rpid", "app"), "rpid")):
         result = rig.run("dest", "add", "api", "--kind", "http", *url, *words)
         expect(result.code == 78 and says in result.text, f"{words}: exit {result.code}, {result.text!r}")

@@ -63,7 +63,7 @@ def refused_credentials(bench):
     """For refused credentials `run` and `dest test` name the option that the server's code is about."""
     cases = {"DEVICE_AUTH_REQUIRED": (401, "dest set it --device-id UUID --key FILE"),
              "DEVICE_NOT_FOUND": (404, "dest set it --device-id UUID"),
-             "SIGNATURE_INVALID": (401, "dest set it --key FILE"),
+             "SIGNATURE_INVALID": (401, "dest set it --key FILE (or --realitycam-key FILE)"),
              "DEVICE_UNVERIFIED": (403, "capbundle key show"),
              "TIMESTAMP_EXPIRED": (401, "the clock of this computer"),
              "FORBIDDEN": (403, "dest set it --device-id UUID --key FILE (or --token-file FILE)"),

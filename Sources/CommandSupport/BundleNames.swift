@@ -48,7 +48,7 @@ package final class BundleNames: Sendable {
         }
     }
 
-    /// Returns the next bundle of the current folder; nil at its end, or if there is no current folder.
+    /// Returns the next bundle of the current folder. Returns nil at the end of the folder, or if no folder is open.
     private static func step(_ state: inout State) -> Result<BundleSource.Place, BundleError>? {
         while let found = state.walk?.next() {
             switch found {

@@ -26,7 +26,7 @@ package struct PicturePart: Hashable, Sendable {
         case coded
         /// Width and height of the photo of a HEIF file, after the turning and cropping that the file asks for.
         case shown
-        /// The reason why there is no answer, as text; `detail` is a `Refusal`.
+        /// The decoder could not answer. The bytes are the reason as text, and `detail` is a `Refusal`.
         case failure
         case end
         /// A regular file of an archive begins; the bytes are its name.

@@ -39,7 +39,8 @@ package enum PortableFloatMap {
         return (grid, text.hasPrefix("-") || text.hasPrefix("+") ? text.without(first: 1) : text)
     }
 
-    /// Reads a word of at most 32 bytes and the one white-space byte after it; nil if there is no such word.
+    /// Reads a word of at most 32 bytes and the one white-space byte after it. Returns nil if the word is empty or longer,
+    /// or if no white space follows it.
     private static func word(_ rest: inout ArraySlice<UInt8>) -> String? {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
         let word = rest.prefix(digitLimit + 1).prefix { !isSpace($0) }

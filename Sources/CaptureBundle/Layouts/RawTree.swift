@@ -18,7 +18,8 @@ struct RawTree: Sendable {
     /// The form of a path for messages.
     func label(_ path: FilePath) -> FilePath { root.pushing(path) }
 
-    /// The names of files and folders in a folder, in bytewise order; empty if there is no such folder.
+    /// The names of files and folders in a folder, in bytewise order. If the folder does not exist, there are
+    /// none.
     func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
 
     /// Whether a file or folder has this path.

@@ -26,8 +26,8 @@ enum PhotoRemarks {
         remarks.add(.warning, "photo.structure", file, message)
     }
 
-    /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. If EXIF turns the
-    /// photo by a quarter, there is no warning.
+    /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. There is no warning
+    /// if the EXIF orientation turns the photo by 90 degrees.
     static func turned(_ depth: DepthSize, _ photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
         guard let size = photo.size, !photo.isTurned else { return }
         let isAcross =

@@ -10,7 +10,8 @@ public import SystemPackage
 /// let headers = try signer.sign(RealityCamBody(BundleSource(path: "body")), deviceID: id, timestamp: now).headers
 /// ```
 public struct RealityCamSigner: Sendable {
-    /// The app that a server with default settings expects.
+    /// The app that a RealityCam server with default settings expects. The server writes this text as it is: the ten X
+    /// stand where a team has its number.
     public static let usualRPID = "XXXXXXXXXX.com.realitycam.app"
 
     private let file: DeviceKeyFile

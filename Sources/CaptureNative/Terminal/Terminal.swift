@@ -5,7 +5,7 @@ import SystemPackage
 /// go.
 package enum Terminal {
     /// Asks for a line without showing the typed text. A signal that ends or stops the process takes effect only after
-    /// the terminal shows typed text again. After the process was stopped and continued, the question is asked again.
+    /// the terminal shows typed text again. If the process is stopped and then continued, it prints the prompt again.
     ///
     /// - Returns: The line, without the line break. Returns nil if there is no terminal, or if the input ends without a
     ///   line (Ctrl-D).

@@ -13,7 +13,9 @@ package enum DepthMapCodec {
     static let fixedHeader: [UInt8] = [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]
     static let headerLength = 10
     static let trailerLength = 8
-    private static let level: Int32 = 6
+    /// On LiDAR depth maps of 256 x 192 samples, libdeflate's level 4 takes two thirds of the time of level 6 and gives
+    /// 1 % fewer to 7 % more bytes. On larger ones it gives up to 10 % more.
+    private static let level: Int32 = 4
 
     /// Depth maps with more bytes of floats are compressed in pieces, to a temporary file.
     static let memoryLimit = 64 << 20

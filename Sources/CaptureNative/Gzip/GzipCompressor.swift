@@ -3,9 +3,7 @@ import CLibDeflate
 /// Produces one gzip member with libdeflate. Its bytes depend on the release of the library, but nothing that is signed
 /// depends on them.
 package enum GzipCompressor {
-    /// - Parameters:
-    ///   - level: libdeflate's level, 1 to 12. Level 6 gives the size of zlib's level 6 on real LiDAR depth in a
-    ///     fraction of its time.
+    /// - Parameter level: libdeflate's level, 1 to 12.
     /// - Throws: `NativeError` if memory runs out.
     package static func compress(_ bytes: Span<UInt8>, level: Int32) throws(NativeError) -> [UInt8] {
         guard let compressor = unsafe libdeflate_alloc_compressor(level) else {

@@ -61,18 +61,19 @@ package final class ReportPictures: Sendable {
         let longer = facts?.size.map { max($0.width, $0.height) } ?? 0
         let eighths = [1, 2, 4].first { longer * $0 / 8 >= Self.photoSides.least } ?? 8
         let orientation = facts?.orientation ?? 1
-        if eighths == 1, longer / 8 <= Self.photoSides.most, let size = facts?.size {
-            // For most photos, this one request is enough.
+        let image: PixelImage
+        if eighths == 1, longer / 8 <= Self.photoSides.most {
             let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: Self.qualities[1])
+            // Decoding a large photo takes far longer than anything else here, so it is decoded only once.
+            image = try decoder.pixels(bytes, .jpeg)
             if bytes.count <= Self.photoBytes {
-                let sides = [(size.width + 7) / 8, (size.height + 7) / 8]
-                let isTurned = (5...8).contains(orientation)
                 return ReportPicture(
-                    bytes: bytes, isPNG: false, width: sides[isTurned ? 1 : 0], height: sides[isTurned ? 0 : 1],
-                    words: words, caption: "Photo")
+                    bytes: bytes, isPNG: false, width: image.width, height: image.height, words: words, caption: "Photo"
+                )
             }
+        } else {
+            image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(orientation)
         }
-        let image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(orientation)
         return try encoded(Self.fitting(image, Self.photoSides.most), Self.photoBytes, words: words, caption: "Photo")
     }
 

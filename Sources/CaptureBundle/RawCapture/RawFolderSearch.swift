@@ -51,7 +51,14 @@ struct RawFolderSearch {
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
-            return missing(name, "\(list) are JPEG photos", ["rename one of them to \(name)"])
+            let word = ShellWord.quote(folder)
+            return missing(
+                name, "\(list) are JPEG photos",
+                [
+                    "if the folder holds one capture, rename its photo to \(name)",
+                    "if each photo has a depth map, name the files by patterns: capbundle pack \(word) "
+                        + "--photo '*.jpg' --depth '*.png' --depth-unit mm --out-dir BUNDLES",
+                ])
         }
         if let photo = photos.first {
             return missing(name, "\(photo.name) is \(photo.kind.words)", [renaming(photo.name, to: name)])

@@ -26,8 +26,10 @@ struct FrameChoice {
         if options.every > 1 { chosen = stride(from: 0, to: chosen.count, by: options.every).map { chosen[$0] } }
         frames = chosen
         let left = export.isSingle ? 0 : export.frames.count - usable.count
-        let verb = left == 1 ? "has" : "have"
-        note = left == 0 ? nil : "\(left) of \(export.frames.count) frames \(verb) no photo; they are not packed"
+        let verbs = left == 1 ? ("has", "is") : ("have", "are")
+        note =
+            left == 0
+            ? nil : "\(left) of \(export.frames.count) frames \(verbs.0) no photo and \(verbs.1) not packed"
     }
 
     private static func frames(

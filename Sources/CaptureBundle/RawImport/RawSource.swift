@@ -109,11 +109,10 @@ extension RawSource {
     /// - Throws: `raw.frames` if there are several.
     package func single() throws(BundleError) -> RawFrame {
         guard let frame = frames.first, frames.count == 1 else {
-            let word = ShellWord.quote(raw)
             let number = frames.first?.number.map { ["to pack one of them: --frames \($0)"] } ?? []
             throw BundleError(
                 .rawFrames, "has \(frames.count) frames with a photo, but a bundle contains only one", file: raw,
-                hints: ["to pack them all: capbundle pack \(word) --out-dir BUNDLES"] + number)
+                hints: ["to pack them all, give --out-dir BUNDLES instead of -o FILE"] + number)
         }
         return frame
     }

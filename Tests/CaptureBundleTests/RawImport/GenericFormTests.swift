@@ -66,7 +66,7 @@ struct GenericFormTests {
         let run = try PackingRun(
             [room.folder.path("scan") as FilePath], into: room.folder.path("out"), packer: room.packer,
             options: options)
-        #expect(run.remarks.map(\.message) == ["1 of 7 frames has no photo; they are not packed"])
+        #expect(run.remarks.map(\.message) == ["1 of 7 frames has no photo and is not packed"])
     }
 
     @Test func oneBundleTakesOneFrame() throws {

@@ -68,11 +68,11 @@ struct DeviceKeyFileTests {
         }
         try FileManager.default.removeItem(atPath: FilePath("\(file.path).state"))
         #expect(throws: BundleError.self) { try file.reserveCounters(1, for: device) }
-        #expect(try file.recover(counter: 5))
+        #expect(try file.recover(counter: 5).isNewSalt)
         #expect(try file.reserveCounters(1, for: device) == 6)
         let error = #expect(throws: BundleError.self) { try file.recover(counter: 5) }
         #expect(error?.code == .keyState)
-        #expect(try !file.recover(counter: 9))
+        #expect(try !file.recover(counter: 9).isNewSalt)
     }
 
     @Test func endsWhenItsCounterIsUsedUp() throws {

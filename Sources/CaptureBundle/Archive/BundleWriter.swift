@@ -21,20 +21,36 @@ final class BundleWriter {
         buffer.reserveCapacity(Self.bufferLimit)
     }
 
-    func write(manifest: [UInt8], assertion: [UInt8]) throws(BundleError) {
-        for (path, bytes) in [
-            (BundleMagic.path, BundleMagic.content), ("manifest.json", manifest), ("assertion.cbor", assertion),
-        ] {
-            try begin(path, size: bytes.count)
-            try write(bytes.span)
-            try end(bytes.count)
+    /// - Parameter assertion: nil leaves zero bytes in its place, where `AssertionPlace` puts it later.
+    func write(manifest: [UInt8], assertion: [UInt8]?) throws(BundleError) {
+        for (path, bytes) in [(BundleMagic.path, BundleMagic.content), ("manifest.json", manifest)] {
+            try writeWhole(path, bytes)
         }
+        if let assertion {
+            try writeWhole(AssertionPlace.path, assertion)
+        } else {
+            append([UInt8](repeating: 0, count: AssertionPlace.length))
+        }
+    }
+
+    private func writeWhole(_ path: String, _ bytes: [UInt8]) throws(BundleError) {
+        try begin(path, size: bytes.count)
+        try write(bytes.span)
+        try end(bytes.count)
     }
 
     func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
         try begin(entry.path.description, size: entry.size)
         try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in try write(piece) }
         try end(entry.size)
+    }
+
+    /// The length of a bundle in bytes (Spec/capture-bundle.md section 2).
+    static func byteCount(_ manifest: Manifest, manifestSize: Int, assertion: Int) -> Int {
+        let sizes = [BundleMagic.content.count, manifestSize, assertion] + manifest.entries.map(\.size)
+        return sizes.reduce(2 * UstarHeader.blockLength) { total, size in
+            total + UstarHeader.blockLength + size + UstarHeader.padding(size)
+        }
     }
 
     /// Writes the end of the archive. No entry can follow it.
@@ -74,5 +90,26 @@ final class BundleWriter {
     private func flush() throws(BundleError) {
         do { try sink.write(buffer) } catch { throw .writing(name, error) }
         buffer.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The place of `assertion.cbor` in a bundle that is signed after everything else was written.
+enum AssertionPlace {
+    static let path = "assertion.cbor"
+    /// The length of the entry with its header, for an assertion of at most one block.
+    static let length = 2 * UstarHeader.blockLength
+
+    /// The offset of the header.
+    static func offset(manifestSize: Int) -> Int {
+        BundleMagic.bytes.count + UstarHeader.blockLength + manifestSize + UstarHeader.padding(manifestSize)
+    }
+
+    /// The bytes of the entry with its header and padding.
+    static func bytes(_ assertion: [UInt8]) throws(BundleError) -> [UInt8] {
+        guard assertion.count <= UstarHeader.blockLength else {
+            throw BundleError(.internalFailure, "an assertion has \(assertion.count) bytes, expected at most one block")
+        }
+        return UstarHeader.encode(name: Array(path.utf8), size: assertion.count) + assertion
+            + [UInt8](repeating: 0, count: UstarHeader.padding(assertion.count))
     }
 }

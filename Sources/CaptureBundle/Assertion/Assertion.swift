@@ -80,6 +80,13 @@ package struct Assertion: Sendable {
             + CBORReader.encodeHead(.bytes, data.count) + data
     }
 
+    /// Whether the device signed the manifest with this assertion: rules A3 to A7.
+    func isValid(for manifest: [UInt8], of device: DevicePoint) throws(BundleError) -> Bool {
+        let key = try native { () throws(NativeError) in try P256PublicKey(point: device.bytes) }
+        guard let key, faults.isEmpty else { return false }
+        return try verifies(clientData: SigningInput.clientData(manifest: manifest), key: key)
+    }
+
     /// Whether `key` made the signature over `clientData` and the authenticator data: rule A7.
     package func verifies(clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
         let nonce = try SigningInput.nonce(authenticatorData: authenticatorData.bytes, clientData: clientData)

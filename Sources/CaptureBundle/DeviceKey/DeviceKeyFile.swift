@@ -154,15 +154,19 @@ public struct DeviceKeyFile: Sendable {
         try locked { () throws(BundleError) in
             try refuseSecondName()
             var state = try readState(of: device.point.keyID)
-            guard state.realityCamHeader == nil else {
-                throw BundleError(
-                    .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
-                    hints: ["make a device key with: capbundle key new"])
-            }
+            try refuseRealityCam(state)
             let first = try advance(&state, by: count)
             try save(state)
             return first
         }
+    }
+
+    /// Refuses a key that signs for RealityCam, where a key for bundles is needed.
+    func refuseRealityCam(_ state: DeviceKeyState) throws(BundleError) {
+        guard state.realityCamHeader != nil else { return }
+        throw BundleError(
+            .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
+            hints: ["make a device key with: capbundle key new"])
     }
 
     /// Advances the counter of a state. The caller saves the state.
@@ -184,56 +188,9 @@ public struct DeviceKeyFile: Sendable {
     func saltSecret(for device: DeviceKey) throws(BundleError) -> [UInt8] {
         try readState(of: device.point.keyID).salt
     }
-
-    /// Makes a new state after the old one was lost. The next signature gets `counter + 1`.
-    ///
-    /// - Parameter isForRealityCam: Whether the key signs for RealityCam. This cannot be changed for an existing state.
-    /// - Returns: Whether a new salt secret was made too.
-    /// - Throws: `key.state` if the existing state is valid and its counter is already higher, or if its key signs for
-    ///   the other purpose.
-    package func recover(counter: UInt32, isForRealityCam: Bool = false) throws(BundleError) -> Bool {
-        let keyID = try publicKey().keyID
-        return try locked { () throws(BundleError) in
-            try recoverLocked(keyID, counter: counter, isForRealityCam: isForRealityCam)
-        }
-    }
-
-    private func recoverLocked(
-        _ keyID: Digest, counter: UInt32, isForRealityCam: Bool
-    ) throws(BundleError) -> Bool {
-        let known = try soundState(of: keyID)
-        if let known, known.counter > counter {
-            throw BundleError(
-                .keyState,
-                "the state file is intact with counter \(known.counter), which cannot be lowered to \(counter)",
-                file: statePath)
-        }
-        var state: DeviceKeyState
-        if let known {
-            state = known
-            if isForRealityCam { try adoptForRealityCam(&state) }
-            state.counter = counter
-        } else {
-            let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
-            state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt)
-            if isForRealityCam { state.realityCamHeader = counter }
-        }
-        try save(state)
-        return known == nil
-    }
 }
 
 extension DeviceKeyFile {
-    /// Reads the state; nil if it is missing or damaged. A disk error is thrown, because the state may still be valid.
-    private func soundState(of keyID: Digest) throws(BundleError) -> DeviceKeyState? {
-        do {
-            return try readState(of: keyID)
-        } catch {
-            guard error.code == .keyState else { throw error }
-            return nil
-        }
-    }
-
     /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
     /// kind of the file is unknown.
     private static func anotherKind(_ bytes: [UInt8], _ path: FilePath) -> BundleError? {
@@ -249,7 +206,7 @@ extension DeviceKeyFile {
     }
 
     /// The `--key` option that the user has to write; empty if the key is at its default path.
-    private var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
+    var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
 
     /// The default path of the key: `$XDG_DATA_HOME/capbundle/device.key`.
     public static var usualPath: FilePath {

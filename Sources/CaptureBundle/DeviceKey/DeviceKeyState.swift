@@ -5,9 +5,7 @@ package struct DeviceKeyState: Equatable, Sendable {
     package var counter: UInt32
     /// The secret of 32 bytes that prevents guessing positions from their hashes.
     package let salt: [UInt8]
-    /// The last link of the device's chain: `seq` is 0 and the hash is nil before the first.
-    package var chainSeq = 0
-    package var chainHash: Digest?
+    package var chain = ChainRecord()
     /// The last counter of a request header, for a key that signs for RealityCam (Spec/upload.md section 6.4); nil for
     /// any other key.
     package var realityCamHeader: UInt32?
@@ -26,8 +24,8 @@ package struct DeviceKeyState: Equatable, Sendable {
         let lines =
             [
                 Self.firstLine, "key \(keyID)", "counter \(counter)", "salt \(Hex.encode(salt))",
-                "chain \(chainSeq) \(chainHash?.description ?? "-")",
             ]
+            + chain.lines
             + (realityCamHeader.map { ["\(Self.realityCam) \($0)"] } ?? [])
         let body = Array(lines.map { $0 + "\n" }.joined().utf8)
         return body + Array("sha256 \(try Digest.of(body))\n".utf8)
@@ -36,20 +34,26 @@ package struct DeviceKeyState: Equatable, Sendable {
     /// Parses a state; nil if the bytes differ from what `encode` writes.
     package static func decode(_ bytes: [UInt8]) throws(BundleError) -> DeviceKeyState? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        let fields = text.pieces(by: "\n", keepsEmpty: true).map { $0.pieces(by: " ", keepsEmpty: true) }
-        guard [7, 8].contains(fields.count), fields[1].count == 2, fields[2].count == 2, fields[3].count == 2,
-            fields[4].count == 3,
+        var lines = text.pieces(by: "\n", keepsEmpty: true)
+        let fields = lines.map { $0.pieces(by: " ", keepsEmpty: true) }
+        guard fields.count >= 7, fields[1].count == 2, fields[2].count == 2, fields[3].count == 2,
             let keyID = Digest(hex: fields[1][1]), let counter = UInt32(fields[2][1]),
-            let salt = Digest(hex: fields[3][1]), let chainSeq = Int(fields[4][1])
+            let salt = Digest(hex: fields[3][1])
         else { return nil }
         var state = DeviceKeyState(keyID: keyID, counter: counter, salt: salt.bytes)
-        state.chainSeq = chainSeq
-        state.chainHash = Digest(hex: fields[4][2])
-        if fields.count == 8 {
-            guard fields[5].count == 2, let header = UInt32(fields[5][1]), header <= counter else { return nil }
+        // The lines before the chain, and the checksum with the empty text after its line end.
+        lines.removeFirst(4)
+        lines.removeLast(2)
+        if let last = fields[fields.count - 3].first, last == Self.realityCam {
+            guard let header = UInt32(fields[fields.count - 3].dropFirst().first ?? ""), header <= counter else {
+                return nil
+            }
             state.realityCamHeader = header
+            lines.removeLast()
         }
-        // Encoding the result again checks the words, the order, the chain and the checksum in one comparison.
+        guard let chain = ChainRecord(lines, counter: counter) else { return nil }
+        state.chain = chain
+        // Encoding the result again checks the words, the order and the checksum in one comparison.
         return try state.encode() == bytes ? state : nil
     }
 }

@@ -2,9 +2,9 @@ import CaptureNative
 import SystemPackage
 
 /// All parts of a bundle except its signature.
-struct BundlePlan {
-    let manifest: Manifest
-    let manifestBytes: [UInt8]
+struct BundlePlan: Sendable {
+    private(set) var manifest: Manifest
+    private(set) var manifestBytes: [UInt8]
     /// The contents of the entries, in the manifest's order.
     let contents: [PayloadContent]
     let remarks: [Remark]
@@ -60,15 +60,32 @@ struct BundlePlan {
         return [Remark(weight: .warning, code: "upload.size", file: file.string, message: message)]
     }
 
+    /// The same bundle with a link of the device's chain.
+    func linked(_ link: Manifest.ChainLink) throws(BundleError) -> BundlePlan {
+        var plan = self
+        plan.manifest = try Manifest(
+            capturedAt: manifest.capturedAt, device: manifest.device, entries: manifest.entries, depth: manifest.depth,
+            chain: link)
+        plan.manifestBytes = plan.manifest.encode()
+        return plan
+    }
+
+    /// The number of bytes that the contents need in memory.
+    var memory: Int {
+        contents.reduce(0) { total, content in
+            if case .bytes(let bytes) = content { total + bytes.count } else { total }
+        }
+    }
+
     /// Signs the manifest and writes the bundle and, if requested, its upload body.
     func sign(
         _ device: DeviceKey, counter: UInt32, to target: OutputTarget, body places: Packer.BodyPlaces?
     ) throws(BundleError) -> Packer.Packed {
         let assertion = try write(device, counter: counter, to: target.handle, name: target.name)
         // Both files are complete before either gets its name.
-        let made = try places.map { places throws(BundleError) in try makeBody(assertion: assertion, places) }
+        let made = try makeBody(assertion: assertion, places)
         try target.commit()
-        if let made { try made.body.commit(made.target, places?.headers) }
+        try made?.commit()
         return try packed(counter: counter, assertion: assertion.count, body: made?.body)
     }
 
@@ -81,9 +98,14 @@ struct BundlePlan {
     private func write(
         _ device: DeviceKey, counter: UInt32, to sink: FileHandle, name: String
     ) throws(BundleError) -> [UInt8] {
-        let assertion = try Assertion(signing: manifestBytes, key: device.key, counter: counter).encode()
+        let assertion = try assertion(device, counter: counter)
         try write(assertion: assertion, to: sink, name: name)
         return assertion
+    }
+
+    /// Signs the manifest.
+    func assertion(_ device: DeviceKey, counter: UInt32) throws(BundleError) -> [UInt8] {
+        try Assertion(signing: manifestBytes, key: device.key, counter: counter).encode()
     }
 
     func packed(counter: UInt32?, assertion: Int, body: MultipartBody?) throws(BundleError) -> Packer.Packed {
@@ -93,9 +115,18 @@ struct BundlePlan {
             remarks: remarks)
     }
 
-    private func makeBody(
-        assertion: [UInt8], _ places: Packer.BodyPlaces
-    ) throws(BundleError) -> (body: MultipartBody, target: OutputTarget) {
+    /// An upload body that is complete but has no name yet.
+    struct MadeBody {
+        let body: MultipartBody
+        fileprivate let target: OutputTarget
+        fileprivate let headers: OutputPlace?
+
+        func commit() throws(BundleError) { try body.commit(target, headers) }
+    }
+
+    /// Writes the upload body; nil if none was requested.
+    func makeBody(assertion: [UInt8], _ places: Packer.BodyPlaces?) throws(BundleError) -> MadeBody? {
+        guard let places else { return nil }
         let part = UploadMetadata.encode(
             manifest: manifest, deviceModel: deviceModel, position: position, assertion: assertion)
         for n in 0..<MultipartBoundary.candidates {
@@ -113,24 +144,23 @@ struct BundlePlan {
             }
             try writer.finish()
             if writer.isSpoilt { continue }
-            return (MultipartBody(manifest: manifest, boundary: boundary, byteCount: writer.byteCount), target)
+            let body = MultipartBody(manifest: manifest, boundary: boundary, byteCount: writer.byteCount)
+            return MadeBody(body: body, target: target, headers: places.headers)
         }
         throw MultipartBody.noBoundary(places.body.name)
     }
 
     /// Writes the bundle without syncing the sink.
-    private func write(assertion: [UInt8], to sink: FileHandle, name: String) throws(BundleError) {
+    ///
+    /// - Parameter assertion: nil leaves zero bytes in its place.
+    func write(assertion: [UInt8]?, to sink: FileHandle, name: String) throws(BundleError) {
         let writer = BundleWriter(sink: sink, name: name)
         try writer.write(manifest: manifestBytes, assertion: assertion)
         for (entry, content) in zip(manifest.entries, contents) { try writer.write(entry, content) }
         try writer.finish()
     }
 
-    /// The length of the bundle in bytes (Spec/capture-bundle.md section 2).
     private func byteCount(assertion: Int) -> Int {
-        let sizes = [BundleMagic.content.count, manifestBytes.count, assertion] + manifest.entries.map(\.size)
-        return sizes.reduce(2 * UstarHeader.blockLength) { total, size in
-            total + UstarHeader.blockLength + size + UstarHeader.padding(size)
-        }
+        BundleWriter.byteCount(manifest, manifestSize: manifestBytes.count, assertion: assertion)
     }
 }

@@ -19,7 +19,7 @@ public struct Packer: Sendable {
         /// The length of the bundle in bytes. A dry run assumes an assertion of the usual 141 bytes.
         public let byteCount: Int
         /// The upload body, if it was requested.
-        public let body: MultipartBody?
+        public internal(set) var body: MultipartBody?
         /// The layout of RAW, such as `capbundle` or `3d-scanner-app`.
         public let layout: String
         /// The app's number or name of the frame; nil if RAW is a single capture.
@@ -43,14 +43,20 @@ public struct Packer: Sendable {
     let key: DeviceKeyFile
     let passphrase: Passphrase
     let decoder: PictureDecoder
+    let isChained: Bool
 
     /// - Parameters:
     ///   - passphrase: Used only if the key is encrypted.
     ///   - decoder: Decodes the depth maps and photos of other layouts.
-    public init(key: DeviceKeyFile, passphrase: Passphrase = .none, decoder: PictureDecoder = PictureDecoder()) {
+    ///   - isChained: Whether each bundle is linked to the one that the key chained before it.
+    public init(
+        key: DeviceKeyFile, passphrase: Passphrase = .none, decoder: PictureDecoder = PictureDecoder(),
+        isChained: Bool = false
+    ) {
         self.key = key
         self.passphrase = passphrase
         self.decoder = decoder
+        self.isChained = isChained
     }
 
     /// Reads, signs and writes one capture. The order matters: everything that can be refused is checked before the
@@ -59,7 +65,8 @@ public struct Packer: Sendable {
     ///
     /// - Parameters:
     ///   - body: The place for the upload body; nil makes no body.
-    ///   - onRemark: Receives each remark before anything is signed or written.
+    ///   - onRemark: Receives each remark about the capture before anything is signed or written, and remarks about
+    ///     links of the chain that an earlier run left pending.
     /// - Throws: `raw.capture` and the other codes of Spec/raw-captures.md section 8, `input.unreadable`,
     ///   `output.exists`, `output.unusable`, `io.failed`, and the errors of `DeviceKeyFile`.
     public func pack(
@@ -75,7 +82,14 @@ public struct Packer: Sendable {
         let plan = try BundlePlan(
             capture, device: device.point, secret: key.saltSecret(for: device), remarks: source.remarks)
         plan.remarks.forEach(onRemark)
-        if isDryRun { return try plan.packed(counter: nil, assertion: 141, body: nil) }
+        if isDryRun {
+            let planned = isChained ? try plan.linked(key.nextLink(for: device)) : plan
+            return try planned.packed(counter: nil, assertion: 141, body: nil)
+        }
+        if isChained {
+            return try ChainPacking(key: key, device: device).pack(
+                plan, to: output, body: body, onRemark: onRemark)
+        }
         let target = try OutputTarget(output)
         let counter = try key.reserveCounters(1, for: device)
         return try plan.sign(device, counter: counter, to: target, body: body)

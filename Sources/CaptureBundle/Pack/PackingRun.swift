@@ -17,13 +17,13 @@ public struct PackingRun: Sendable {
         public let frame: String?
         public let output: OutputPlace
         /// The capture, or the error because of which it cannot be packed.
-        fileprivate let source: Result<Source, BundleError>
+        let source: Result<Source, BundleError>
 
         fileprivate var problem: BundleError? { if case .failure(let error) = source { error } else { nil } }
     }
 
     /// A frame of an opened RAW.
-    fileprivate struct Source: Sendable {
+    struct Source: Sendable {
         let raw: RawSource
         let frame: RawFrame
     }
@@ -31,9 +31,9 @@ public struct PackingRun: Sendable {
     public let items: [Item]
     /// The remarks about each RAW as a whole.
     public let remarks: [Remark]
-    private let folder: FilePath
-    private let packer: Packer
-    private let options: RawCaptureOptions
+    let folder: FilePath
+    let packer: Packer
+    let options: RawCaptureOptions
 
     /// Opens all RAWs and chooses the names of the bundles: `<raw name>.bundle` or `<raw name>-<frame>.bundle`. Two
     /// captures for one name are refused.
@@ -123,20 +123,26 @@ public struct PackingRun: Sendable {
         return bundle
     }
 
-    /// Packs all captures. The counters are reserved in one step, and each capture uses the one of its position.
+    /// Packs all captures. The counters are reserved in one step, and each capture uses the one of its position. With a
+    /// chain, each group of captures gets its counters and links together.
     ///
     /// - Parameters:
     ///   - threads: The number of captures that are packed at the same time; nil means one for each processor.
     ///   - stopsAtFailure: Whether the first capture that cannot be packed ends the run. Later captures then get no
     ///     bundle.
+    ///   - onRemark: Receives remarks about links of the chain that an earlier run left pending.
     ///   - deliver: Receives the result of each capture, in their order, on this thread.
     /// - Throws: The errors of `DeviceKeyFile` before anything is packed, and `output.unusable` if the folder cannot be
     ///   created. A failure of a single capture is its result.
     public func pack(
-        threads: Int? = nil, stopsAtFailure: Bool = false,
+        threads: Int? = nil, stopsAtFailure: Bool = false, onRemark: (Remark) -> Void = { _ in },
         deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
     ) throws(BundleError) {
         guard !items.isEmpty else { return }
+        if packer.isChained {
+            try packChained(threads: threads, stopsAtFailure: stopsAtFailure, onRemark: onRemark, deliver: deliver)
+            return
+        }
         let key = packer.key
         let device = try key.load(packer.passphrase)
         let secret = try key.saltSecret(for: device)
@@ -177,7 +183,7 @@ public struct PackingRun: Sendable {
         return !group.isStopped
     }
 
-    private static func result<Value>(
+    static func result<Value>(
         _ body: () throws(BundleError) -> Value
     ) -> Result<Value, BundleError> {
         do { return .success(try body()) } catch { return .failure(error) }
@@ -185,7 +191,7 @@ public struct PackingRun: Sendable {
 }
 
 /// The folder for the bundles, which is created if it is missing.
-private struct MadeFolder {
+struct MadeFolder {
     let handle: FolderHandle
     private let made: [FilePath]
 

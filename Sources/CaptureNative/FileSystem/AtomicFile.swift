@@ -25,9 +25,12 @@ package final class AtomicFile: Sendable {
     /// The folder in which the file appears. It is opened at once, so that a folder that cannot be synced is refused
     /// before anything is written.
     private let folder: FolderHandle
-    private let hiddenName: FilePath.Component
-    /// The hidden name that exists now and that this object must remove; nil while there is none.
+    /// The name that the file has before it gets its own, if it needs one.
+    package let hiddenName: FilePath.Component
+    /// The hidden name that exists now; nil while there is none.
     private let temporaryName: Mutex<FilePath.Component?>
+    /// Whether the hidden name stays when this object is released.
+    private let isKept = Mutex(false)
 
     /// - Throws: `NativeError` if the folder is missing or not accessible, or if the path does not end with a name
     ///   (`EISDIR`).
@@ -60,7 +63,7 @@ package final class AtomicFile: Sendable {
     }
 
     deinit {
-        if let name = temporaryName.withLock(\.self) { folder.remove(name) }
+        if let name = temporaryName.withLock(\.self), !isKept.withLock(\.self) { folder.remove(name) }
     }
 
     /// Syncs the bytes, gives the file its name and syncs the folder. Once it has returned, the file survives a power
@@ -85,14 +88,22 @@ package final class AtomicFile: Sendable {
                 try folder.link(handle, as: name)
             }
         case .replace:
-            if known == nil {
-                try folder.link(handle, as: hiddenName)
-                temporaryName.withLock { $0 = hiddenName }
-            }
+            if known == nil { try publishHidden() }
             try folder.rename(known ?? hiddenName, to: name)
         }
         temporaryName.withLock { $0 = nil }
     }
+
+    /// Gives the file its hidden name, if it does not have one yet. The name is removed with this object, unless `keep`
+    /// is called.
+    package func publishHidden() throws(NativeError) {
+        guard temporaryName.withLock({ $0 == nil }) else { return }
+        try folder.link(handle, as: hiddenName)
+        temporaryName.withLock { $0 = hiddenName }
+    }
+
+    /// Leaves the file under its hidden name if it never gets its own.
+    package func keep() { isKept.withLock { $0 = true } }
 
     /// Writes a small file atomically and durably, for callers that hold its lock.
     package static func write(

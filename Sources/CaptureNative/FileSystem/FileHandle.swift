@@ -60,6 +60,7 @@ package final class FileHandle: Sendable {
     package static let newFile = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
     package static let newOrExistingFile = O_RDWR | O_CREAT | O_NOFOLLOW
     /// Flags for opening an existing regular file. Other kinds of files are opened too, but without blocking.
+    package static let existingFileToChange = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     package static let existingFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 
     /// Tries to lock the file for as long as it is open; false if another process holds the lock.

@@ -73,7 +73,7 @@ package final class FolderHandle: Sendable {
         }
     }
 
-    func rename(_ name: FilePath.Component, to other: FilePath.Component) throws(NativeError) {
+    package func rename(_ name: FilePath.Component, to other: FilePath.Component) throws(NativeError) {
         let code = unsafe name.native { old in
             unsafe other.native { unsafe renameat(handle.descriptor, old, handle.descriptor, $0) }
         }

@@ -73,10 +73,12 @@ struct KeyCommand: ParsableCommand {
 
         func run() throws {
             let state = try key.file.state()
+            let hasChain = state.chain != ChainRecord()
             if format.json {
                 try Output.json(
                     .members([
-                        "counter": .integer(Int(state.counter)), "key_id": .string(state.keyID.description),
+                        "chain": hasChain ? state.chain.json : nil, "counter": .integer(Int(state.counter)),
+                        "key_id": .string(state.keyID.description),
                         "path": .string(key.file.path.string),
                     ]))
                 return
@@ -85,6 +87,13 @@ struct KeyCommand: ParsableCommand {
             table.add("key", Visible.text(key.file.path.string))
             table.add("key id", state.keyID.description)
             table.add("counter", state.counter == 0 ? "0 (nothing signed yet)" : String(state.counter))
+            if hasChain {
+                table.add("chain", state.chain.last.map { "\($0.seq)" } ?? "unknown")
+                for pending in state.chain.pending {
+                    let target = pending.files?.target.string ?? "standard output"
+                    table.add("pending", "\(pending.link.seq) \(Visible.text(target))")
+                }
+            }
             for line in table.lines { try Output.line(line) }
         }
     }
@@ -127,29 +136,73 @@ struct KeyCommand: ParsableCommand {
                 higher one. "capbundle show" prints the counter of a bundle. The next signature gets the counter \
                 after it.
 
+                If the key made a chain, give the newest bundle of the chain. "pack --chain" continues after it. A \
+                bundle without a chain says that the key never made one. With both options, the higher counter is used.
+
                 Example:
                   capbundle key recover --counter 4711
+                  capbundle key recover --last-bundle newest.bundle
                 """)
 
         @OptionGroup var key: KeyOptions
 
         @Option(help: "The highest counter that was ever used with this key.")
-        var counter: UInt32
+        var counter: UInt32?
+
+        @Option(
+            help: ArgumentHelp(
+                "The newest bundle that this key signed; the counter and the chain continue after it.",
+                valueName: "file"),
+            completion: .file())
+        var lastBundle: String?
 
         @Flag(name: .customLong("realitycam"), help: "The key signs uploads to RealityCam, not bundles.")
         var isForRealityCam = false
 
+        func validate() throws {
+            if counter == nil && lastBundle == nil {
+                throw ValidationError("give --counter N, --last-bundle FILE, or both")
+            }
+            if lastBundle != nil && isForRealityCam {
+                throw ValidationError("--last-bundle does not work with --realitycam: such a key signs no bundle")
+            }
+        }
+
         func run() throws {
-            let isNewSalt = try key.file.recover(counter: counter, isForRealityCam: isForRealityCam)
+            let last = try lastBundle.map { path throws(BundleError) in
+                try DeviceKeyFile.LastBundle(BundleSource(path: FilePath(path)))
+            }
+            let recovered = try key.file.recover(
+                counter: counter, lastBundle: last, isForRealityCam: isForRealityCam)
+            let counter = recovered.state.counter
             if counter < UInt32.max {
                 diagnostic.note("the next signature gets counter \(counter + 1)")
             } else {
                 diagnostic.note("\(counter) is the last counter: this key cannot sign any more")
             }
-            if isNewSalt {
+            if let end = recovered.state.chain.end, end.seq > 0 {
+                diagnostic.note("the next link of the chain is \(end.seq + 1)")
+            }
+            if recovered.isNewSalt {
                 diagnostic.note(
                     "the secret salt for positions is new: packing an old capture again gives other bytes")
             }
         }
+    }
+}
+
+extension ChainRecord {
+    /// The chain in `key show --json` (Spec/command-line.md section 3).
+    fileprivate var json: JSONValue {
+        .members([
+            "pending": pending.isEmpty ? nil : .array(pending.map(Self.json)),
+            "seq": last.map { .integer($0.seq) },
+        ])
+    }
+
+    private static func json(_ pending: PendingLink) -> JSONValue {
+        .members([
+            "seq": .integer(pending.link.seq), "target": pending.files.map { .string($0.target.string) },
+        ])
     }
 }

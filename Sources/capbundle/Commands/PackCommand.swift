@@ -60,6 +60,12 @@ struct PackCommand: ParsableCommand {
 
     @OptionGroup var headers: HeadersOption
 
+    @Flag(
+        help: ArgumentHelp(
+            "Link each bundle to the one that this key chained before it.",
+            discussion: "The chain shows whether a bundle in the middle is missing."))
+    var chain = false
+
     @Flag(help: "Pack without a depth map.")
     var noDepth = false
 
@@ -112,7 +118,8 @@ struct PackCommand: ParsableCommand {
     }
 
     func run() throws {
-        let packer = Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning))
+        let packer = Packer(
+            key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
         if let outDir { try packMany(into: outDir, packer) } else { try packOne(raws[0], packer) }
     }
 
@@ -141,7 +148,8 @@ struct PackCommand: ParsableCommand {
             try report(PackRendering.json(raw, packed, output: output, isDryRun: dryRun, body: body))
             return
         }
-        let what = "\(packed.id), \(Quantity.bytes(packed.byteCount, on: .messages))"
+        let link = packed.manifest.chain.map { ", link \($0.seq)" } ?? ""
+        let what = "\(packed.id), \(Quantity.bytes(packed.byteCount, on: .messages))\(link)"
         if dryRun {
             diagnostic.note("\(raw) can be packed: \(what); nothing was written")
         } else {
@@ -170,7 +178,11 @@ extension PackCommand {
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
-        try run.pack(threads: many.jobs, stopsAtFailure: many.failFast) {
+        let tellRemark = { (remark: Remark) in
+            progress.end()
+            diagnostic.remark(remark)
+        }
+        try run.pack(threads: many.jobs, stopsAtFailure: many.failFast, onRemark: tellRemark) {
             item, result throws(BundleError) in
             var status = ExitStatus.success
             let isQuiet = (try? result.get().remarks.isEmpty) ?? false
@@ -226,7 +238,7 @@ extension PackCommand: ManyNamesCommand {
         "-o", "--output", "--out-dir", "--multipart", "--headers", "--location", "--jobs", "--key", "--passphrase-file",
     ])
     static let flags = RawOptions.flags.union([
-        "--force", "--dry-run", "--no-depth", "--from0", "--fail-fast", "--json",
+        "--force", "--dry-run", "--chain", "--no-depth", "--from0", "--fail-fast", "--json",
     ])
 
     var names: [String] {

@@ -10,6 +10,9 @@ enum PackRendering {
             "body": body,
             "bytes": .integer(packed.byteCount),
             "captured_at": .string(packed.manifest.capturedAt.description),
+            "chain": packed.manifest.chain.map {
+                .members(["prev": $0.prev.map { .string($0.description) }, "seq": .integer($0.seq)])
+            },
             "counter": packed.counter.map { .integer(Int($0)) },
             "dry_run": isDryRun ? .bool(true) : nil,
             "entries": .array(packed.manifest.entries.map { .string($0.path.description) }),

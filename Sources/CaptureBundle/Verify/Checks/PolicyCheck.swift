@@ -34,7 +34,7 @@ struct PolicyCheck {
         switch part {
         case .chain:
             guard manifest.chain == nil else { return nil }
-            return Self.missing("chain", "\"capbundle pack\" of this version makes no chains")
+            return Self.missing("chain", "\"capbundle pack --chain\" makes one")
         case .plausible:
             guard present.contains(.depth), let survey else {
                 return "a plausible depth map is required, but the bundle has no depth map"

@@ -1,0 +1,44 @@
+import CaptureNative
+
+/// The state of a key that gives out links of a chain (Spec/capture-bundle.md section 9.3).
+extension DeviceKeyFile {
+    /// Calls `body` with the state while the key is locked. `body` saves the state.
+    ///
+    /// - Throws: `key.state` if the key cannot give out links.
+    func withChain<Value>(
+        of device: DeviceKey, _ body: (inout DeviceKeyState) throws(BundleError) -> Value
+    ) throws(BundleError) -> Value {
+        try locked { () throws(BundleError) in
+            try refuseSecondName()
+            var state = try readState(of: device.point.keyID)
+            _ = try chainEnd(state)
+            return try body(&state)
+        }
+    }
+
+    /// The link that the next capture would get now. Nothing is reserved.
+    func nextLink(for device: DeviceKey) throws(BundleError) -> Manifest.ChainLink {
+        try chainEnd(readState(of: device.point.keyID)).next
+    }
+
+    /// Removes the line of a pending link whose bundle is complete, unless another run has removed it already.
+    func finish(_ pending: PendingLink, for device: DeviceKey) throws(BundleError) {
+        try locked { () throws(BundleError) in
+            var state = try readState(of: device.point.keyID)
+            guard state.chain.pending == [pending] else { return }
+            state.chain.last = pending.end
+            state.chain.pending = []
+            try save(state)
+        }
+    }
+
+    private func chainEnd(_ state: DeviceKeyState) throws(BundleError) -> ChainRecord.End {
+        try refuseRealityCam(state)
+        guard let end = state.chain.end else {
+            throw BundleError(
+                .keyState, "the last link of the key's chain is lost", file: statePath,
+                hints: ["give the newest bundle of the chain: capbundle key recover --last-bundle FILE\(option)"])
+        }
+        return end
+    }
+}

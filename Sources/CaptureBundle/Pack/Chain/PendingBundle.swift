@@ -1,0 +1,57 @@
+import CaptureNative
+import SystemPackage
+
+/// A file that holds the bundle of a pending link, maybe without its signature (Spec/capture-bundle.md section 9.3).
+struct PendingBundle {
+    /// nil if the bundle has no valid signature yet.
+    let assertion: [UInt8]?
+    /// Whether the file has the length of the whole bundle.
+    let isWhole: Bool
+    private let handle: FileHandle
+    private let path: FilePath
+    private let manifest: [UInt8]
+
+    /// Opens the file; nil if there is no file that can be read, or it does not begin with the manifest of the link.
+    ///
+    /// - Parameter canChange: Whether the file is opened so that `sign` can write to it.
+    init?(
+        _ path: FilePath, of pending: PendingLink, device: DevicePoint, canChange: Bool = false
+    ) throws(BundleError) {
+        let opened =
+            try? canChange
+            ? FileHandle.open(path, FileHandle.existingFileToChange) : FileHandle.readingPlainFile(path)
+        guard let handle = opened, let status = try? handle.status(), status.kind == .file else { return nil }
+        var bytes: [UInt8] = []
+        let reader = BundleReader(BundleSource(handle: handle, name: path.string))
+        let head = try? reader.readHead { bytes = $0 }
+        guard try Digest.of(bytes) == pending.manifest, let manifest = try? Manifest.decode(bytes) else { return nil }
+        (self.handle, self.path, self.manifest) = (handle, path, bytes)
+        isWhole = status.size == BundleWriter.byteCount(manifest, manifestSize: bytes.count, assertion: 1)
+        if let head, let read = try? Assertion(decoding: head.assertion), try read.isValid(for: bytes, of: device) {
+            assertion = head.assertion
+        } else {
+            assertion = nil
+        }
+    }
+
+    /// Makes the signature if it is missing, and syncs the file.
+    ///
+    /// - Returns: The assertion in the bundle.
+    func sign(_ device: DeviceKey, counter: UInt32) throws(BundleError) -> [UInt8] {
+        let made: [UInt8]
+        if let assertion {
+            made = assertion
+        } else {
+            made = try Assertion(signing: manifest, key: device.key, counter: counter).encode()
+        }
+        let bytes = try AssertionPlace.bytes(made)
+        do {
+            try handle.seek(to: AssertionPlace.offset(manifestSize: manifest.count))
+            try handle.write(bytes)
+            try handle.synchronize()
+        } catch {
+            throw .writing(path, error)
+        }
+        return made
+    }
+}

@@ -15,7 +15,7 @@ VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vector
 
 
 def vectors():
-    """Returns {part/name: bytes} of all vectors."""
+    """Returns {part/name: bytes} of all vectors and {side/name: bytes} of their side files."""
     made = {}
     for part in PARTS:
         for case in importlib.import_module("cases." + part).cases():
@@ -23,6 +23,9 @@ def vectors():
             if not case.name.startswith(part + "_") or path in made:
                 raise ValueError("name of vector %s" % path)
             made[path] = case.file()
+            for name, data in case.sides:
+                if made.setdefault("side/" + name, data) != data:
+                    raise ValueError("two side files have the name %s" % name)
     return made
 
 
@@ -41,7 +44,7 @@ def check(made, found):
     problems = ["missing  " + path for path in made if path not in found]
     problems += ["stray  " + path for path in found if path not in made]
     problems += ["differs  " + path for path in made if path in found and made[path] != found[path]]
-    print("\n".join(sorted(problems) + ["%d vectors, %d differences" % (len(made), len(problems))]))
+    print("\n".join(sorted(problems) + ["%d files, %d differences" % (len(made), len(problems))]))
     return 1 if problems else 0
 
 
@@ -59,7 +62,7 @@ def main(arguments):
         os.makedirs(os.path.join(VECTORS, os.path.dirname(path)), exist_ok=True)
         with open(os.path.join(VECTORS, path), "wb") as file:
             file.write(data)
-    print("%d vectors written" % len(made))
+    print("%d files written" % len(made))
     return 0
 
 

@@ -59,6 +59,11 @@ def written(path, *data):
     return path
 
 
+def side_paths(one, folder):
+    """Returns the paths of a vector's side files after writing them into the folder, in the order of the header."""
+    return [written(os.path.join(folder, "side%d" % number), data) for number, data in enumerate(one.side_bytes())]
+
+
 def content(path):
     """Returns the contents of a file, or None if there is none."""
     if not os.path.exists(path):

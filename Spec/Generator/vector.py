@@ -6,6 +6,8 @@ import shlex
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 _ONCE = ("expect-exit", "expect-code", "covers", "comment")
 _BUNDLE = ("trust", "arguments")
+_WITH_SIDES = ("chain", "state")  # parts whose vectors may name side files
+SIDE = "side"  # the folder of the side files, which is not a part
 REQUEST = ("point", "x-device-id", "x-device-timestamp", "x-device-signature")
 
 
@@ -19,14 +21,18 @@ class Vector:
         self.part = part
         self.name = name
         self.trust = []
+        self.sides = []
         self.values = {}
         own = REQUEST if part == "request" else _BUNDLE + ("bundle-sha256",) if part == "multipart" else _BUNDLE
+        own += ("side",) if part in _WITH_SIDES else ()
         for line in head.decode("ascii").split("\n"):
             key, colon, value = line.partition(": ")
             if not colon or key not in _ONCE + own or key in self.values:
                 raise ValueError("header line %r" % line)
             if key == "trust":
                 self.trust.append(value)
+            elif key == "side":
+                self.sides.append(value)
             else:
                 self.values[key] = value
         for key in _ONCE + (REQUEST if part == "request" else ()):
@@ -42,6 +48,14 @@ class Vector:
         if part == "multipart" and (self.exit_code in (0, 3, 4)) != bool(self.bundle_sha256):
             raise ValueError("bundle-sha256 stands where expect-exit is 0, 3 or 4")
 
+    def side_bytes(self):
+        """Returns the bytes of the side files, in the order of the header."""
+        found = []
+        for name in self.sides:
+            with open(os.path.join(VECTORS, SIDE, name), "rb") as file:
+                found.append(file.read())
+        return found
+
     @property
     def trust_file(self):
         return "".join(line + "\n" for line in self.trust).encode("ascii")
@@ -50,7 +64,7 @@ class Vector:
 def load(root=VECTORS):
     """Returns all vectors in the order of their names, and the problems of those that cannot be read."""
     vectors, problems = [], []
-    for part in sorted(os.listdir(root)):
+    for part in sorted(set(os.listdir(root)) - {SIDE}):
         folder = os.path.join(root, part)
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             with open(os.path.join(folder, name), "rb") as file:

@@ -14,6 +14,8 @@ public struct VectorFile: Sendable, CustomStringConvertible {
     public let trust: [String]
     public let arguments: [String]
     public let content: [UInt8]
+    /// The contents of the side files, in the order of the header.
+    public let sides: [[UInt8]]
     /// The value of `bundle-sha256`, for an upload body with a sound bundle.
     public let bundleSHA256: String?
     /// The headers of a request, and the public key that verifies it.
@@ -40,6 +42,8 @@ public struct VectorFile: Sendable, CustomStringConvertible {
         let known: Set<String> = ["expect-exit", "expect-code", "covers", "comment", "trust", "arguments"]
         let more: [String: Set<String>] = [
             "multipart": ["bundle-sha256"],
+            "chain": ["side"],
+            "state": ["side"],
             "request": ["point", "x-device-id", "x-device-timestamp", "x-device-signature"],
         ]
         let allowed = known.union(more[url.deletingLastPathComponent().lastPathComponent] ?? [])
@@ -60,17 +64,21 @@ public struct VectorFile: Sendable, CustomStringConvertible {
                 timestamp: fields["x-device-timestamp"]?.first ?? "",
                 signature: fields["x-device-signature"]?.first ?? "")
         }
+        sides = try (fields["side"] ?? []).map { try Places.vectors.appending(path: "side/\($0)").bytes }
         content = Array(bytes[end.upperBound...])
     }
 
-    private static let otherParts: Set<String> = ["multipart", "request"]
+    private static let otherParts: Set<String> = ["multipart", "request", "chain", "state"]
+    /// The folder of the side files.
+    private static let sideFolder = "side"
 
     /// The names of the folders in Spec/Vectors, one for each part of the formats.
     public static func parts() throws -> [String] {
         try Places.vectors.children.filter(\.hasDirectoryPath).map(\.lastPathComponent)
+            .filter { $0 != sideFolder }
     }
 
-    /// All vectors that hold a bundle, sorted by name.
+    /// All vectors that hold one bundle, which `verify` judges alone, sorted by name.
     public static func bundles() throws -> [VectorFile] {
         try parts().filter { !otherParts.contains($0) }.flatMap { try all(of: $0) }
     }

@@ -153,9 +153,13 @@ def apple_draft(extension=b"", low_s=True, **options):
 
 
 class Case:
-    """One vector: the expected result, and the bytes. headers are (key, value) pairs of its part alone."""
+    """One vector: the expected result, and the bytes. headers are (key, value) pairs of its part alone.
 
-    def __init__(self, name, codes, covers, comment, data, trust=(TRUST,), arguments="", headers=()):
+    sides are (name, Draft or bytes) pairs: files that the vector needs besides its own bytes.
+    """
+
+    def __init__(self, name, codes, covers, comment, data, trust=(TRUST,), arguments="", headers=(),
+                 sides=()):
         self.name = name
         self.codes = sorted(code for code in codes.replace(",", " ").split())
         self.covers = covers
@@ -164,6 +168,7 @@ class Case:
         self.trust = (trust,) if isinstance(trust, str) else tuple(trust)
         self.arguments = arguments
         self.headers = headers
+        self.sides = [(side, content.bytes() if isinstance(content, Draft) else content) for side, content in sides]
         self.exit_code = worst(CLASS_OF_CODE[code] for code in self.codes)
 
     def file(self):
@@ -173,5 +178,6 @@ class Case:
         lines += ["trust: " + line for line in self.trust]
         if self.arguments:
             lines.append("arguments: " + self.arguments)
+        lines += ["side: " + side for side, _ in self.sides]
         lines += ["%s: %s" % pair for pair in self.headers]
         return ("\n".join(lines) + "\n\n").encode("ascii") + self.data

@@ -25,6 +25,7 @@ struct CapbundleCommand: ParsableCommand {
         version: version,
         subcommands: [
             PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,
+            ChainCommand.self,
             ExtractCommand.self, MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self,
             TrustCommand.self,
         ])
@@ -42,6 +43,7 @@ extension CapbundleCommand {
             "info": "show", "dump": "show", "print": "show",
             "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
             "html": "report", "page": "report", "gallery": "report",
+            "gaps": "chain", "links": "chain", "order": "chain", "sequence": "chain",
             "body": "multipart", "receive": "from-body", "unwrap": "from-body",
             "keygen": "key new", "keys": "key show", "keys new": "key new", "keys create": "key new",
             "init": "key new",

@@ -2,7 +2,7 @@
 """Runs every vector of Spec/Vectors and compares the result with its header.
 
 verify.py reads bundles and from_body.py upload bodies, both from a file and from a pipe; to_body.py makes the body of a
-sound bundle again. bundle/request.py checks requests.
+sound bundle again. bundle/request.py checks requests. chain.py judges chains.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 
+import chain
 import from_body
 import to_body
 import vector
@@ -76,6 +77,8 @@ def problem(one, folder):
     """Returns what is wrong with the answer to a vector, or None."""
     if one.part == "request":
         return request_problem(one)
+    if one.part == "chain":
+        return chain_problem(one, folder)
     given = written(os.path.join(folder, "given"), one.data)
     options = ["--json", "--trust", written(os.path.join(folder, "trust"), one.trust_file)] + one.arguments
     program, output = verify, [written(os.path.join(folder, name)) for name in ("bundle", "piped", "again")]
@@ -100,6 +103,17 @@ def body_problem(one, bundle, _, again):
         return "the bundle has SHA-256 %s, expected %s" % (found, one.bundle_sha256)
     if found and (to_body.main([bundle, "-o", again], None, None, sys.stderr) or content(again) != one.data):
         return "the bundle's body is another one"
+    return None
+
+
+def chain_problem(one, folder):
+    """Compares the results of chain.py for the bundle and its side files, in this order and in the reverse order."""
+    files = [written(os.path.join(folder, "given"), one.data)] + side_paths(one, folder)
+    options = ["--json", "--trust", written(os.path.join(folder, "trust"), one.trust_file)]
+    for names in (files, files[::-1]):
+        code, found, error = report(chain, names + options, None)
+        if (code, found.get("exit_code"), found.get("faults")) != (one.exit_code, one.exit_code, one.codes):
+            return "expected %d %s, found %d %s %s" % (one.exit_code, one.codes, code, found.get("faults"), error)
     return None
 
 

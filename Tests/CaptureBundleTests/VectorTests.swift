@@ -1,6 +1,8 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import Synchronization
+import SystemPackage
 import Testing
 
 /// This library comes to the expected result for every file of Spec/Vectors.
@@ -8,7 +10,9 @@ struct VectorTests {
     @Test func thereAreVectorsForEveryPart() throws {
         #expect(
             try VectorFile.parts() == [
-                "assertion", "container", "depth", "entry", "location", "manifest", "metadata", "multipart", "policy",
+                "assertion",
+                "chain",
+                "container", "depth", "entry", "location", "manifest", "metadata", "multipart", "policy",
                 "request", "trust", "valid",
             ])
         for part in try VectorFile.parts() { #expect(try !VectorFile.all(of: part).isEmpty) }
@@ -48,6 +52,33 @@ struct VectorTests {
         #expect(try RequestSignature.hash(BundleSource(path: folder.path("made"))).description == vector.bundleSHA256)
         _ = try MultipartBody.write(bundle: folder.path("made"), to: .file(folder.path("again")))
         #expect(try folder.bytes("again") == vector.content)
+    }
+
+    @Test(arguments: try VectorFile.all(of: "chain"))
+    func chainIsJudgedAsItsHeaderSays(_ vector: VectorFile) throws {
+        guard (try? TrustFile(bytes: Array(vector.trust.map { $0 + "\n" }.joined().utf8), name: "trust")) != nil else {
+            #expect(vector.expectedExit == 78)
+            return
+        }
+        let folder = try TemporaryFolder()
+        for (index, content) in ([vector.content] + vector.sides).enumerated() {
+            try folder.write(content, to: "\(index)")
+        }
+        let places = Mutex((0...vector.sides.count).map { folder.path("\($0)") as FilePath }[...])
+        let chains = ChainCollection()
+        var faults: [BundleError.Code] = []
+        try ChainHead.readAll(next: { places.withLock { $0.popFirst() }.map { .success(.file($0)) } }) {
+            head throws(BundleError) in
+            switch head.finding {
+            case .link(let record): try chains.add(record, file: head.file)
+            case .faulty(let found): faults += found.map(\.code)
+            case .noLink: break
+            case .unreadable(let error): throw error
+            }
+        }
+        try chains.walk { event in if case .fault(let fault) = event { faults.append(fault.code) } }
+        #expect(Set(faults.map(\.rawValue)).sorted() == vector.expectedCodes)
+        #expect(Verdict.worst(of: faults.map { BundleError($0, "") }).rawValue == vector.expectedExit)
     }
 
     @Test(arguments: try VectorFile.all(of: "request"))

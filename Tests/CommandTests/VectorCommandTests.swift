@@ -24,6 +24,33 @@ struct VectorCommandTests {
         }
     }
 
+    /// The order of the files does not matter, and neither do their number of threads and the form of the output.
+    @Test(arguments: try VectorFile.all(of: "chain"))
+    func judgesTheChainOfAllFiles(_ vector: VectorFile) throws {
+        let tool = try Capbundle()
+        try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
+        let contents = [vector.content] + vector.sides
+        for (index, content) in contents.enumerated() { try tool.folder.write(content, to: "f/\(index).bundle") }
+        let files = contents.indices.map { "f/\($0).bundle" }
+        let runs = try [
+            tool.run(["chain", "--json", "--trust", "trust"] + files),
+            tool.run(["chain", "--json", "--jobs", "1", "--trust", "trust"] + files.reversed()),
+            tool.run("chain", "--json", "--trust", "trust", "f"),
+        ]
+        for run in runs {
+            #expect(run.exitCode == Int32(vector.expectedExit), "\(run.outputText)\(run.errorText)")
+            guard run.exitCode != 78 else { continue }
+            let codes = run.outputText.matches(of: /"code":"([a-z_.]+)"/).map { String($0.1) }
+            #expect(Set(codes).sorted() == vector.expectedCodes)
+            #expect(run.outputText.hasSuffix("\"without_link\":\(vector.name == "chain/chain_without" ? 1 : 0)}\n"))
+        }
+        let text = try tool.run("chain", "--trust", "trust", "f")
+        #expect(text.exitCode == runs[0].exitCode)
+        for code in vector.expectedCodes where code != "trust.file" { #expect(text.outputText.contains("[\(code)]")) }
+        let quiet = try tool.run("chain", "-q", "--trust", "trust", "f")
+        #expect(quiet.exitCode == runs[0].exitCode && quiet.standardOutput.isEmpty)
+    }
+
     @Test(arguments: try VectorFile.all(of: "multipart"))
     func putsABundleTogetherAndTakesItApartAgain(_ vector: VectorFile) throws {
         let tool = try Capbundle()

@@ -25,6 +25,12 @@ public enum Verdict: Int, Sendable, CaseIterable {
     /// The verdicts with the worst first: 2, 1, 3, 4, 0 (Spec/capture-bundle.md section 11).
     public static let bySeverity: [Verdict] = [.malformed, .altered, .unknownDevice, .unacceptable, .verified]
 
+    /// The verdict on a bundle with these findings.
+    package static func worst(of faults: [BundleError]) -> Verdict {
+        let found = Set(faults.compactMap(\.verdict))
+        return bySeverity.first(where: found.contains) ?? .verified
+    }
+
     /// The verdict that a code leads to; nil for codes that are not findings about a bundle.
     static func of(_ code: BundleError.Code) -> Verdict? {
         switch code {
@@ -36,6 +42,7 @@ public enum Verdict: Int, Sendable, CaseIterable {
         switch code.part {
         case "body", "container", "manifest", "assertion", "depth", "metadata", "location": return .malformed
         case "trust", "policy": return .unacceptable
+        case "chain": return .unacceptable
         default: return nil
         }
     }

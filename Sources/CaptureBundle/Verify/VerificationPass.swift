@@ -74,31 +74,11 @@ struct VerificationPass {
     }
 
     private mutating func judgeAssertion(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
-        do {
-            let assertion = try Assertion(decoding: head.assertion)
-            report.authenticatorData = assertion.authenticatorData
-            let faults = assertion.faults
-            report.faults += faults.map { BundleError($0.code, $0.message, entry: "assertion.cbor") }
-            outcomes["assertion"] = faults.isEmpty ? .passed : .failed
-            let clientData = SigningInput.clientData(manifest: head.manifest)
-            let key = try native { () throws(NativeError) in
-                try P256PublicKey.of(point: manifest.device.bytes)
-            }
-            guard let key, try assertion.verifies(clientData: clientData, key: key) else {
-                outcomes["signature"] = .failed
-                report.faults.append(
-                    BundleError(
-                        .assertionSignature, "the signature is not valid for the key that the manifest names",
-                        entry: "assertion.cbor"))
-                return
-            }
-            outcomes["signature"] = .passed
-        } catch {
-            guard error.verdict != nil else { throw error }
-            outcomes["assertion"] = .failed
-            report.faults.append(
-                BundleError(error.code, error.message, entry: "assertion.cbor"))
-        }
+        let check = try AssertionCheck(head, manifest)
+        report.authenticatorData = check.authenticatorData
+        report.faults += check.faults
+        outcomes["assertion"] = check.formFaults.isEmpty ? .passed : .failed
+        if check.authenticatorData != nil { outcomes["signature"] = check.signatureFault == nil ? .passed : .failed }
     }
 
     private mutating func judge(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {

@@ -49,10 +49,7 @@ public struct VerificationReport: Sendable {
     /// Findings that do not change the verdict.
     public internal(set) var warnings: [BundleError] = []
 
-    public var verdict: Verdict {
-        let found = Set(faults.compactMap(\.verdict))
-        return Verdict.bySeverity.first(where: found.contains) ?? .verified
-    }
+    public var verdict: Verdict { .worst(of: faults) }
 
     public var withheld: [EntryPath] { paths(.withheld) }
 

@@ -61,8 +61,10 @@ enum ReportRendering {
         return Visible.text("\(place)\(error.message) [\(error.code.rawValue)]")
     }
 
-    static func codes(_ report: VerificationReport) -> String {
-        report.faults.map { fault in
+    static func codes(_ report: VerificationReport) -> String { codes(report.faults) }
+
+    static func codes(_ faults: [BundleError]) -> String {
+        faults.map { fault in
             Visible.text(fault.entry.map { "\($0) [\(fault.code.rawValue)]" } ?? "[\(fault.code.rawValue)]")
         }.joined(separator: ", ")
     }

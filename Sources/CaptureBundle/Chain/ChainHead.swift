@@ -1,0 +1,59 @@
+import CaptureNative
+
+/// What the head of a bundle says about its place in a chain. Nothing after the assertion is read.
+package struct ChainHead: Sendable {
+    package enum Finding: Sendable {
+        case link(LinkRecord)
+        /// The manifest is genuine and has no chain.
+        case noLink
+        /// The file is not a bundle, or its signature is wrong. There is at least one fault.
+        case faulty([BundleError])
+        case unreadable(BundleError)
+    }
+
+    package let file: String
+    package let finding: Finding
+
+    /// Reads the heads of many bundles on several threads.
+    ///
+    /// - Parameters:
+    ///   - threads: The number of heads that are read at the same time; nil means one for each processor.
+    ///   - next: Returns the next bundle, or nil after the last. Only one thread at a time calls it.
+    ///   - deliver: Receives the heads on this thread, in the order of the bundles.
+    /// - Throws: The errors that `deliver` throws.
+    package static func readAll(
+        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        deliver: (ChainHead) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        try OrderedWork.run(threads: threads ?? Thread.processors, next: next, work: { ChainHead($0) }) {
+            head throws(BundleError) in
+            try deliver(head)
+            return true
+        }
+    }
+
+    private init(_ place: Result<BundleSource.Place, BundleError>) {
+        var name = ""
+        do {
+            let place = try place.get()
+            name = place.name
+            finding = try Self.find(place.open())
+        } catch {
+            finding = error.verdict == nil ? .unreadable(error) : .faulty([error])
+            if let file = error.file { name = file }
+        }
+        file = name
+    }
+
+    /// - Throws: The first fault of the container or the manifest, or the error of a file that cannot be read.
+    private static func find(_ source: BundleSource) throws(BundleError) -> Finding {
+        let head = try BundleReader(source).readHead()
+        let manifest = try Manifest.decode(head.manifest)
+        let check = try AssertionCheck(head, manifest)
+        guard check.faults.isEmpty, let counter = check.authenticatorData?.counter else {
+            return .faulty(check.faults)
+        }
+        let record = LinkRecord(manifest, sha256: try Digest.of(head.manifest), counter: counter)
+        return record.map { .link($0) } ?? .noLink
+    }
+}

@@ -1,0 +1,87 @@
+/// What a signed head says about its place in a chain: one copy of a link. All records have the same size, so that a
+/// million of them can be sorted on disk.
+package struct LinkRecord: Sendable {
+    /// The key id of the device.
+    let key: DigestWords
+    let seq: Int
+    let manifest: DigestWords
+    /// Zero at seq 1.
+    let prev: DigestWords
+    /// The claimed time in milliseconds since 1970.
+    let time: Int
+    let counter: UInt32
+    var name = Name(offset: 0, length: 0)
+
+    /// The place of a file's name in the file of names.
+    package struct Name: Hashable, Sendable {
+        let offset: Int
+        let length: Int
+    }
+}
+
+extension LinkRecord {
+    /// Returns nil for a manifest without a chain.
+    ///
+    /// - Parameters:
+    ///   - manifest: A manifest whose signature verified.
+    ///   - sha256: The SHA-256 of its bytes.
+    ///   - counter: The counter of the assertion.
+    package init?(_ manifest: Manifest, sha256: Digest, counter: UInt32) {
+        guard let chain = manifest.chain else { return nil }
+        self.init(
+            key: DigestWords(manifest.device.keyID), seq: chain.seq, manifest: DigestWords(sha256),
+            prev: chain.prev.map { DigestWords($0) } ?? .zero, time: manifest.capturedAt.milliseconds, counter: counter)
+    }
+
+    /// The record of a bundle that was verified; nil if its manifest is not genuine or has no chain.
+    package init?(_ report: VerificationReport) {
+        guard report.isManifestGenuine, let manifest = report.manifest, let sha256 = report.manifestSHA256,
+            let counter = report.authenticatorData?.counter
+        else { return nil }
+        self.init(manifest, sha256: sha256, counter: counter)
+    }
+
+    func isCopy(of other: LinkRecord) -> Bool {
+        manifest == other.manifest && seq == other.seq && key == other.key
+    }
+}
+
+extension LinkRecord: Comparable {
+    /// The order of the devices, of the links of each device, and of the copies of each link.
+    package static func < (one: LinkRecord, other: LinkRecord) -> Bool {
+        if one.key != other.key { return one.key < other.key }
+        if one.seq != other.seq { return one.seq < other.seq }
+        if one.manifest != other.manifest { return one.manifest < other.manifest }
+        if one.counter != other.counter { return one.counter < other.counter }
+        return one.name.offset < other.name.offset
+    }
+}
+
+extension LinkRecord {
+    /// The number of bytes of an encoded record.
+    static let length = 128
+
+    func encode(into bytes: inout [UInt8]) {
+        let rest = [
+            UInt64(bitPattern: Int64(seq)), UInt64(bitPattern: Int64(time)),
+            UInt64(counter) << 32 | UInt64(name.length), UInt64(bitPattern: Int64(name.offset)),
+        ]
+        for word in key.words + manifest.words + prev.words + rest {
+            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+    }
+
+    /// - Parameter bytes: `length` bytes that `encode` wrote.
+    init(decoding bytes: ArraySlice<UInt8>) {
+        let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map { start in
+            bytes[start..<(start + 8)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        key = DigestWords(words: words[0..<4])
+        manifest = DigestWords(words: words[4..<8])
+        prev = DigestWords(words: words[8..<12])
+        seq = Int(Int64(bitPattern: words[12]))
+        time = Int(Int64(bitPattern: words[13]))
+        counter = UInt32(truncatingIfNeeded: words[14] >> 32)
+        name = Name(offset: Int(Int64(bitPattern: words[15])), length: Int(words[14] & 0xffff_ffff))
+    }
+}

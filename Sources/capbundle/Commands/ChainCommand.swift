@@ -1,0 +1,110 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+struct ChainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chain",
+        abstract: "Find missing captures and wrong orders in the chain of each device.",
+        usage: """
+            capbundle chain FILE|FOLDER... [options]
+            capbundle chain --from0 [options] < NAMES
+            """,
+        discussion: """
+            A capture that was packed with a chain has a number and names the capture before it. This command puts \
+            the captures of each device in order and finds missing numbers, two captures with one number, and \
+            captures that were signed in another order. Signatures are checked, contents are not: use "capbundle \
+            verify" for them. Bundles in folders are found as by "capbundle report".
+
+            Exit codes: 0 no fault, 4 a fault in a chain, 1 signature wrong, 2 not a well-formed bundle. The worst of \
+            all decides. The newest captures can be missing without a trace.
+
+            Example:
+              capbundle chain archive
+              capbundle chain --json archive | jq 'select(.fault_count > 0)'
+              find archive -name '*.bundle' -print0 | capbundle chain --from0
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The bundles or folders, or - for a bundle on standard input.", valueName: "file"),
+        completion: .file())
+    var files: [String] = []
+
+    @Flag(name: [.short, .long], help: "Print nothing; the exit code gives the result.")
+    var quiet = false
+
+    @OptionGroup var list: NameOptions
+    @OptionGroup var format: JSONOption
+    @OptionGroup var trust: TrustOptions
+
+    func validate() throws {
+        try list.validate(names: files, of: "bundle or folder (- for a pipe)")
+        if files.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- means standard input and can be given only once")
+        }
+    }
+
+    func run() throws {
+        let devices = DeviceNames(try Environment.trustFile(trust.path, warn: diagnostic.warning))
+        let chains = ChainCollection()
+        let page = try ChainRendering(quiet ? .none : format.json ? .json : .text, devices, chains)
+        var counts = try read(into: chains, page)
+        try chains.walk { event throws(BundleError) in
+            switch event {
+            case .begin: counts.devices += 1
+            case .end(let summary): counts.faults += summary.faults
+            default: break
+            }
+            try page.add(event)
+        }
+        try page.finish(counts)
+        if counts.status != .success { throw counts.status }
+    }
+
+    /// Reads the heads of all bundles.
+    private func read(into chains: ChainCollection, _ page: ChainRendering) throws -> ChainCounts {
+        let names = BundleNames(files, isList: list.from0)
+        let progress = Progress("bundle", total: nil, isWanted: !quiet)
+        defer { progress.end() }
+        var counts = ChainCounts()
+        try ChainHead.readAll(threads: list.jobs, next: names.next) { head throws(BundleError) in
+            counts.bundles += 1
+            progress.advance(bytes: 0)
+            switch head.finding {
+            case .link(let record):
+                counts.copies += 1
+                try chains.add(record, file: head.file)
+            case .noLink: counts.withoutLink += 1
+            case .faulty(let faults):
+                counts.faulty += 1
+                let verdict = Verdict.worst(of: faults)
+                counts.statuses.insert(ExitStatus(verdict))
+                try progress.around { () throws(BundleError) in try page.add(head.file, faults: faults, verdict) }
+            case .unreadable(let error):
+                counts.unreadable += 1
+                counts.statuses.insert(ExitStatus(error))
+                try progress.around { () throws(BundleError) in
+                    diagnostic.error(error)
+                    try page.add(head.file, error)
+                }
+            }
+        }
+        progress.end()
+        if counts.bundles == 0 { throw NameOptions.noNames }
+        if names.leftOut > 0 && !quiet {
+            let files = Quantity.count(names.leftOut, "file that is", "files that are", on: .messages)
+            diagnostic.note("left out \(files) not in the form of a bundle")
+        }
+        return counts
+    }
+}
+
+extension ChainCommand: ManyNamesCommand {
+    static let valueOptions: Set<String> = ["--jobs", "--trust"]
+    static let flags: Set<String> = ["-q", "--quiet", "--from0", "--json"]
+
+    var names: [String] {
+        get { files }
+        set { files = newValue }
+    }
+}

@@ -11,7 +11,7 @@ from outcomes import Failed, expect
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "Samples"
 SAMPLE = SAMPLES / "desk-lamp/raw"
-TITLES = {"bundles": "Rig 4", "hostile": "</title><script>alert(1)</script>", "queue": "Queue & <b>more</b>"}
+TITLES = {"chains": "Two devices", "bundles": "Rig 4", "hostile": "</title><script>alert(1)</script>", "queue": "Queue & <b>more</b>"}
 
 
 class Captures:
@@ -25,6 +25,7 @@ class Captures:
         self._run(capbundle, "key", "new")
         self._run(capbundle, "trust", "add", "rig-4", folder / "data/capbundle/device.key.pub")
         self._honest()
+        self._chains()
         self._hostile()
         self._queue()
         self.pages = list(self.cards)
@@ -52,7 +53,7 @@ class Captures:
     def _report(self, page, *words):
         self._run(
             self._capbundle, "report", *words, "-o", self.path(page), "--title", TITLES[page], "--csv",
-            self._folder / f"{page}.csv", codes=(0, 1, 2, 3))
+            self._folder / f"{page}.csv", codes=(0, 1, 2, 3, 4))
 
     def _honest(self):
         """Bundles of several days and with every verdict."""
@@ -68,6 +69,15 @@ class Captures:
         (folder / "notes.txt").write_text("not a bundle")
         self._report("bundles", folder)
         self.cards["bundles"] = len(list(folder.glob("*.bundle")))
+
+    def _chains(self):
+        """Links of several devices, with gaps, forks and wrong orders: the side files of the vectors."""
+        folder = self._folder / "chains"
+        folder.mkdir()
+        for path in (ROOT / "Spec/Vectors/side").glob("chain_*"):
+            shutil.copy(path, folder / f"{path.name}.bundle")
+        self._report("chains", folder)
+        self.cards["chains"] = len(list(folder.iterdir()))
 
     def _hostile(self):
         """Bundles with texts that try to become markup, to reach a server, or to reverse the text of the page."""

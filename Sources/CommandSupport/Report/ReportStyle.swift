@@ -7,7 +7,7 @@ enum ReportStyle {
         "sha256-\(Base64.encode(try Digest.of(Array(sheet.source.utf8)).bytes))"
     }
 
-    static let sheet = HTML([colours, text, captures, tables, paper])
+    static let sheet = HTML([colours, text, captures, tables, chains, paper])
 
     private static let colours: HTML = """
 
@@ -98,6 +98,21 @@ enum ReportStyle {
 
         """
 
+    private static let chains: HTML = """
+        .chain{list-style:none;margin:0 0 .75rem;padding:0;display:flex;flex-wrap:wrap;gap:.5rem .9rem}
+        .chain li{position:relative;min-width:2rem;padding:.1rem .45rem;border:2px solid currentColor;text-align:center;
+        font-size:.875rem;font-weight:600;font-variant-numeric:tabular-nums}
+        .chain li+li::before{content:"";position:absolute;right:100%;top:50%;width:.9rem;border-top:2px solid var(--soft);
+        margin-right:2px}
+        .chain .missing{border-style:dashed;font-weight:400}
+        .chain .missing::before,.chain .missing+li::before{border-top-style:dotted}
+        .chain .fork{border-style:double;border-width:4px;border-radius:.9rem}
+        .chain .order{border-radius:.9rem}
+        .chain .more{border:0}
+        .chain svg{width:1rem;height:1rem;vertical-align:-.15rem}
+
+        """
+
     private static let paper: HTML = """
         @media (max-width:30rem){tbody th{white-space:normal}.day{width:100%}.facts{grid-template-columns:1fr;gap:0}.facts dt{font-size:.8rem;margin-top:.3rem}
         h1{font-size:1.45rem}}
@@ -119,6 +134,7 @@ enum ReportStyle {
         .cards{display:block;columns:2;column-gap:10pt}
         .card{contain:none;width:auto;margin:0 0 10pt;overflow:visible}
         .badge{border:1px solid #000;print-color-adjust:exact}
+        .chain li{print-color-adjust:exact;break-inside:avoid}
         figure img{max-height:6cm}}
 
         """

@@ -56,9 +56,11 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let verifier = Verifier(
-            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: try requirements.policy())
-        let report = try BundleReport(title: title, page: force.place(output), csv: csv.map { try force.place($0) })
+        let trustFile = try Environment.trustFile(trust.path, warn: diagnostic.warning)
+        let verifier = Verifier(trust: trustFile, policy: try requirements.policy())
+        let report = try BundleReport(
+            title: title, page: force.place(output), csv: csv.map { try force.place($0) },
+            devices: DeviceNames(trustFile))
         let pictures = ReportPictures()
         let names = BundleNames(files, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: true)

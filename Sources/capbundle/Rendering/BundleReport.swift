@@ -12,10 +12,13 @@ final class BundleReport {
     private var counts: [String: Int] = [:]
     private var statuses: Set<ExitStatus> = []
     private var notProven: [String] = []
+    private let devices: DeviceNames
+    private let chains = ChainCollection()
 
     /// - Parameter csv: Where to write the table; nil to write none.
     /// - Throws: `output.exists`, `output.unusable`.
-    init(title: String, page place: OutputPlace, csv: OutputPlace?) throws {
+    init(title: String, page place: OutputPlace, csv: OutputPlace?, devices: DeviceNames) throws {
+        self.devices = devices
         page = try ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
         places = [place] + (csv.map { [$0] } ?? [])
         (target, table) = try TextTarget.pair(place, csv)
@@ -37,6 +40,7 @@ final class BundleReport {
         }
         try captures.add(bundle.entry)
         try table?.write(bundle.line)
+        if let link = bundle.link { try chains.add(link, file: bundle.file) }
         counts[bundle.word, default: 0] += 1
         statuses.insert(bundle.status)
         for topic in bundle.notProven where !notProven.contains(topic) { notProven.append(topic) }
@@ -66,10 +70,34 @@ final class BundleReport {
             tones: [
                 (.good, "Verified"), (.doubtful, "Sound, but not accepted"), (.bad, "Damaged"),
             ], untimed: "Without a signed time", table: ReportedBundle.table)
+        if !chains.isEmpty { try writeChains() }
         try target.write(limits)
         try target.write(page.closing([]))
         try target.finish()
         try table?.finish()
+    }
+
+    /// Writes a drawing of the chain of each device.
+    private func writeChains() throws(BundleError) {
+        try target.write(ReportChain.opening)
+        var drawing: ReportChain?
+        try chains.walk { event throws(BundleError) in
+            switch event {
+            case .begin(let key): drawing = ReportChain(title: title(key))
+            case .link: break
+            case .run(let seqs): drawing?.add(run: seqs)
+            case .fault(let fault): drawing?.add(fault, files: try chains.files(fault))
+            case .end(let summary):
+                if let drawing { try target.write(drawing.html(ChainRendering.lines(summary))) }
+            }
+        }
+        try target.write(ReportChain.closing)
+    }
+
+    private func title(_ key: Digest) -> HTML {
+        let id: HTML = "<span class=\"mono\">\(key.description)</span>"
+        guard let device = devices.device(key) else { return "Device not in the trust file, key \(id)" }
+        return "\(foreign: device.name)\(device.isRevoked ? " (revoked)" : ""), key \(id)"
     }
 
     /// The section with all topics that a verdict on the page does not prove. The cards link to it.

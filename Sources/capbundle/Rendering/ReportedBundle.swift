@@ -38,6 +38,8 @@ struct ReportedBundle: Sendable {
     let error: BundleError?
     /// The topics that the verdict does not cover.
     let notProven: [String]
+    /// nil if the manifest is not genuine or has no chain.
+    let link: LinkRecord?
 
     init(_ outcome: BundleView.Outcome, _ pictures: ReportPictures) {
         file = outcome.file
@@ -51,6 +53,7 @@ struct ReportedBundle: Sendable {
             bytes = view.report.bytes
             error = nil
             notProven = view.report.notChecked
+            link = LinkRecord(view.report)
         case .failure(let failure):
             entry = Self.entry(outcome.file, failure)
             status = ExitStatus(failure)
@@ -63,6 +66,7 @@ struct ReportedBundle: Sendable {
             bytes = 0
             error = failure
             notProven = []
+            link = nil
         }
     }
 

@@ -1,0 +1,143 @@
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// The output of `capbundle chain`, and the drawing in the report, for the side files of the vectors.
+struct ChainCommandTests {
+    private let tool: Capbundle
+
+    init() throws {
+        tool = try Capbundle()
+        let vector = try VectorFile(Places.vectors.appending(path: "chain/chain_whole"))
+        try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
+    }
+
+    /// Copies side files of the vectors into the folder `archive`.
+    private func archive(_ names: String...) throws {
+        for name in names {
+            let bytes = try Places.vectors.appending(path: "side/chain_\(name)").bytes
+            try tool.folder.write(bytes, to: "archive/\(name).bundle")
+        }
+    }
+
+    /// The output with the key id replaced by a word.
+    private func text(_ arguments: String...) throws -> String {
+        try tool.run(["chain", "--trust", "trust"] + arguments).outputText
+            .replacing(/key [0-9a-f]{64}/, with: "key <id>")
+    }
+
+    @Test func printsRangesAndFaultsInOrder() throws {
+        try archive("1", "2", "2_signed_again", "4", "5", "last")
+        try tool.folder.write(tool.folder.bytes("archive/5.bundle"), to: "archive/copy.bundle")
+        #expect(
+            try text("archive") == """
+                device studio, key <id>
+                  links 1 to 2
+                  fault: link 3 is missing [chain.gap]
+                  links 4 to 5
+                  fault: links 6 to 9007199254740990 are missing [chain.gap]
+                  link 9007199254740991
+                  5 links in 7 files, 9007199254740986 missing, 2 faults
+                7 bundles: 7 in 1 chain; 2 faults in the chains
+                contents: not checked; use "capbundle verify"
+
+                """)
+    }
+
+    @Test func saysWhichFilesAForkIsAbout() throws {
+        try archive("1", "2", "2_branch", "3_later")
+        #expect(
+            try text("archive").hasPrefix(
+                """
+                device studio, key <id>
+                  link 1
+                  fault: 2 different captures have link 2: archive/2.bundle and archive/2_branch.bundle [chain.fork]
+                  link 3
+                  3 links
+                """))
+    }
+
+    @Test func namesAnUnknownAndARevokedKeyInWords() throws {
+        try archive("1", "2", "other_1", "other_2")
+        let other = try #require(
+            try VectorFile(Places.vectors.appending(path: "chain/chain_two_devices")).trust.last)
+        try tool.folder.write(other.replacing("other ", with: "other revoked ") + "\n", to: "trust")
+        let run = try tool.run("chain", "--trust", "trust", "archive")
+        #expect(run.exitCode == 0)
+        #expect(run.outputText.contains("device not in the trust file, key "))
+        #expect(run.outputText.contains("device other (revoked), key "))
+        #expect(run.outputText.contains("4 bundles: 4 in 2 chains; no fault in the chains"))
+        let json = try tool.run("chain", "--json", "--trust", "trust", "archive").outputText
+        #expect(json.contains(#""trusted":"no""#) && json.contains(#""device":"other""#))
+        #expect(json.contains(#""trusted":"revoked""#))
+    }
+
+    @Test func notesAMissingStart() throws {
+        try archive("3", "4")
+        let run = try tool.run("chain", "archive")
+        #expect(run.exitCode == 0)
+        #expect(run.outputText.contains("  note: begins at link 3: links 1 to 2 are not here\n  2 links, no fault\n"))
+    }
+
+    @Test func printsALineOfJSONForEachLink() throws {
+        try archive("1", "2", "2_signed_again", "4")
+        try tool.folder.write("text", to: "archive/text.bundle")
+        let run = try tool.run("chain", "--json", "--trust", "trust", "archive", "missing")
+        #expect(run.exitCode == 66)
+        let lines = run.outputText.split(separator: "\n").map(String.init)
+        let objects = try lines.map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(objects.allSatisfy { $0["report"] as? String == "capture-bundle/chain/1" })
+        #expect(objects.map { $0["exit_code"] as? Int } == [2, 66, nil, nil, nil, nil, 66])
+        #expect(objects.map { $0["seq"] as? Int } == [nil, nil, 1, 2, 4, nil, nil])
+        #expect(objects.map { $0["copies"] as? Int } == [nil, nil, 1, 2, 1, 4, nil])
+        #expect(objects.map { $0["counter"] as? Int } == [nil, nil, 1, 2, 4, nil, nil])
+        #expect(objects[3]["file"] as? String == "archive/2.bundle")
+        #expect(objects[3]["device"] as? String == "studio")
+        #expect(objects[3]["captured_at"] as? String == "2026-03-14T08:26:53.589Z")
+        let summary = objects[5]
+        #expect(summary["first"] as? Int == 1 && summary["last"] as? Int == 4 && summary["links"] as? Int == 3)
+        #expect(summary["missing"] as? Int == 1 && summary["fault_count"] as? Int == 1)
+        #expect(summary["trusted"] as? String == "yes")
+        let fault = try #require((summary["faults"] as? [[String: Any]])?.first)
+        #expect(fault["code"] as? String == "chain.gap" && fault["message"] as? String == "link 3 is missing")
+        #expect(fault["first"] as? Int == 3 && fault["last"] as? Int == 3)
+        #expect((fault["files"] as? [String])?.isEmpty == true)
+        let all = objects[6]
+        #expect(all["bundles"] as? Int == 6 && all["faulty"] as? Int == 1 && all["unreadable"] as? Int == 1)
+        #expect(all["devices"] as? Int == 1 && all["contents"] as? String == "not-checked")
+    }
+
+    /// The names in messages come from outside.
+    @Test func showsControlCharactersInNamesAsText() throws {
+        try archive("2", "2_branch")
+        try FileManager.default.moveItem(
+            atPath: tool.folder.path("archive/2.bundle"), toPath: tool.folder.path("archive/a\u{1b}[31m\n.bundle"))
+        let run = try tool.run("chain", "archive")
+        #expect(run.exitCode == 4)
+        #expect(run.outputText.contains("archive/a\\u{1b}[31m\\u{a}.bundle"))
+        #expect(!run.standardOutput.contains(0x1b))
+    }
+
+    @Test func drawsTheChainInTheReport() throws {
+        try archive("1", "2", "2_branch", "4", "5")
+        let run = try tool.run("report", "--trust", "trust", "archive", "-o", "page.html")
+        #expect(run.exitCode == 0)
+        let page = try String(decoding: tool.folder.bytes("page.html"), as: UTF8.self)
+        let drawing = try #require(page.firstMatch(of: /<ol class="chain"([\s\S]*?)<\/ol>/)).1
+        let marks = drawing.matches(of: /<li class="([a-z ]+)">(?:<svg.*<\/svg> )?([^<]*)<\/li>/)
+            .map { "\($0.1): \($0.2)" }
+        #expect(
+            marks == ["good: 1", "fork bad: 2 fork", "missing neutral: 3 missing", "good: 4", "good: 5"], "\(drawing)")
+        #expect(page.contains("archive/2.bundle and archive/2_branch.bundle [chain.fork]"))
+        #expect(page.contains("<p class=\"note\">5 links, 1 missing, 2 faults</p>"))
+    }
+
+    @Test func drawsNothingForBundlesWithoutAChain() throws {
+        let vector = try VectorFile(Places.vectors.appending(path: "valid/valid_minimal"))
+        try tool.folder.write(vector.content, to: "v.bundle")
+        #expect(try tool.run("report", "v.bundle", "-o", "page.html").exitCode == 3)
+        #expect(try !String(decoding: tool.folder.bytes("page.html"), as: UTF8.self).contains("Chains"))
+    }
+}

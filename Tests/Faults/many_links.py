@@ -1,0 +1,63 @@
+"""chain needs little memory for many bundles, because it sorts their links in temporary files."""
+import os
+import pathlib
+import subprocess
+
+from checks import expect
+from memory import frugal, measured
+
+SIDES = pathlib.Path(__file__).resolve().parents[2] / "Spec/Vectors/side"
+# More than three times the number of links that are sorted in memory (65,536).
+LINKS = 200_000
+# A million links may take 200 MB. Most of what is measured here is the same for any number of links.
+LIMIT = 64 << 20
+
+
+def _names(rig, count):
+    """Writes a list of names for --from0: the links 1 to 3 of a chain, each under many long names."""
+    folder = rig.folder / ("d" * 200)
+    folder.mkdir()
+    for seq in (1, 2, 3):
+        (folder / str(seq)).write_bytes((SIDES / f"chain_{seq}").read_bytes())
+    path = rig.folder / "names"
+    with open(path, "wb") as file:
+        for index in range(count):
+            file.write(b"%s/%s%d\0" % (os.fsencode(folder), b"./" * (index % 7), 1 + index % 3))
+    return path
+
+
+def little_memory(bench):
+    """The links of 200,000 names are sorted in 64 MiB."""
+    rig = bench.rig()
+    for words in ((), ("--json",)):
+        with open(_names(rig, LINKS) if not words else rig.folder / "names", "rb") as names:
+            frugal(measured(rig, "chain", "--from0", *words, stdin=names), 0, LIMIT, f"chain {' '.join(words)}")
+    with open(rig.folder / "names", "rb") as names:
+        done = rig.run("chain", "--from0", stdin=names).must(0, about="chain")
+    expect(f"links 1 to 3\n  3 links in {LINKS} files, no fault\n{LINKS} bundles: {LINKS} in 1 chain; no fault"
+           in done.out, f"found {done.out}")
+
+
+def full_disk(bench):
+    """A temporary file that cannot grow ends the command with 74, and no result is printed."""
+    rig = bench.rig()
+    limit = ["prlimit", f"--fsize={1 << 20}"]
+    with open(_names(rig, 100_000), "rb") as names:
+        done = rig.run("chain", "--from0", prefix=limit, stdin=names)
+    expect(done.code == 74, f"exit {done.code}: {done.err}")
+    expect("TMPDIR" in done.err, f"found {done.err}")
+    expect(not done.out, f"printed {done.out}")
+
+
+def missing_temporary_folder(bench):
+    """A folder for temporary files that does not exist is 73."""
+    rig = bench.rig()
+    done = rig.run("chain", SIDES / "chain_1", env={"TMPDIR": str(rig.folder / "missing")})
+    expect(done.code == 73, f"exit {done.code}: {done.err}")
+
+
+TESTS = [
+    ("the links of 200,000 names in 64 MiB", little_memory),
+    ("the temporary file of the links cannot grow", full_disk),
+    ("the folder for temporary files is missing", missing_temporary_folder),
+]

@@ -1,5 +1,6 @@
 import CaptureNative
 import CaptureTestSupport
+import Glibc
 import Synchronization
 import Testing
 
@@ -22,6 +23,31 @@ struct OrderedWorkTests {
                 return true
             })
         #expect(results == Array(0..<2000))
+    }
+
+    /// A group is never larger than asked for, and a result never waits for an input that has not arrived.
+    @Test func deliversReadyResultsTogether() {
+        let inputs = Mutex((0..<500).makeIterator())
+        let delivered = Mutex(0)
+        var results: [Int] = []
+        OrderedWork.run(
+            threads: 3, window: 16, group: 8,
+            next: {
+                inputs.withLock { inputs in
+                    let input = inputs.next()
+                    // Every 50th input arrives only after all results before it were delivered.
+                    while let input, input % 50 == 0, delivered.withLock({ $0 }) < input { sched_yield() }
+                    return input
+                }
+            },
+            work: { $0 },
+            deliver: { group in
+                #expect((1...8).contains(group.count))
+                results += group
+                delivered.withLock { $0 = results.count }
+                return true
+            })
+        #expect(results == Array(0..<500))
     }
 
     @Test func takesNoMoreInputsThanItHasRoomFor() {

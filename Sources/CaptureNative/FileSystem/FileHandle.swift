@@ -59,6 +59,8 @@ package final class FileHandle: Sendable {
     /// Flags for creating a file; it must not exist yet.
     package static let newFile = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
     package static let newOrExistingFile = O_RDWR | O_CREAT | O_NOFOLLOW
+    /// A flag for opening: a pipe does not wait for its other end. It has no effect on regular files.
+    package static let withoutBlocking = O_NONBLOCK
     /// Flags for opening an existing regular file. Other kinds of files are opened too, but without blocking.
     package static let existingFileToChange = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     package static let existingFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK

@@ -19,9 +19,25 @@ package final class FileLock: Sendable {
     package static func withLock<Value, Failure: Error>(
         path: FilePath, convert: (NativeError) -> Failure, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
+        try withLock(convert: convert, { () throws(NativeError) in try open(path) }, body)
+    }
+
+    /// Does the same with a lock file in an open folder.
+    package static func withLock<Value, Failure: Error>(
+        in folder: FolderHandle, _ name: FilePath.Component, convert: (NativeError) -> Failure,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try withLock(
+            convert: convert, { () throws(NativeError) in try folder.open(name, openFlags, mode: 0o600) }, body)
+    }
+
+    private static func withLock<Value, Failure: Error>(
+        convert: (NativeError) -> Failure, _ open: () throws(NativeError) -> FileHandle,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         let lock: FileLock
         do throws(NativeError) {
-            let handle = try open(path)
+            let handle = try open()
             try wait(for: handle)
             lock = FileLock(handle)
         } catch {
@@ -47,8 +63,10 @@ package final class FileLock: Sendable {
     }
 
     private static func open(_ path: FilePath) throws(NativeError) -> FileHandle {
-        try FileHandle.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        try FileHandle.open(path, openFlags, mode: 0o600)
     }
+
+    private static let openFlags = O_RDWR | O_CREAT | O_NOFOLLOW
 
     private static func wait(for handle: FileHandle) throws(NativeError) {
         while flock(handle.descriptor, LOCK_EX) != 0 {

@@ -22,6 +22,22 @@ package enum OrderedWork {
         work: @escaping @Sendable (Input) -> Result,
         deliver: (Result) throws(Failure) -> Bool
     ) throws(Failure) {
+        try run(threads: threads, window: window, group: 1, next: next, work: work) { results throws(Failure) in
+            for result in results { guard try deliver(result) else { return false } }
+            return true
+        }
+    }
+
+    /// Does the same, but delivers results together if several are ready. It never waits to make a group larger.
+    ///
+    /// - Parameters:
+    ///   - group: The maximum number of results that are delivered together.
+    ///   - deliver: Receives at least one result at each call.
+    package static func run<Input: Sendable, Result: Sendable, Failure: Error>(
+        threads: Int, window: Int? = nil, group: Int, next: @escaping @Sendable () -> Input?,
+        work: @escaping @Sendable (Input) -> Result,
+        deliver: ([Result]) throws(Failure) -> Bool
+    ) throws(Failure) {
         let line = Line<Result>(window: max(1, threads, window ?? threads * windowPerThread))
         let taking = Mutex(())
         let started = (0..<max(1, threads)).filter { _ in
@@ -46,12 +62,13 @@ package enum OrderedWork {
         if started.isEmpty {
             // If no thread could be started, do the work here, one input at a time.
             while let input = next() {
-                guard try deliver(work(input)) else { return }
+                guard try deliver([work(input)]) else { return }
             }
             return
         }
-        while let result = line.take() {
-            guard try deliver(result) else { return }
+        while true {
+            let results = line.take(group)
+            guard !results.isEmpty, try deliver(results) else { return }
         }
     }
 }
@@ -113,20 +130,23 @@ private final class Line<Result: Sendable>: Sendable {
         if matters { isNext.raise() }
     }
 
-    /// Waits for the next result in order; nil after the last.
-    func take() -> Result? {
-        let (result, wasFull) = isNext.wait {
-            state.withLock { state -> (Result?, Bool)? in
-                if let result = state.waiting.removeValue(forKey: state.taken) {
-                    let wasFull = state.reserved - state.taken >= window
+    /// Waits for the next result in order and returns it with those after it that are ready, at most `limit`; empty
+    /// after the last.
+    func take(_ limit: Int) -> [Result] {
+        let (results, wasFull) = isNext.wait {
+            state.withLock { state -> ([Result], Bool)? in
+                let wasFull = state.reserved - state.taken >= window
+                var results: [Result] = []
+                while results.count < limit, let result = state.waiting.removeValue(forKey: state.taken) {
+                    results.append(result)
                     state.taken += 1
-                    return (result, wasFull)
                 }
-                return state.count == state.taken ? (nil, false) : nil
+                if !results.isEmpty { return (results, wasFull) }
+                return state.count == state.taken ? ([], false) : nil
             }
         }
         if wasFull { hasRoom.raise() }
-        return result
+        return results
     }
 
     /// Drops the waiting results, prevents new work from beginning, and waits for work that is running.

@@ -79,6 +79,8 @@ extension BundleError.Code {
     public static let trustOpenToOthers = Self("trust.open")
     public static let trustName = Self("trust.name")
     public static let trustExists = Self("trust.exists")
+    public static let stateOpenToOthers = Self("state.open")
+    public static let stateDamaged = Self("state.damaged")
     public static let internalFailure = Self("internal")
 }
 

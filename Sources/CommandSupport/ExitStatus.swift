@@ -56,6 +56,8 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         case .inputOutput: self = .inputOutput
         case .keyOpenToOthers, .keyPassphrase, .trustOpenToOthers: self = .noPermission
         case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile, .decoderMissing: self = .configuration
+        case .stateOpenToOthers: self = .noPermission
+        case .stateDamaged: self = .configuration
         case .trustName, .rawClash, .noNames, .requestHeader, .requestSignature: self = .usage
         default: self = .internalFailure
         }

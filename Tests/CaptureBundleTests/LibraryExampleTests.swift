@@ -66,6 +66,23 @@ struct LibraryExampleTests {
         #expect(report.verdict == .verified && report.trustedDevice?.name == "my-rig")
     }
 
+    @Test func refusesReplays() throws {
+        let bundle: FilePath = folder.path("cap.bundle")
+        _ = try pack(folder.path("raw"), to: bundle)
+        let stateFolder: FilePath = folder.path("state")
+        var trust = TrustFile()
+        try trust.add(TrustedDeviceLine(name: "my-rig", point: DeviceKeyFile(path: keyPath).publicKey()))
+        // docs: RefuseReplays
+        let state = try CounterState(folder: stateFolder)
+        let policy = VerificationPolicy(required: [.fresh])
+        let verifier = Verifier(trust: trust, policy: policy, state: state)
+        let first = try verifier.verify(BundleSource(path: bundle))
+        let second = try verifier.verify(BundleSource(path: bundle))
+        print(first.verdict, second.faults)
+        // end
+        #expect(first.verdict == .verified && second.verdict == .unacceptable)
+    }
+
     @Test func sendsAndReceives() throws {
         let bundle: FilePath = folder.path("cap.bundle")
         _ = try pack(folder.path("raw"), to: bundle)

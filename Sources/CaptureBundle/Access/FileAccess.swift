@@ -44,6 +44,20 @@ package enum FileAccess {
         return nil
     }
 
+    /// Checks the folder of a `CounterState` or a file in it: others must not be able to change what was seen.
+    ///
+    /// - Returns: nil if only this user and root can change it.
+    static func exposure(ofState path: FilePath, _ status: FileStatus) -> BundleError? {
+        guard status.isOurs else {
+            return BundleError(
+                .stateOpenToOthers, "belongs to another user (id \(status.owner)), expected you or root", file: path)
+        }
+        guard status.isWritableByOthers else { return nil }
+        return BundleError(
+            .stateOpenToOthers, "others can write it (mode \(octal(status))), and so remove what was seen", file: path,
+            hints: ["chmod go-w \(ShellWord.quote(path))"])
+    }
+
     /// The maximum number of symbolic links that the kernel follows.
     private static let mostLinks = 40
 

@@ -41,8 +41,7 @@ public enum Verdict: Int, Sendable, CaseIterable {
         }
         switch code.part {
         case "body", "container", "manifest", "assertion", "depth", "metadata", "location": return .malformed
-        case "trust", "policy": return .unacceptable
-        case "chain": return .unacceptable
+        case "trust", "policy", "chain", "counter": return .unacceptable
         default: return nil
         }
     }

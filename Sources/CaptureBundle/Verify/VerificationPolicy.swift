@@ -5,6 +5,8 @@ public struct VerificationPolicy: Sendable {
         case photo, depth, metadata, location, confidence, source, chain
         /// A depth map whose values can be metres (Spec/capture-bundle.md section 5.2).
         case plausible
+        /// A bundle that was not verified before, as far as the verifier's state tells (section 11.2).
+        case fresh
     }
 
     public var required: [Part]

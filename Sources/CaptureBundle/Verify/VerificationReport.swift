@@ -12,7 +12,7 @@ public struct VerificationReport: Sendable {
         }
 
         /// One of `container`, `manifest`, `assertion`, `signature`, `entries`, `depth`, `metadata`, `location`,
-        /// `trust` and `policy`. `BundleReceiver` adds `body`.
+        /// `trust` and `policy`, and with a `CounterState` also `counter`. `BundleReceiver` adds `body`.
         public let name: String
         public let outcome: Outcome
     }
@@ -44,6 +44,9 @@ public struct VerificationReport: Sendable {
     /// nil unless it was asked for, and the depth map matched its hash.
     var depthSurvey: DepthSurvey?
     public internal(set) var trustedDevice: TrustedDevice?
+    /// Whether the verifier's state already had this bundle; nil without a state, and for a bundle with faults of
+    /// which the state was not asked or remembers another one.
+    public internal(set) var isSeenBefore: Bool?
     public internal(set) var checks: [Check] = []
     public internal(set) var faults: [BundleError] = []
     /// Findings that do not change the verdict.
@@ -67,7 +70,8 @@ public struct VerificationReport: Sendable {
     public var notChecked: [String] {
         guard let manifest else { return [] }
         guard isManifestGenuine else { return ["trust"] }
-        var list = ["counter", "time", "scene"]
+        let isCounterJudged = checks.contains { $0.name == "counter" && $0.outcome != .notReached }
+        var list = (isCounterJudged ? [] : ["counter"]) + ["time", "scene"]
         if manifest.chain != nil { list.append("chain") }
         return list
     }

@@ -20,7 +20,8 @@ extension Verifier {
     ///   - threads: The number of bundles that are verified at the same time; nil means one for each processor.
     ///   - next: Returns the next bundle, or nil after the last. Only one thread at a time calls it.
     ///   - deliver: Receives the outcomes on this thread, in the order of the bundles. Returning false ends the run.
-    /// - Throws: The errors that `deliver` throws.
+    ///     With a state, some bundles after that one may be remembered already.
+    /// - Throws: The errors that `deliver` throws, and those of the state.
     public func verifyAll(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         deliver: (Outcome) throws(BundleError) -> Bool
@@ -28,13 +29,28 @@ extension Verifier {
         try verifyAll(threads: threads, next: next, prepare: { $0 }, deliver: deliver)
     }
 
-    /// Does the same, but converts each outcome on its worker thread: a report can be far larger than its text.
+    /// Does the same, but converts each outcome on its worker thread: a report can be far larger than its text. With a
+    /// state, the outcome is complete only when the counter is judged, so this thread converts it.
+    ///
+    /// - Parameter group: The maximum number of bundles that are recorded in the state with one sync. With 1, no bundle
+    ///   is remembered that is not delivered.
     package func verifyAll<Value: Sendable>(
-        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        threads: Int? = nil, group: Int = CounterState.bundlesPerSync,
+        next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         prepare: @escaping @Sendable (Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
     ) throws(BundleError) {
+        let threads = threads ?? Thread.processors
+        guard let counters else {
+            try OrderedWork.run(threads: threads, next: next, work: { prepare(outcome($0)) }, deliver: deliver)
+            return
+        }
         try OrderedWork.run(
-            threads: threads ?? Thread.processors, next: next, work: { prepare(outcome($0)) }, deliver: deliver)
+            threads: threads, window: max(group, threads * OrderedWork.windowPerThread), group: group, next: next,
+            work: outcome
+        ) { outcomes throws(BundleError) in
+            for outcome in try counters.run(on: outcomes) { guard try deliver(prepare(outcome)) else { return false } }
+            return true
+        }
     }
 
     private func outcome(_ place: Result<BundleSource.Place, BundleError>) -> Outcome {
@@ -47,7 +63,7 @@ extension Verifier {
     }
 
     private func reportOrError(_ place: BundleSource.Place) -> Result<VerificationReport, BundleError> {
-        do { return .success(try verify(place.open())) } catch { return .failure(error) }
+        do { return .success(try examine(BundleReader(place.open()))) } catch { return .failure(error) }
     }
 }
 

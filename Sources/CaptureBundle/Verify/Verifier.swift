@@ -14,22 +14,37 @@ extension BundleError.Code {
 public struct Verifier: Sendable {
     private let trust: TrustFile
     private let policy: VerificationPolicy
+    let counters: CounterCheck?
 
-    public init(trust: TrustFile, policy: VerificationPolicy = VerificationPolicy()) {
+    /// - Parameter state: Remembers the counters of accepted bundles; nil remembers nothing.
+    public init(
+        trust: TrustFile, policy: VerificationPolicy = VerificationPolicy(), state: CounterState? = nil
+    ) {
         self.trust = trust
         self.policy = policy
+        counters = state.map { CounterCheck(state: $0, requiresFresh: policy.required.contains(.fresh)) }
     }
 
     /// Verifies a bundle.
     ///
     /// - Returns: The findings. A bundle with faults is a result, not an error.
-    /// - Throws: An error only if the bytes cannot be read (`input.unreadable`, `io.failed`).
+    /// - Throws: An error only if the bytes cannot be read (`input.unreadable`, `io.failed`), or if the state cannot be
+    ///   used. Then the state is as it was before.
     public func verify(_ source: BundleSource) throws(BundleError) -> VerificationReport {
         try verify(BundleReader(source), observer: nil)
     }
 
     /// Verifies a bundle and passes its bytes to an observer, which must hold them back until it has the report.
     func verify(_ reader: BundleReader, observer: (any BundleObserver)?) throws(BundleError) -> VerificationReport {
+        var reports = [try examine(reader, observer: observer)]
+        try counters?.run(on: &reports)
+        return reports[0]
+    }
+
+    /// Does all steps of the verification but the last, which compares the counter with the state.
+    func examine(
+        _ reader: BundleReader, observer: (any BundleObserver)? = nil
+    ) throws(BundleError) -> VerificationReport {
         var pass = VerificationPass(
             reader: reader, observer: observer, surveysDepth: policy.required.contains(.plausible))
         do {
@@ -42,7 +57,7 @@ public struct Verifier: Sendable {
         pass.finishChecks()
         if pass.report.faults.isEmpty {
             TrustCheck(trust: trust).run(on: &pass.report)
-            PolicyCheck(policy: policy).run(on: &pass.report)
+            PolicyCheck(policy: policy, hasState: counters != nil).run(on: &pass.report)
         } else {
             if pass.report.isManifestGenuine { TrustCheck(trust: trust).name(on: &pass.report) }
             pass.report.checks += ["trust", "policy"].map { .init(name: $0, outcome: .notReached) }

@@ -9,7 +9,8 @@ struct PolicyOptions: ParsableArguments {
             "Parts that a bundle must contain, separated by commas.",
             discussion: """
                 photo, depth, metadata, location, confidence, source, chain, or the name of an entry as \
-                "capbundle show" prints it; plausible requires a depth map whose median is 0.05 to 100 m
+                "capbundle show" prints it; plausible requires a depth map whose median is 0.05 to 100 m; fresh \
+                requires a bundle that was not verified before (only for verify --state)
                 """, valueName: "parts"),
         completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
     var require: String?
@@ -27,6 +28,14 @@ struct PolicyOptions: ParsableArguments {
             }
         }
         return policy
+    }
+
+    /// Whether `fresh` is required, which needs a state.
+    var requiresFresh: Bool { (try? policy())?.required.contains(.fresh) ?? false }
+
+    /// Refuses `fresh` for a command that keeps no state.
+    func refuseFresh() throws {
+        if requiresFresh { throw ValidationError("--require fresh works only with: capbundle verify --state DIR") }
     }
 
     private static var words: String {

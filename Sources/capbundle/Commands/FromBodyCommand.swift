@@ -29,7 +29,10 @@ struct FromBodyCommand: ParsableCommand {
     @OptionGroup var format: JSONOption
     @OptionGroup var trust: TrustOptions
 
-    func validate() throws { try refuseTerminal(output, "a bundle") }
+    func validate() throws {
+        try demands.requirements.refuseFresh()
+        try refuseTerminal(output, "a bundle")
+    }
 
     func run() throws {
         let receiver = BundleReceiver(

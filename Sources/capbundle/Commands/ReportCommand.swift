@@ -52,6 +52,7 @@ struct ReportCommand: ParsableCommand {
             throw ValidationError("- means standard input and can be given only once")
         }
         if csv == "-" && output == "-" { throw ValidationError("-o and --csv cannot both be -") }
+        try requirements.refuseFresh()
         try refuseTerminal(output, "a page")
     }
 

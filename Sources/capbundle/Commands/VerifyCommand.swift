@@ -15,18 +15,30 @@ struct VerifyCommand: ParsableCommand {
         discussion: """
             Exit codes: 0 verified, 1 contents or signature wrong, 2 not a well-formed bundle, 3 device not in the \
             trust file, 4 not acceptable (key revoked or not trusted at that time, entries withheld, --require not \
-            met). With several files, the worst result decides.
+            met, counter used for another bundle). With several files, the worst result decides.
 
             Example:
               capbundle verify cap.bundle
               curl -s https://example.org/cap.bundle | capbundle verify --require depth -
               find archive -type f -print0 | capbundle verify --from0 --json
+              capbundle verify --state seen --require fresh cap.bundle
             """)
 
     @Argument(help: ArgumentHelp("The bundles, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String] = []
 
     @OptionGroup var demands: DemandOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Remember the counters of accepted bundles in this folder, and refuse another bundle with such a counter.",
+            discussion: """
+                The folder is made if it is missing. --require fresh refuses a bundle that was verified before.
+                """,
+            valueName: "dir"),
+        completion: .directory)
+    var state: String?
+
     @OptionGroup var many: ManyOptions
     @OptionGroup var format: JSONOption
     @OptionGroup var trust: TrustOptions
@@ -36,14 +48,24 @@ struct VerifyCommand: ParsableCommand {
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- means standard input and can be given only once")
         }
+        if state == nil && demands.requirements.requiresFresh {
+            throw ValidationError("--require fresh needs --state DIR, a folder that remembers the bundles")
+        }
     }
 
     func run() throws {
         let verifier = Verifier(
             trust: try Environment.trustFile(trust.path, warn: diagnostic.warning),
-            policy: try demands.policy())
+            policy: try demands.policy(), state: try openState())
         let status = try files.count == 1 ? verifyOne(files[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }
+    }
+
+    private func openState() throws(BundleError) -> CounterState? {
+        guard let state else { return nil }
+        let opened = try CounterState(folder: FilePath(state))
+        if opened.isNew { diagnostic.note("\(opened.path): this state folder is new; it remembers no bundle yet") }
+        return opened
     }
 
     private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
@@ -78,7 +100,8 @@ struct VerifyCommand: ParsableCommand {
         var counts: [ExitStatus: Int] = [:]
         let (quiet, json) = (demands.quiet, format.json)
         try verifier.verifyAll(
-            threads: many.jobs, next: places(), prepare: { Told($0, quiet: quiet, json: json) },
+            threads: many.jobs, group: many.failFast ? 1 : CounterState.bundlesPerSync, next: places(),
+            prepare: { Told($0, quiet: quiet, json: json) },
             deliver: { told throws(BundleError) in
                 if told.error == nil && !Output.isTerminal {
                     try told.say()
@@ -152,7 +175,7 @@ private struct Told: Sendable {
 }
 
 extension VerifyCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = ["--require", "--jobs", "--trust"]
+    static let valueOptions: Set<String> = ["--require", "--jobs", "--trust", "--state"]
     static let flags: Set<String> = ["--allow-withheld", "-q", "--quiet", "--from0", "--fail-fast", "--json"]
 
     var names: [String] {

@@ -25,7 +25,9 @@ enum ReportRendering {
         let signer = report.trustedDevice.map { ", signed by \(words($0))" } ?? ""
         let verdict = words(report.verdict)
         switch report.verdict {
-        case .verified: return "\(name): \(Style.good.output(verdict))\(signer)"
+        case .verified:
+            let past = report.isSeenBefore == true ? ", seen before" : ""
+            return "\(name): \(Style.good.output(verdict))\(signer)\(past)"
         case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report))"
         case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report))"
         case .unknownDevice: return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report))"
@@ -100,6 +102,7 @@ enum ReportRendering {
             "file": .string(file),
             "not_checked": .array(report.notChecked.map { .string($0) }),
             "report": .string(name),
+            "seen_before": report.isSeenBefore.map { .bool($0) },
             "verdict": .string(report.verdict.word),
             "warnings": .array(report.warnings.map(\.json)),
         ])

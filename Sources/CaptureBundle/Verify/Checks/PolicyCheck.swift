@@ -6,6 +6,8 @@ extension BundleError.Code {
 /// Checks the user's requirements: rules R1 and R2 (Spec/capture-bundle.md section 11).
 struct PolicyCheck {
     let policy: VerificationPolicy
+    /// Whether the verifier has a state, which then decides about `fresh`.
+    let hasState: Bool
 
     /// - Parameter report: The report of a sound bundle.
     func run(on report: inout VerificationReport) {
@@ -40,6 +42,8 @@ struct PolicyCheck {
                 return "a plausible depth map is required, but the bundle has no depth map"
             }
             return survey.isPlausible ? nil : "a plausible depth map is required, but \(survey.finding)"
+        case .fresh:
+            return hasState ? nil : "fresh is required, but without a state nobody knows what was verified before"
         case .photo, .depth, .metadata, .location, .confidence, .source:
             guard !present.contains(where: { $0.role.rawValue == part.rawValue }) else { return nil }
             return Self.missing(part.rawValue, Role(rawValue: part.rawValue)?.whyMissing)

@@ -1,0 +1,86 @@
+import CaptureNative
+import SystemPackage
+
+/// The records of some keys while the state's lock is held: for each counter the SHA-256 of its manifest.
+struct CounterRecords {
+    private var files: [Digest: CounterFile] = [:]
+    private var written: [(file: CounterFile, counter: UInt32)] = []
+
+    /// Opens the files of the keys, and creates those that are missing. New names are on the disk before anything is
+    /// written into their files.
+    init(_ keys: some Sequence<Digest>, in folder: FolderHandle, _ path: FilePath) throws(BundleError) {
+        for key in keys where files[key] == nil { files[key] = try CounterFile(key, in: folder, path) }
+        if files.values.contains(where: \.isEmpty) {
+            try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try folder.synchronize() }
+        }
+    }
+
+    /// Returns the manifest that is recorded for a counter, and records `manifest` if there is none.
+    mutating func exchange(_ key: Digest, _ counter: UInt32, _ manifest: Digest) throws(BundleError) -> Digest? {
+        guard let file = files[key] else { throw BundleError(.internalFailure, "the file of key \(key) is not open") }
+        if let known = try file.manifest(at: counter) { return known }
+        written.append((file, counter))
+        try file.record(manifest.bytes, at: counter)
+        return nil
+    }
+
+    /// Syncs all files, also those in which nothing was written: the process that wrote a record may have ended before
+    /// it synced the file.
+    func synchronize() throws(BundleError) {
+        for file in files.values { try file.synchronize() }
+    }
+
+    /// Sets the records that were written back to zero, as far as the disk allows it.
+    func undo() {
+        for (file, counter) in written { try? file.record(CounterFile.unseen, at: counter) }
+    }
+}
+
+/// The file of one key: 32 bytes for each counter.
+private struct CounterFile {
+    static let unseen = [UInt8](repeating: 0, count: 32)
+
+    let isEmpty: Bool
+    private let handle: FileHandle
+    private let path: FilePath
+
+    init(_ key: Digest, in folder: FolderHandle, _ folderPath: FilePath) throws(BundleError) {
+        guard let name = FilePath.Component(Array(key.description.utf8)) else {
+            throw BundleError(.internalFailure, "a key id that is not a file name")
+        }
+        let path = folderPath.appending(name)
+        let flags = FileHandle.newOrExistingFile | FileHandle.withoutBlocking
+        self.path = path
+        let handle = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
+            try folder.open(name, flags, mode: 0o600)
+        }
+        self.handle = handle
+        let status = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try handle.status() }
+        guard status.kind == .file else {
+            throw BundleError(.stateDamaged, "is not a regular file", file: path)
+        }
+        if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
+        guard status.size % Self.unseen.count == 0 else {
+            throw BundleError(
+                .stateDamaged, "has \(status.size) bytes, expected a multiple of \(Self.unseen.count)", file: path)
+        }
+        isEmpty = status.size == 0
+    }
+
+    func manifest(at counter: UInt32) throws(BundleError) -> Digest? {
+        let bytes = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
+            try handle.read(Self.unseen.count, at: Self.unseen.count * Int(counter))
+        }
+        return bytes.isEmpty || bytes == Self.unseen ? nil : Digest(bytes: bytes)
+    }
+
+    func record(_ bytes: [UInt8], at counter: UInt32) throws(BundleError) {
+        try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
+            try handle.write(bytes, at: bytes.count * Int(counter))
+        }
+    }
+
+    func synchronize() throws(BundleError) {
+        try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try handle.synchronizeData() }
+    }
+}

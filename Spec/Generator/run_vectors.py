@@ -83,6 +83,8 @@ def problem(one, folder):
     options = ["--json", "--trust", written(os.path.join(folder, "trust"), one.trust_file)] + one.arguments
     program, output = verify, [written(os.path.join(folder, name)) for name in ("bundle", "piped", "again")]
     to_file = to_pipe = []
+    if one.part == "state":
+        return state_problem(one, given, options, folder)
     if one.part == "multipart":
         program, to_file, to_pipe = from_body, ["-o", output[0]], ["-o", output[1]]
     seekable = report(program, [given] + options + to_file, None)
@@ -93,6 +95,24 @@ def problem(one, folder):
     if (code, found.get("exit_code"), found.get("faults")) != (one.exit_code, one.exit_code, one.codes):
         return "expected %d %s, found %d %s %s" % (one.exit_code, one.codes, code, found.get("faults"), error)
     return body_problem(one, *output) if one.part == "multipart" else None
+
+
+def state_problem(one, given, options, folder):
+    """Verifies the side files and then the bundle with a new state, each time from a file and from a pipe."""
+    plain = options[:len(options) - len(one.arguments)]
+    with tempfile.TemporaryDirectory(dir=folder) as states:
+        from_file, to_pipe = (["--state", os.path.join(states, name)] for name in ("file", "pipe"))
+        for side in side_paths(one, folder):
+            for state in (from_file, to_pipe):
+                report(verify, [side] + plain + state, None)
+        seekable = report(verify, [given] + options + from_file, None)
+        piped = from_pipe(one.data, lambda file: report(verify, ["-"] + options + to_pipe, file))
+    if seekable != piped:
+        return "a file gives %s, a pipe %s" % (seekable, piped)
+    code, found, error = seekable
+    if (code, found.get("exit_code"), found.get("faults")) != (one.exit_code, one.exit_code, one.codes):
+        return "expected %d %s, found %d %s %s" % (one.exit_code, one.codes, code, found.get("faults"), error)
+    return None
 
 
 def body_problem(one, bundle, _, again):

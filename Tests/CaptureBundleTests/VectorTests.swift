@@ -10,10 +10,8 @@ struct VectorTests {
     @Test func thereAreVectorsForEveryPart() throws {
         #expect(
             try VectorFile.parts() == [
-                "assertion",
-                "chain",
-                "container", "depth", "entry", "location", "manifest", "metadata", "multipart", "policy",
-                "request", "trust", "valid",
+                "assertion", "chain", "container", "depth", "entry", "location", "manifest", "metadata", "multipart",
+                "policy", "request", "state", "trust", "valid",
             ])
         for part in try VectorFile.parts() { #expect(try !VectorFile.all(of: part).isEmpty) }
     }
@@ -97,7 +95,7 @@ struct VectorTests {
         #expect((vector.expectedExit == 0) == codes.isEmpty)
     }
 
-    private static func policy(_ arguments: [String]) -> VerificationPolicy {
+    static func policy(_ arguments: [String]) -> VerificationPolicy {
         var policy = VerificationPolicy()
         var rest = arguments[...]
         while let argument = rest.popFirst() {

@@ -98,6 +98,11 @@ def _judge_extension(data):
         raise Fault("A3", "after the 37 bytes: %s" % error) from None
 
 
+def counter(data):
+    """Returns the counter of an assertion without a fault."""
+    return int.from_bytes(parse(data)[1][33:37], "big")
+
+
 def client_data(manifest, media_type=TYPE):
     """Returns the DSSE pre-authentication encoding."""
     return b"DSSEv1 %d %s %d %s" % (len(media_type), media_type, len(manifest), manifest)

@@ -6,7 +6,7 @@ from . import assertion, depth, location, manifest, metadata, trust
 from .container import Reader
 from .faults import CLASS_OF_CODE, POSITION_WARNING, Fault, worst
 
-REQUIREMENTS = manifest.ROLES + ("chain", "plausible")
+REQUIREMENTS = manifest.ROLES + ("chain", "fresh", "plausible")
 
 
 class Report:
@@ -18,6 +18,8 @@ class Report:
         self.withheld = []
         self.manifest = None
         self.trusted_as = None
+        self.counter = None
+        self.seen_before = None  # section 11.2; None if no state decided
         self.surveys_depth = self.is_plausible = False  # section 5.2
 
     @property
@@ -29,7 +31,7 @@ class Report:
         return worst(CLASS_OF_CODE[code] for code in self.codes)
 
 
-def verify(stream, trust_lines=(), allow_withheld=False, require=()):
+def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None):
     """Returns the Report of a bundle. It uses only read() of the stream."""
     report = Report()
     report.surveys_depth = "plausible" in require
@@ -46,9 +48,26 @@ def verify(stream, trust_lines=(), allow_withheld=False, require=()):
     if report.withheld and not allow_withheld:
         report.faults.append(Fault("R1", ", ".join(report.withheld)))
     for role in require:
-        if not (report.is_plausible if role == "plausible" else role in present):
+        if role == "fresh":
+            if not state:
+                report.faults.append(Fault("R2", "fresh, without a state"))
+        elif not (report.is_plausible if role == "plausible" else role in present):
             report.faults.append(Fault("R2", role))
+    if state and not report.faults:
+        _compare_counter(state, report, "fresh" in require)
     return report
+
+
+def _compare_counter(state, report, fresh):
+    """Does step 7."""
+    try:
+        seen = state.judge(report.manifest.key_id, report.counter, hashlib.sha256(report.manifest.data).digest())
+    except Fault as fault:
+        report.faults.append(fault)
+        return
+    report.seen_before = seen
+    if seen and fresh:
+        report.faults.append(Fault("R2", "fresh, but this bundle was seen before"))
 
 
 def _read(reader, report):
@@ -61,6 +80,7 @@ def _read(reader, report):
     sound = report.manifest = manifest.judge(head[0])
     faults, rp_id_hash = assertion.judge(head[1], sound.data, sound.point)
     report.faults.extend(faults)
+    report.counter = None if faults else assertion.counter(head[1])
 
     present = {"chain"} if sound.chain else set()
     waiting = list(reversed(sound.entries))

@@ -22,7 +22,7 @@ package struct CaptureLook: Sendable {
         _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions = RawCaptureOptions(),
         _ decoder: PictureDecoder = PictureDecoder()
     ) throws(BundleError) -> CaptureLook {
-        guard isRaw(path) else { return try read(BundleSource(path: path), withPhoto: withPhoto) }
+        if let source = try bundle(path) { return try read(source, withPhoto: withPhoto) }
         return try read(raw: path, withPhoto, options, decoder)
     }
 
@@ -33,19 +33,21 @@ package struct CaptureLook: Sendable {
         return [path] + names.map { path.appending($0) }
     }
 
-    /// Whether a path names a raw capture: a folder, a photo or an archive. A bundle is a tar archive too, but its
-    /// first entry is `mimetype`.
-    private static func isRaw(_ path: FilePath) -> Bool {
-        if path == "-" { return false }
-        if (try? FileStatus.of(path))?.kind == .folder { return true }
+    /// The bundle at a path; nil for a raw capture: a folder, a photo or an archive. A bundle is a tar archive too, but
+    /// its first entry is `mimetype`. The file is opened once, so what is read is what was found to be a bundle.
+    private static func bundle(_ path: FilePath) throws(BundleError) -> BundleSource? {
+        if path == "-" { return try BundleSource(path: path) }
+        if (try? FileStatus.of(path))?.kind == .folder { return nil }
         var start = [UInt8](repeating: 0, count: FileKind.length)
         guard let handle = (try? FileHandle.readingPlainFile(path)) ?? nil, let count = try? handle.read(into: &start)
-        else { return false }
+        else { return try BundleSource(path: path) }
         switch FileKind(Array(start[..<count]))?.family {
-        case .jpeg, .heif, .zip, .compressed: return true
-        case .tar: return !start.starts(with: "mimetype".utf8)
-        default: return false
+        case .jpeg, .heif, .zip, .compressed: return nil
+        case .tar where !start.starts(with: "mimetype".utf8): return nil
+        default: break
         }
+        do { try handle.seekToStart() } catch { throw .reading(path, error) }
+        return BundleSource(handle: handle, name: path.string)
     }
 
     /// Reads a bundle once, for what `Inspection` shows and for pictures.

@@ -4,6 +4,8 @@ public enum BundleLimits {
     public static let metadataBytes = 1_048_576
     public static let assertionBytes = 4096
     public static let locationBytes = 512
+    /// The first bytes of the photo that are searched for EXIF.
+    public static let photoHeaderBytes = 1_048_576
     public static let entries = 4096
     public static let pathBytes = 99
     /// The largest number that eleven octal digits can express: 8 GiB − 1.

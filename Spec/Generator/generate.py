@@ -10,7 +10,7 @@ import os
 import sys
 
 PARTS = ("valid", "container", "manifest", "depth", "metadata", "location", "assertion", "entry", "trust", "policy",
-         "state", "multipart", "request", "chain")
+         "exif", "state", "multipart", "request", "chain")
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 
 

@@ -10,8 +10,8 @@ struct VectorTests {
     @Test func thereAreVectorsForEveryPart() throws {
         #expect(
             try VectorFile.parts() == [
-                "assertion", "chain", "container", "depth", "entry", "location", "manifest", "metadata", "multipart",
-                "policy", "request", "state", "trust", "valid",
+                "assertion", "chain", "container", "depth", "entry", "exif", "location", "manifest", "metadata",
+                "multipart", "policy", "request", "state", "trust", "valid",
             ])
         for part in try VectorFile.parts() { #expect(try !VectorFile.all(of: part).isEmpty) }
     }

@@ -85,7 +85,7 @@ public struct CaptureMetadata: Sendable {
     }
 
     /// Reads a number that consists of digits. A number too large for Int becomes `Int.max`, which no depth map has.
-    private static func side(_ value: JSONValue?) -> Int? {
+    static func side(_ value: JSONValue?) -> Int? {
         guard let text = value?.numberText, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text) ?? Int.max
     }

@@ -24,7 +24,11 @@ package struct ExifTime: Hashable, Sendable {
         guard CaptureTime(whole + "Z") != nil else { return nil }
         let digits = fraction.map { ".\($0)" } ?? ""
         self.local = CaptureTime(whole + digits + "Z") == nil ? whole : whole + digits
-        self.offset = offset.flatMap { CaptureTime(whole + $0) == nil ? nil : $0 }
+        // A text such as ".5Z" would be decimals of the second with an offset.
+        self.offset = offset.flatMap { text in
+            let isZone = text.utf8.first.map("Z+-".utf8.contains) ?? false
+            return isZone && CaptureTime(whole + text) != nil ? text : nil
+        }
         self.satellites = satellites
     }
 

@@ -50,21 +50,10 @@ extension PhotoFacts {
     /// Reads only the EXIF before the first scan of a JPEG, which is faster than a walk through the whole file; nil if
     /// there is none.
     init?(exifOf jpeg: [UInt8]) {
-        var position = 2
-        // The markers between 0xc0 and 0xfe that begin a segment, except the one that begins a scan.
-        while position + 4 <= jpeg.count, jpeg[position] == 0xff, (0xc0...0xfe).contains(jpeg[position + 1]),
-            !(0xd0...0xda).contains(jpeg[position + 1])
-        {
-            let end = position + 2 + (Int(jpeg[position + 2]) << 8 | Int(jpeg[position + 3]))
-            guard end >= position + 4, end <= jpeg.count else { return nil }
-            let data = jpeg[(position + 4)..<end]
-            if jpeg[position + 1] == 0xe1, data.starts(with: "Exif\0\0".utf8) {
-                self.init(exif: Array(data))
-                return
-            }
-            position = end
-        }
-        return nil
+        var reader = PhotoHeaderReader()
+        reader.take(jpeg.span)
+        guard let facts = reader.header.exif else { return nil }
+        self = facts
     }
 
     /// The time with its zone; nil if EXIF has no time, or its zone is unknown.

@@ -87,7 +87,10 @@ public struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses a zone of RFC 3339; nil for other texts and for `-00:00`, which means "unknown".
     public init?(_ text: String) {
-        guard CaptureTime("2000-01-02T00:00:00\(text)") != nil else { return nil }
+        // A text such as ".5Z" would be decimals of the second with a zone.
+        guard let first = text.utf8.first, "Z+-".utf8.contains(first),
+            CaptureTime("2000-01-02T00:00:00\(text)") != nil
+        else { return nil }
         description = text
     }
 }

@@ -104,6 +104,8 @@ struct VerificationPass {
         let findings = try content.finish()
         if let metadata = findings.metadata { report.metadata = metadata }
         if let survey = findings.depthSurvey { report.depthSurvey = survey }
+        if let location = findings.location { report.location = location }
+        if let photo = findings.photo { report.photo = photo }
         report.warnings += findings.warnings
         report.faults += findings.faults
         if [.depth, .metadata, .location].contains(entry.path) {

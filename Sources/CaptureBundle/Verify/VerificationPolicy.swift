@@ -7,6 +7,8 @@ public struct VerificationPolicy: Sendable {
         case plausible
         /// A bundle that was not verified before, as far as the verifier's state tells (section 11.2).
         case fresh
+        /// A photo whose EXIF agrees with the metadata (Spec/capture-bundle.md section 11.1).
+        case exif
     }
 
     public var required: [Part]

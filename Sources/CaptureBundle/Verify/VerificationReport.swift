@@ -43,6 +43,10 @@ public struct VerificationReport: Sendable {
     public internal(set) var metadata: CaptureMetadata?
     /// nil unless it was asked for, and the depth map matched its hash.
     var depthSurvey: DepthSurvey?
+    /// nil unless location.json matched its hash and is well-formed.
+    var location: GeoPosition?
+    /// The header of the photo; nil unless the photo matched its hash.
+    var photo: PhotoHeader?
     public internal(set) var trustedDevice: TrustedDevice?
     /// Whether the verifier's state already had this bundle; nil without a state, and for a bundle with faults of
     /// which the state was not asked or remembers another one.

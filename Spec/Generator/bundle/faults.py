@@ -22,6 +22,7 @@ CODES = {
     "T5": "trust.unknown", "T6": "trust.revoked",
     "R1": "policy.withheld", "R2": "policy.required",
     "H1": "chain.gap", "H2": "chain.fork", "H3": "chain.order", "K1": "counter.reused",
+    "X1": "exif.time", "X2": "exif.model", "X3": "exif.orientation", "X4": "exif.size", "X5": "exif.position",
     # Codes of Spec/upload.md:
     "U1": "body.truncated", "U2": "body.boundary", "U3": "body.header", "U4": "body.limit", "U5": "body.delimiter",
     "U6": "body.size", "U7": "body.trailing", "U8": "body.metadata", "U9": "body.boundary",
@@ -30,7 +31,8 @@ CODES = {
 
 # A fault means malformed unless the specification says otherwise; for a request, 1 is the vectors' "refuse".
 _CLASSES = {"A7": 1, "P1": 1, "T0": TRUST_FILE_EXIT, "T1": 4, "T2": 4, "T3": 4, "T4": 4, "T5": 3, "T6": 4,
-            "R1": 4, "R2": 4, "H1": 4, "H2": 4, "H3": 4, "K1": 4, "Q1": 1, "Q2": 1}
+            "R1": 4, "R2": 4, "H1": 4, "H2": 4, "H3": 4, "K1": 4, "Q1": 1, "Q2": 1,
+            "X1": 4, "X2": 4, "X3": 4, "X4": 4, "X5": 4}
 CLASS_OF_CODE = {code: _CLASSES.get(label, 2) for label, code in CODES.items()}
 
 POSITION_WARNING = "metadata.position"  # section 6; never a fault

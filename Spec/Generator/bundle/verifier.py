@@ -2,11 +2,11 @@
 
 import hashlib
 
-from . import assertion, depth, location, manifest, metadata, trust
+from . import assertion, depth, exif, location, manifest, metadata, trust
 from .container import Reader
 from .faults import CLASS_OF_CODE, POSITION_WARNING, Fault, worst
 
-REQUIREMENTS = manifest.ROLES + ("chain", "fresh", "plausible")
+REQUIREMENTS = manifest.ROLES + ("chain", "exif", "fresh", "plausible")
 
 
 class Report:
@@ -20,6 +20,7 @@ class Report:
         self.trusted_as = None
         self.counter = None
         self.seen_before = None  # section 11.2; None if no state decided
+        self.contents = {}  # the bytes of the sound metadata.json and location.json, the first bytes of photo.jpg
         self.surveys_depth = self.is_plausible = False  # section 5.2
 
     @property
@@ -47,6 +48,7 @@ def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None)
     report.faults.extend(refusals)
     if report.withheld and not allow_withheld:
         report.faults.append(Fault("R1", ", ".join(report.withheld)))
+    _compare_exif(report, present, "exif" in require)
     for role in require:
         if role == "fresh":
             if not state:
@@ -56,6 +58,21 @@ def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None)
     if state and not report.faults:
         _compare_counter(state, report, "fresh" in require)
     return report
+
+
+def _compare_exif(report, present, is_required):
+    """Does section 11.1; a photo with EXIF is then one of those parts that are present."""
+    tiff, frame = exif.header(report.contents.get("photo.jpg", b""))
+    if tiff is None:
+        return
+    present.add("exif")
+    found = exif.judge(tiff, frame, report.contents["metadata.json"], report.contents.get("location.json"))
+    if is_required:
+        report.faults.extend(found)
+    else:
+        report.warnings.extend((fault.code, fault.detail) for fault in found)
+    if "location.json" in report.withheld and tiff.position:
+        report.warnings.append((exif.WITHHELD_WARNING, "the photo tells the withheld position"))
 
 
 def _compare_counter(state, report, fresh):
@@ -126,16 +143,18 @@ def _read_entry(reader, entry, report):
     path = entry["path"]
     digest = hashlib.sha256()
     floats = depth.DepthCheck(report.manifest.depth, report.surveys_depth) if path == "depth.f32.gz" else None
-    kept = [] if path in ("metadata.json", "location.json") else None
+    kept = [] if path in ("metadata.json", "location.json", "photo.jpg") else None
     for data in reader.chunks(path, entry["size"]):
         digest.update(data)
         if floats:
             floats.update(data)
-        if kept is not None:
+        if kept is not None and (path != "photo.jpg" or sum(map(len, kept)) < exif.SEARCHED):
             kept.append(data)
     if digest.hexdigest() != entry["sha256"]:
         report.faults.append(Fault("P1", "%s is %s" % (path, digest.hexdigest())))
         return
+    if kept is not None:
+        report.contents[path] = b"".join(kept)
     if floats:
         fault = floats.fault()
         report.faults.extend([fault] if fault else [])

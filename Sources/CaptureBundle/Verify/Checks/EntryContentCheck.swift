@@ -1,18 +1,22 @@
 import CaptureNative
 
-/// Checks the contents of an entry, once its bytes have matched their hash: rules D, E and L.
+/// Checks the contents of an entry, once its bytes have matched their hash: rules D, E and L. Of the photo,
+/// it only reads the header.
 final class EntryContentCheck {
     struct Findings {
         var faults: [BundleError] = []
         var warnings: [BundleError] = []
         var metadata: CaptureMetadata?
         var depthSurvey: DepthSurvey?
+        var location: GeoPosition?
+        var photo: PhotoHeader?
     }
 
     private enum Content {
         case depth(DepthMapReader, expected: Digest)
         case metadata
         case location
+        case photo
         /// An entry of which only the hash is checked.
         case opaque
     }
@@ -22,6 +26,7 @@ final class EntryContentCheck {
     private let manifest: Manifest
     private var gathered: [UInt8] = []
     private var survey: DepthSurvey?
+    private var photo = PhotoHeaderReader()
 
     init(_ entry: ManifestEntry, _ manifest: Manifest, surveysDepth: Bool) throws(BundleError) {
         self.entry = entry
@@ -37,6 +42,7 @@ final class EntryContentCheck {
             }
         case .metadata: content = .metadata
         case .location: content = .location
+        case .photo: content = .photo
         default: content = .opaque
         }
     }
@@ -48,6 +54,7 @@ final class EntryContentCheck {
         case .metadata, .location:
             // The memory is bounded, because the manifest was refused if the size of either entry exceeds its limit.
             gathered.append(copying: piece)
+        case .photo: photo.take(piece)
         case .opaque: break
         }
     }
@@ -61,7 +68,8 @@ final class EntryContentCheck {
         case .metadata:
             MetadataCheck(manifest: manifest).run(gathered, &findings)
         case .location:
-            do { _ = try GeoPosition.decode(gathered) } catch { findings.faults.append(error) }
+            do { findings.location = try GeoPosition.decode(gathered) } catch { findings.faults.append(error) }
+        case .photo: findings.photo = photo.header
         case .opaque: break
         }
         let path = entry.path.description

@@ -3,7 +3,8 @@ extension BundleError.Code {
     static let policyRequired = Self("policy.required")
 }
 
-/// Checks the user's requirements: rules R1 and R2 (Spec/capture-bundle.md section 11).
+/// Checks the user's requirements: rules R1 and R2 (Spec/capture-bundle.md section 11),
+/// and X1 to X5 (section 11.1).
 struct PolicyCheck {
     let policy: VerificationPolicy
     /// Whether the verifier has a state, which then decides about `fresh`.
@@ -20,30 +21,40 @@ struct PolicyCheck {
         }
         let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0.path)
         faults += policy.required.compactMap { part in
-            finding(part, manifest, present, report.depthSurvey).map { BundleError(.policyRequired, $0) }
+            finding(part, manifest, present, report).map { BundleError(.policyRequired, $0) }
         }
         faults += policy.requiredEntries.filter { !present.contains($0) }.map {
             BundleError(.policyRequired, Self.missing("\($0)", $0.role.whyMissing))
         }
+        let exif = ExifCheck(report)
+        if policy.required.contains(.exif) {
+            faults += exif.disagreements
+        } else {
+            report.warnings += exif.disagreements
+        }
+        report.warnings += exif.remarks
         report.faults += faults
         report.checks.append(.init(name: "policy", outcome: faults.isEmpty ? .passed : .failed))
     }
 
     /// What is wrong with a part that is required; nil for nothing.
     private func finding(
-        _ part: VerificationPolicy.Part, _ manifest: Manifest, _ present: [EntryPath], _ survey: DepthSurvey?
+        _ part: VerificationPolicy.Part, _ manifest: Manifest, _ present: [EntryPath], _ report: VerificationReport
     ) -> String? {
         switch part {
         case .chain:
             guard manifest.chain == nil else { return nil }
             return Self.missing("chain", "\"capbundle pack --chain\" makes one")
         case .plausible:
-            guard present.contains(.depth), let survey else {
+            guard present.contains(.depth), let survey = report.depthSurvey else {
                 return "a plausible depth map is required, but the bundle has no depth map"
             }
             return survey.isPlausible ? nil : "a plausible depth map is required, but \(survey.finding)"
         case .fresh:
             return hasState ? nil : "fresh is required, but without a state nobody knows what was verified before"
+        case .exif:
+            guard let photo = report.photo else { return "EXIF is required, but the photo is withheld" }
+            return photo.exif == nil ? "EXIF is required, but the photo has none" : nil
         case .photo, .depth, .metadata, .location, .confidence, .source:
             guard !present.contains(where: { $0.role.rawValue == part.rawValue }) else { return nil }
             return Self.missing(part.rawValue, Role(rawValue: part.rawValue)?.whyMissing)

@@ -1,9 +1,10 @@
 # `make demo` shows the tools at work, and `make test` runs everything that CI runs. Both install what they need.
 
-.PHONY: help build test demo install bench faults model sending spark-check docs-check library-check format lint vectors sample clean
+.PHONY: help build test demo install bench faults model differential sending spark-check docs-check library-check format lint vectors sample clean
 
 PREFIX = /usr/local
 SEQUENCES = 10000
+CASES = 100000
 TOOLS = .build/release/capbundle .build/release/capqueue
 
 help:
@@ -13,6 +14,7 @@ help:
 	@echo "make install  install them, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
 	@echo "make bench    compare with scripts, bagit.py, openssl, curl, rclone, in .build/bench.txt; ONLY=word for some"
 	@echo "make faults   kill the queue at each system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
+	@echo "make differential  both implementations judge CASES ($(CASES)) damaged bundles and upload bodies"
 	@echo "make sending  send to real servers over broken connections, with crashes"
 	@echo "make docs-check   run the sessions that the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
@@ -72,6 +74,10 @@ faults: build
 model: build
 	@.ci/dependencies test
 	/usr/bin/python3 Tests/QueueModel/run.py .build/release/capqueue .build/release/capbundle --sequences $(SEQUENCES)
+
+differential: build
+	@.ci/dependencies test
+	/usr/bin/python3 Tests/Differential/run.py .build/release/capbundle --cases $(CASES)
 
 sending: build
 	@.ci/dependencies test

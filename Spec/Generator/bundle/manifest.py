@@ -4,7 +4,7 @@ import hashlib
 import re
 
 from . import base64_strict, canonical, container, moments, p256
-from .faults import Fault, printable
+from .faults import CODES, Fault, printable
 
 MAX_ENTRIES = 4096
 MAX_SIDE = 16384
@@ -78,25 +78,32 @@ def judge(data):
         raise Fault("M1", "not an object")
     if "version" in fields and (type(fields["version"]) is not int or fields["version"] != 1):
         raise Fault("M2", "version %s" % printable(canonical.encode(fields["version"])))
-    _judge_names(fields)
-    _judge_values(fields)
-    point = base64_strict.decode(fields["device"])
-    if point is None:
-        raise Fault("M4", "device is not base64")
-    if not p256.is_point(point):
-        raise Fault("M5", "%d bytes that are no uncompressed point of P-256" % len(point))
-    if len(fields["entries"]) > MAX_ENTRIES:
-        raise Fault("M6", "%d entries" % len(fields["entries"]))
-    for entry in fields["entries"]:
-        if entry["size"] > _size_limit(entry["path"], fields.get("depth")):
-            raise Fault("M6", "%s of %d bytes" % (printable(entry["path"]), entry["size"]))
-    _judge_entries(fields)
-    if "chain" in fields:
-        _judge_chain(fields["chain"])
-    computed = compute_id(fields, point)
-    if fields["id"] != computed:
-        raise Fault("M9", "%s, computed %s" % (printable(fields["id"]), computed))
-    return Manifest(data, fields, point)
+    for check in _CHECKS:
+        check(fields)
+    return Manifest(data, fields, base64_strict.decode(fields["device"]))
+
+
+def broken_rules(data):
+    """Returns the codes of the rules that these bytes break. Section 11 lets a reader report any one of them.
+
+    If a rule cannot be checked because of another fault, it counts as broken.
+    """
+    try:
+        judge(data)
+        return set()
+    except Fault as fault:
+        if fault.label in ("M1", "M2"):
+            return {fault.code}
+    fields = canonical.parse(data, manifest=True)
+    found = set()
+    for check, labels in _CHECKS.items():
+        try:
+            check(fields)
+        except Fault as fault:
+            found.add(fault.code)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            found.update(CODES[label] for label in labels)
+    return found
 
 
 def _size_limit(path, depth):
@@ -177,6 +184,24 @@ def _judge_depth(depth):
     _check(_matches(_SCALE, source["scale"]), "depth source scale", source["scale"])
 
 
+def _judge_device(fields):
+    """Checks M4 and M5 for the device key."""
+    point = base64_strict.decode(fields["device"])
+    if point is None:
+        raise Fault("M4", "device is not base64")
+    if not p256.is_point(point):
+        raise Fault("M5", "%d bytes that are no uncompressed point of P-256" % len(point))
+
+
+def _judge_limits(fields):
+    """Checks M6."""
+    if len(fields["entries"]) > MAX_ENTRIES:
+        raise Fault("M6", "%d entries" % len(fields["entries"]))
+    for entry in fields["entries"]:
+        if entry["size"] > _size_limit(entry["path"], fields.get("depth")):
+            raise Fault("M6", "%s of %d bytes" % (printable(entry["path"]), entry["size"]))
+
+
 def _judge_entries(fields):
     """Checks M7."""
     entries = fields["entries"]
@@ -203,12 +228,22 @@ def _judge_entries(fields):
         raise Fault("M7", "depth without depth.f32.gz, or the other way round")
 
 
-def _judge_chain(chain):
+def _judge_chain(fields):
     """Checks M8."""
+    if "chain" not in fields:
+        return
+    chain = fields["chain"]
     if chain["seq"] < 1:
         raise Fault("M8", "seq 0")
     if ("prev" in chain) != (chain["seq"] > 1):
         raise Fault("M8", "seq %d %s prev" % (chain["seq"], "with" if "prev" in chain else "without"))
+
+
+def _judge_id(fields):
+    """Checks M9."""
+    computed = compute_id(fields, base64_strict.decode(fields["device"]))
+    if fields["id"] != computed:
+        raise Fault("M9", "%s, computed %s" % (printable(fields["id"]), computed))
 
 
 def _check(condition, where, value):
@@ -226,3 +261,10 @@ def _is_hash(value):
 
 def _is_one_of(choices, value):
     return isinstance(value, str) and value in choices
+
+
+# The checks after M1 and M2 in their order, and the rules that each of them checks.
+_CHECKS = {
+    _judge_names: ("M3",), _judge_values: ("M4",), _judge_device: ("M4", "M5"), _judge_limits: ("M6",),
+    _judge_entries: ("M7",), _judge_chain: ("M8",), _judge_id: ("M9",),
+}

@@ -12,6 +12,12 @@ struct PositionNameTests {
         #expect(try Self.names(text) == ["location.latitude", "a.GPS_", "Geo-Location", "b.Coords"])
     }
 
+    @Test func separatorsAndEmptyNamesHideNothing() throws {
+        let separators = String(repeating: "_-", count: 100)
+        let names = try Self.names(#"{"":{"location":1},"\#(separators)lat":2}"#)
+        #expect(names == [".location", String(separators.prefix(100))])
+    }
+
     @Test func saysAtMostSixteenShortNames() throws {
         let long = String(repeating: "x", count: 15_000)
         let list = [String](repeating: #"{"lat":1}"#, count: 20_000).joined(separator: ",")

@@ -95,7 +95,7 @@ public struct CaptureMetadata: Sendable {
     /// messages.
     package static func namesThatLookLikeAPosition(in root: JSONValue) -> [String] {
         var found: [String] = []
-        collect(root, path: "", into: &found)
+        collect(root, path: nil, into: &found)
         return found
     }
 
@@ -107,14 +107,15 @@ public struct CaptureMetadata: Sendable {
         "position",
     ]
 
-    private static func collect(_ value: JSONValue, path: String, into found: inout [String]) {
+    /// - Parameter path: The names that lead to the value; nil for the whole.
+    private static func collect(_ value: JSONValue, path: String?, into found: inout [String]) {
         switch value {
         case .object(let members):
             for member in members where found.count < namesToReport {
-                let isPosition = looksLikeAPosition(member.name) && !(path.isEmpty && member.name == "location")
+                let isPosition = looksLikeAPosition(member.name) && !(path == nil && member.name == "location")
                 guard isPosition || member.value.isContainer else { continue }
                 let name = member.name.cut(to: bytesToReport)
-                let place = path.isEmpty ? name : "\(path).\(name)".cut(to: bytesToReport)
+                let place = path.map { "\($0).\(name)".cut(to: bytesToReport) } ?? name
                 if isPosition { found.append(place) }
                 collect(member.value, path: place, into: &found)
             }
@@ -127,10 +128,11 @@ public struct CaptureMetadata: Sendable {
     }
 
     private static func looksLikeAPosition(_ name: String) -> Bool {
-        // A cheap test first: every position name is short and contains c, g, l or p.
-        guard name.utf8.count <= 64, name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
-        let letters = name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
-        return positionNames.contains(String(decoding: letters, as: UTF8.self))
+        // A cheap test first: every position name contains c, g, l or p, and is short without its separators.
+        guard name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
+        let letters = name.utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+        guard letters.count <= 64 else { return false }
+        return positionNames.contains(String(decoding: letters, as: UTF8.self).lowercased())
     }
 }
 

@@ -70,17 +70,16 @@ def _shown(fields, name):
     return printable(canonical.encode(fields[name])) if name in fields else "is missing"
 
 
-def _positions(value, path=""):
+def _positions(value, path=None):
     """Yields the paths of members that look like a position, except the top-level `location`, which E3 reports."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            here = path + "." + name if path else name
-            if _plain(name) in _POSITION_NAMES and here != "location":
-                yield here
-            yield from _positions(inner, here)
+            if _plain(name) in _POSITION_NAMES and not (path is None and name == "location"):
+                yield name if path is None else path + "." + name
+            yield from _positions(inner, name if path is None else path + "." + name)
     elif isinstance(value, list):
         for inner in value:
-            yield from _positions(inner, path + "[]")
+            yield from _positions(inner, (path or "") + "[]")
 
 
 def _plain(name):

@@ -15,6 +15,7 @@ public enum BundleLimits {
     public static let manifestNesting = 8
     public static let metadataNesting = 32
     public static let numberCharacters = 64
+    public static let trustFileBytes = 67_108_864
 }
 
 /// The limits of upload servers. Packing a larger capture gives a warning.

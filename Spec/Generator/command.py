@@ -53,7 +53,7 @@ def trust_lines(options):
     if options.trust is None:
         return [], None
     with open(options.trust, "rb") as file:
-        data = file.read()
+        data = file.read(trust.MAX_FILE + 1)
     try:
         return trust.parse(data), None
     except Fault as fault:

@@ -1,11 +1,12 @@
 """Reads the files of Spec/Vectors: header lines, an empty line, bytes (Spec/Vectors/README.md)."""
 
+import base64
 import os
 import shlex
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors")
 _ONCE = ("expect-exit", "expect-code", "covers", "comment")
-_BUNDLE = ("trust", "arguments")
+_BUNDLE = ("trust", "trust-base64", "arguments")
 _WITH_SIDES = ("chain", "state")  # parts whose vectors may name side files
 SIDE = "side"  # the folder of the side files, which is not a part
 REQUEST = ("point", "x-device-id", "x-device-timestamp", "x-device-signature")
@@ -38,6 +39,8 @@ class Vector:
         for key in _ONCE + (REQUEST if part == "request" else ()):
             if key not in self.values:
                 raise ValueError("no %s" % key)
+        if self.trust and "trust-base64" in self.values:
+            raise ValueError("both trust and trust-base64")
         self.exit_code = int(self.values["expect-exit"])
         self.codes = [] if self.values["expect-code"] == "none" else self.values["expect-code"].split(",")
         if self.codes != sorted(set(self.codes)):
@@ -58,6 +61,8 @@ class Vector:
 
     @property
     def trust_file(self):
+        if "trust-base64" in self.values:
+            return base64.b64decode(self.values["trust-base64"], validate=True)
         return "".join(line + "\n" for line in self.trust).encode("ascii")
 
 

@@ -82,7 +82,7 @@ struct BodyTests {
     @Test(arguments: [1, 2, 7, 54, 55, 56, 4096])
     func judgesAllVectorsAlikeHoweverTheyCome(_ step: Int) throws {
         for vector in try VectorFile.all(of: "multipart") where vector.content.count < 20_000 {
-            guard let trust = try? TrustFile(bytes: Array(vector.trust.map { $0 + "\n" }.joined().utf8), name: "trust")
+            guard let trust = try? TrustFile(bytes: vector.trustFile, name: "trust")
             else { continue }
             let receiver = BundleReceiver(trust: trust)
             let whole = try receiver.receive(BundleSource(bytes: vector.content), to: .replacing(folder.path("a")))

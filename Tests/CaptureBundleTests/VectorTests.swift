@@ -20,7 +20,7 @@ struct VectorTests {
     func isJudgedAsItsHeaderSays(_ vector: VectorFile) throws {
         let trust: TrustFile
         do {
-            trust = try TrustFile(bytes: Array(vector.trust.map { $0 + "\n" }.joined().utf8), name: "trust")
+            trust = try TrustFile(bytes: vector.trustFile, name: "trust")
         } catch {
             #expect(vector.expectedExit == 78 && vector.expectedCodes == [error.code.rawValue])
             return
@@ -33,7 +33,7 @@ struct VectorTests {
 
     @Test(arguments: try VectorFile.all(of: "multipart"))
     func bodyIsReadAsItsHeaderSays(_ vector: VectorFile) throws {
-        guard let trust = try? TrustFile(bytes: Array(vector.trust.map { $0 + "\n" }.joined().utf8), name: "trust")
+        guard let trust = try? TrustFile(bytes: vector.trustFile, name: "trust")
         else {
             #expect(vector.expectedExit == 78)
             return

@@ -12,6 +12,8 @@ public struct VectorFile: Sendable, CustomStringConvertible {
     /// The codes of `expect-code`, sorted; empty for `none`.
     public let expectedCodes: [String]
     public let trust: [String]
+    /// The bytes of the trust file, from the lines of `trust` or from `trust-base64`.
+    public let trustFile: [UInt8]
     public let arguments: [String]
     public let content: [UInt8]
     /// The contents of the side files, in the order of the header.
@@ -39,7 +41,9 @@ public struct VectorFile: Sendable, CustomStringConvertible {
             guard let colon = line.firstRange(of: ": ") else { throw Damaged(description: "\(name): \(line)") }
             fields[String(line[..<colon.lowerBound]), default: []].append(String(line[colon.upperBound...]))
         }
-        let known: Set<String> = ["expect-exit", "expect-code", "covers", "comment", "trust", "arguments"]
+        let known: Set<String> = [
+            "expect-exit", "expect-code", "covers", "comment", "trust", "trust-base64", "arguments",
+        ]
         let more: [String: Set<String>] = [
             "multipart": ["bundle-sha256"],
             "chain": ["side"],
@@ -56,6 +60,8 @@ public struct VectorFile: Sendable, CustomStringConvertible {
         expectedExit = exit
         expectedCodes = codes == "none" ? [] : codes.split(separator: ",").map(String.init).sorted()
         trust = fields["trust"] ?? []
+        let lines = trust.map { $0 + "\n" }.joined()
+        trustFile = Array(fields["trust-base64"]?.first.flatMap { Data(base64Encoded: $0) } ?? Data(lines.utf8))
         arguments = fields["arguments"]?.first?.split(separator: " ").map(String.init) ?? []
         bundleSHA256 = fields["bundle-sha256"]?.first
         request = fields["point"]?.first.map { point in

@@ -10,7 +10,7 @@ struct ManyCommandTests {
     init() throws {
         tool = try Capbundle()
         vector = try VectorFile(Places.vectors.appending(path: "valid/valid_minimal"))
-        try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
+        try tool.folder.write(vector.trustFile, to: "trust")
     }
 
     /// OpenSSL's exit handlers must not run while threads are still ending: that broke about one run in ten.

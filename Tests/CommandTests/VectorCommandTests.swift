@@ -8,7 +8,7 @@ struct VectorCommandTests {
     func givesTheSameReportForAFileAndAPipe(_ vector: VectorFile) throws {
         let tool = try Capbundle()
         try tool.folder.write(vector.content, to: "v")
-        try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
+        try tool.folder.write(vector.trustFile, to: "trust")
         let options = ["verify", "--json", "--trust", "trust"] + vector.arguments
         let file = try tool.run(options + ["v"])
         let pipe = try tool.run(options + ["-"], input: vector.content)
@@ -55,7 +55,7 @@ struct VectorCommandTests {
     func putsABundleTogetherAndTakesItApartAgain(_ vector: VectorFile) throws {
         let tool = try Capbundle()
         try tool.folder.write(vector.content, to: "body")
-        try tool.folder.write(vector.trust.map { $0 + "\n" }.joined(), to: "trust")
+        try tool.folder.write(vector.trustFile, to: "trust")
         let options = ["from-body", "--json", "--trust", "trust"] + vector.arguments
         let file = try tool.run(options + ["body", "-o", "made"])
         #expect(file.exitCode == Int32(vector.expectedExit), "\(file.outputText)\(file.errorText)")

@@ -18,19 +18,20 @@ public struct TrustFile: Sendable {
 
     private var lines: [Line] = []
 
-    private static let sizeLimit = 64 << 20
-
     /// Creates a trust file without devices.
     public init() {}
 
     /// Reads a trust file.
     ///
-    /// - Throws: `input.unreadable` if the file cannot be read, `trust.file` if a line is wrong.
+    /// - Throws: `input.unreadable` if the file cannot be read, `trust.file` if it is too large or a line is wrong.
     public init(path: FilePath) throws(BundleError) {
         let bytes: [UInt8]
         do {
-            bytes = try FileHandle.reading(path).readAll(limit: Self.sizeLimit)
+            bytes = try FileHandle.reading(path).readAll(limit: BundleLimits.trustFileBytes)
         } catch {
+            guard !error.isTooLarge else {
+                throw BundleError(.trustFile, "has more than \(BundleLimits.trustFileBytes) bytes", file: path.string)
+            }
             throw .reading(path, error)
         }
         try self.init(bytes: bytes, name: path.string)

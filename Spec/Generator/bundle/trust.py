@@ -7,6 +7,7 @@ from . import base64_strict, moments, p256
 from .assertion import DISK_RP_ID_HASH
 from .faults import Fault, printable
 
+MAX_FILE = 67108864
 SOFTWARE, APPLE = "software", "apple-appattest"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
@@ -42,6 +43,8 @@ class Line:
 
 def parse(data):
     """Returns the lines of a trust file; raises Fault T0."""
+    if len(data) > MAX_FILE:
+        raise Fault("T0", "%d bytes" % len(data))
     try:
         text = bytes(data).decode("utf-8")
     except UnicodeDecodeError:

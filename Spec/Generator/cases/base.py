@@ -165,7 +165,8 @@ class Case:
         self.covers = covers
         self.comment = comment
         self.data = data.bytes() if isinstance(data, Draft) else bytes(data)
-        self.trust = (trust,) if isinstance(trust, str) else tuple(trust)
+        self.trust_bytes = trust if isinstance(trust, bytes) else None  # a whole trust file, which need not be text
+        self.trust = (trust,) if isinstance(trust, str) else () if isinstance(trust, bytes) else tuple(trust)
         self.arguments = arguments
         self.headers = headers
         self.sides = [(side, content.bytes() if isinstance(content, Draft) else content) for side, content in sides]
@@ -176,6 +177,8 @@ class Case:
         lines = ["expect-exit: %d" % self.exit_code, "expect-code: %s" % (",".join(self.codes) or "none"),
                  "covers: " + self.covers, "comment: " + self.comment]
         lines += ["trust: " + line for line in self.trust]
+        if self.trust_bytes is not None:
+            lines.append("trust-base64: " + base64.b64encode(self.trust_bytes).decode())
         if self.arguments:
             lines.append("arguments: " + self.arguments)
         lines += ["side: " + side for side, _ in self.sides]

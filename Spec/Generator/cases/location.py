@@ -53,6 +53,8 @@ def _canonical():
     yield one("number_65", "a latitude of 65 characters", text(b":59.3293", b":59." + b"3" * 62))
     yield one("not_utf8", "a byte that is no UTF-8", text(b'"pad"', b'"note":"\xff","pad"'))
     yield one("unclosed", "the last brace is missing", refilled(PLAIN[:-1]))
+    yield one("nesting_33", "nesting of 33",
+              text(b'"pad"', b'"note":' + b"[" * 32 + b"]" * 32 + b',"pad"'))
     yield one("nesting", "nesting of 101", text(b'"pad"', b'"note":' + b"[" * 100 + b"]" * 100 + b',"pad"'))
 
 
@@ -81,6 +83,14 @@ def _value():
             ("accuracy_negative", "accuracy", Number("-1"), "accuracy -1"),
             ("accuracy_string", "accuracy", "", "accuracy is an empty string"),
             ("accuracy_overflow", "accuracy", Number("9e999"), "accuracy 9e999, infinite as binary64"),
+            ("latitude_above_tie", "latitude", Number("90.00000000000000710542735760100185871124267578126"),
+             "latitude just above the tie between 90 and the next binary64"),
+            ("longitude_above_tie", "longitude", Number("-180.0000000000000142108547152020037174224853515626"),
+             "longitude just beyond the tie between -180 and the next binary64"),
+            ("altitude_rounds_up", "altitude", Number("1.797693134862315808e308"),
+             "altitude rounds to infinity as binary64"),
+            ("accuracy_least", "accuracy", Number("-2.4703282292062328e-324"),
+             "accuracy rounds to the binary64 next to 0"),
             ("salt_short", "salt", "ab" * 31, "a salt of 62 digits"),
             ("salt_long", "salt", "ab" * 33, "a salt of 66 digits"),
             ("salt_upper", "salt", "AB" * 32, "a salt in upper case"), ("salt_empty", "salt", "", "an empty salt"),
@@ -89,6 +99,10 @@ def _value():
             ("nested_object", "place", {"name": "x"}, "another member is an object"),
             ("nested_array", "place", [], "another member is an empty array")):
         yield one(name, comment, position(**{member: value}))
+    inner = []
+    for _ in range(30):
+        inner = [inner]
+    yield one("nesting_32", "another member has a nesting of 32", position(note=inner))
     for name in ("latitude", "longitude"):
         yield one(name + "_null", name + " is null", dict(position(), **{name: None}))
     fields = position()

@@ -44,6 +44,11 @@ def cases():
              "no sample is measured")):
         yield case("not_plausible_" + name, "policy.required", "R2, section 5.2", comment, Draft().set_floats(*samples),
                    arguments="--require plausible")
+    draft = Draft()
+    draft.withholdable = draft.absent = {"depth.f32.gz", "photo.jpg"}
+    for role in ("photo", "depth", "photo.jpg"):
+        yield case("required_withheld_" + role.replace(".", "_"), "policy.required", "R2, section 8",
+                   "%s is required, and was withheld with leave" % role, draft, arguments="--allow-withheld --require " + role)
     yield case("required_two", "policy.required", "R2", "depth and location are required, and neither is there", plain,
                arguments="--require depth,location")
     yield case("required_withheld", "policy.required", "R2", "a position is required, and was withheld with leave",

@@ -5,6 +5,7 @@ import hashlib
 
 from bundle import assertion, base64_strict
 
+from . import trust_files
 from .base import (APP_ID, KEY, OTHER_KEY, PHONE_KEY, TRUST, Case, Draft, apple_draft,
                    trust_line)
 
@@ -25,6 +26,8 @@ def cases():
     yield case("unknown", "unknown", "T5", "an empty trust file", ())
     yield case("unknown_other", "unknown", "T5", "only another key is known", trust_line(OTHER_KEY))
     yield case("unknown_comment", "unknown", "T5", "the key stands in a comment", "# " + TRUST)
+    for name, comment, data in trust_files.unknown():
+        yield case("unknown_" + name, "unknown", "T5, section 10", comment, data)
     yield case("unknown_revoked_other", "unknown", "T5", "another key is revoked",
                trust_line(OTHER_KEY, options="revoked"))
     yield case("unknown_apple", "unknown", "T5", "the app is known, but through another phone's key",
@@ -142,6 +145,8 @@ def _broken():
             ("time_range", "studio valid-after=0001-01-01T00:00:00+00:01" + rest, "a time before year 0001 in UTC"),
             ("json", '{"keys":[]}', "JSON"), ("pem", "-----BEGIN PUBLIC KEY-----", "a PEM file")):
         yield one(name, comment, line)
+    for name, comment, data in trust_files.refused():
+        yield case("file_" + name, "file", "T0", comment, data)
     yield one("second_line", "a line after the one that would accept is broken", TRUST, "broken")
     yield one("no_verdict", "a broken trust file, and no bundle at all but text", "broken", data=b"not a bundle")
     for name, point, comment in (

@@ -6,7 +6,7 @@ import struct
 from bundle import assertion, canonical, depth, location, writer
 from bundle.canonical import Number
 
-from . import deflate
+from . import deflate, trust_files
 from .base import (APP_HASH, CONFIDENCE, FLOATS, PHONE_TRUST, Case, Draft, apple_draft, metadata, position,
                    trust_line, KEY)
 
@@ -187,6 +187,11 @@ def _metadata():
     for _ in range(31):
         inner = [inner]
     yield case("metadata_nesting", "section 6", "nesting of exactly 32", Draft().set_metadata(metadata(nested=inner)))
+    inner = {}
+    for _ in range(30):
+        inner = {"": inner}
+    yield case("metadata_nesting_empty", "section 6", "an empty object of nesting 32",
+               Draft().set_metadata(metadata(nested=inner)))
     yield case("metadata_position", "section 6", "members that look like a position: a warning, not a fault",
                Draft().set_metadata(metadata(exif={"GPS": {"Lat_itude": Number("1")}}, coords=[])))
     yield case("metadata_model_longest", "section 6", "device_model of 256 bytes in UTF-8",
@@ -227,8 +232,14 @@ def _locations():
                             moving=True, provider="gn\u00e9ss", floor=None)))
     yield case("location_limits", "section 7", "the south pole at the date line",
                located(position(latitude=Number("-90.0"), longitude=Number("18e1"), accuracy=Number("-0"))))
-    yield case("location_nearest", "section 7", "a latitude whose nearest binary64 is 90",
-               located(position(latitude=Number("90.000000000000000000001"))))
+    for name, member, text, comment in (
+            ("nearest", "latitude", "90.000000000000000000001", "a latitude whose nearest binary64 is 90"),
+            ("tie", "latitude", "-90.00000000000000710542735760100185871124267578125", "a tie, which goes to -90"),
+            ("tie_longitude", "longitude", "180.0000000000000142108547152020037174224853515625", "a tie, which goes to 180"),
+            ("underflow", "accuracy", "-1e-400", "an accuracy whose nearest binary64 is -0"),
+            ("greatest", "altitude", "1.797693134862315807e308", "an altitude that rounds to the greatest binary64"),
+            ("zero_exponent", "altitude", "0e99999999999999999999", "an altitude of 0 with a great exponent")):
+        yield case("location_" + name, "section 7", comment, located(position(**{member: Number(text)})))
     full = position(note="")
     full["note"] = "n" * (512 - len(canonical.encode(dict(full, pad=""))))
     yield case("location_pad_empty", "section 7", "no pad is needed", located(full))
@@ -266,6 +277,8 @@ def _trust():
     for index, (line, comment) in enumerate(own):
         yield case("trust_%s" % ("comment", "empty", "blank")[index], "section 10", comment + " in the trust file",
                    Draft(), trust=(line, trust_line(KEY)))
+    for name, comment, data in trust_files.accepted():
+        yield case("trust_" + name, "section 10", comment, Draft(), trust=data)
     yield case("trust_separators", "section 10", "runs of spaces and tabs", Draft(),
                trust=trust_line(KEY).replace(" ", " \t  "))
     yield case("trust_options", "section 10, T3, T4", "all options of a disk key", Draft(),

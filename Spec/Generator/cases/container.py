@@ -1,5 +1,6 @@
 """container: C1 to C14, and bundles inside other formats."""
 
+import bz2
 import io
 import zipfile
 
@@ -92,6 +93,7 @@ def _magic():
             ("prepended_zeros", container.END + whole, "two zero blocks before the bundle"),
             ("gzip", depth.gzip_stored(whole), "gzip around the bundle"),
             ("zstd", _zstd(whole), "zstd around the bundle"),
+            ("bzip2", bz2.compress(whole), "bzip2 around the bundle"),
             ("zip", _zip(whole), "a ZIP archive around the bundle"),
             ("elf", b"\x7fELF\2\1\1" + bytes(57) + whole, "an ELF header before the bundle"),
             ("text", b"not a bundle\n", "a short text"),
@@ -198,7 +200,7 @@ def _paths():
            ("newline", "source/a\n"),
            ("escape", "source/\x1b[2j"), ("unknown", "readme.txt"), ("ext", "ext/tst.tsr"), ("thumbnail", "photo.jpeg"),
            ("utf8", "source/\u00e9"), ("bidi", "source/a\u202egpj"), ("zero_width", "photo\u200b.jpg"),
-           ("homoglyph", "ph\u043eto.jpg"), ("latin1", b"source/\xe9"), ("question", "source/a?"),
+           ("homoglyph", "ph\u043eto.jpg"), ("combining", "source/e\u0301"), ("latin1", b"source/\xe9"), ("question", "source/a?"),
            ("tilde", "source/~a"),
            ("mimetype_slash", "mimetype/"))
     for name, path in bad:

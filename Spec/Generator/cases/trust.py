@@ -154,6 +154,7 @@ def _broken():
             ("compressed", bytes((2 + (KEY.point[-1] & 1),)) + KEY.point[1:33], "a compressed point"),
             ("infinity", b"\0", "the point at infinity"), ("zeros", b"\4" + bytes(64), "x and y of 0"),
             ("p384", b"\4" + b"\1" * 96, "a key of the length of P-384"),
+            ("rsa", b"\0\0\0\x07ssh-rsa\0\0\0\3\1\0\1\0\0\1\1\0" + b"\xab" * 256, "an RSA key in the form of SSH"),
             ("key_id", hashlib.sha256(KEY.point).digest(), "a key id"),
             ("spki", bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200") + KEY.point,
              "a SubjectPublicKeyInfo")):

@@ -6,7 +6,7 @@ import struct
 from bundle import assertion, canonical, depth, location, writer
 from bundle.canonical import Number
 
-from . import deflate, trust_files
+from . import deflate, photos, trust_files
 from .base import (APP_HASH, CONFIDENCE, FLOATS, PHONE_TRUST, Case, Draft, apple_draft, metadata, position,
                    trust_line, KEY)
 
@@ -77,6 +77,8 @@ def _containers():
     draft = Draft(with_depth=False)
     draft.payload["photo.jpg"] = b""
     yield case("photo_empty", "section 4.3", "a photo of 0 bytes: contents of photos are not judged", draft)
+    for name, comment, draft in photos.drafts():
+        yield case("photo_" + name, "section 4.3", "contents of photos are not judged: " + comment, draft)
     draft = Draft(with_depth=False)
     draft.payload["source/a"] = b"a"
     draft.manifest()["entries"][2]["media_type"] = "x" * 63 + "/" + "0.+-" + "y" * 59

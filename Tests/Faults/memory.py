@@ -137,6 +137,19 @@ def large_trust_file(bench):
     frugal(run, 0, 400 << 20, "a trust file of 100,000 lines")
 
 
+def largest_trust_file(bench):
+    """A trust file of 64 MiB is read; one byte more is refused, as rule T0 says."""
+    rig = bench.rig()
+    bundle = rig.bundle()
+    limit = 67108864
+    trust = rig.trust.read_bytes()
+    rig.trust.write_bytes(trust + b"#" * (limit - len(trust)))
+    rig.run("verify", bundle).must(0, about="64 MiB")
+    with open(rig.trust, "ab") as file:
+        file.write(b"#")
+    rig.run("verify", bundle).must(78, about="64 MiB and a byte").naming(rig.trust)
+
+
 TESTS = [
     ("a photo of 300 MB: pack, verify, show in constant memory", large_photo),
     ("a large depth map of the wrong size", large_depth),
@@ -144,4 +157,5 @@ TESTS = [
     ("metadata.json of 8 GiB, photo.jpg of 1 TiB", large_metadata),
     ("endless pipes", endless_input),
     ("a trust file of 100,000 lines", large_trust_file),
+    ("a trust file of 64 MiB, and a byte more", largest_trust_file),
 ]

@@ -1,0 +1,316 @@
+"""Pending links that an earlier run left, and chains that are lost (Spec/capture-bundle.md sections 9.2 and 9.3)."""
+import json
+import os
+
+from bench import write_raw
+from chains import Chain
+from checks import every, expect
+from injection import prefix
+from records import link_in, state_with_chain
+from tracing import again_if_not_injected
+
+ASSERTION = b"assertion.cbor"
+
+
+def escaped(path):
+    """Writes a path as the state has it."""
+    return b"".join(b"%c" % byte if 0x21 <= byte <= 0x7e and byte != 0x25 else b"%%%02x" % byte
+                    for byte in os.fsencode(path))
+
+
+def set_chain(rig, counter, *chain):
+    path = rig.keys / "device.key.state"
+    path.write_bytes(state_with_chain(path.read_bytes(), counter, *chain))
+
+
+def pending_rig(bench, folder="out"):
+    """Returns a rig whose first link is pending: its whole bundle is in a temporary file."""
+    rig = bench.rig()
+    rig.out = rig.folder / folder
+    rig.out.mkdir(exist_ok=True)
+    rig.hidden, rig.target = rig.out / ".x.bundle.1.tmp", rig.out / "x.bundle"
+    rig.pack(rig.target, "--chain").must(0)
+    rig.first = link_in(rig.target.read_bytes())
+    rig.target.rename(rig.hidden)
+    set_chain(rig, 1, b"chain 0 -",
+              b"pending 1 1 - %s %s %s" % (rig.first.manifest.encode(), escaped(rig.hidden), escaped(rig.target)))
+    rig.other = write_raw(rig.folder / "other", device_model="Rig 2")
+    return rig
+
+
+def pack_next(rig, *options):
+    """Packs another capture, whose link must follow the first one."""
+    result = rig.pack(rig.out / "next.bundle", "--chain", *options, raw=rig.other).must(0, about="the next capture")
+    link = link_in((rig.out / "next.bundle").read_bytes())
+    expect((link.seq, link.prev) == (2, rig.first.manifest), f"the next link is {link}")
+    return result
+
+
+def unsigned(data, count=1024):
+    place = data.index(ASSERTION)
+    return data[:place] + bytes(count) + data[place + count:]
+
+
+def finishes(bench):
+    """A whole bundle gets its signature, if that is missing, and its name."""
+    cases = {"signed": lambda data: data, "unsigned": unsigned,
+             "half signed": lambda data: unsigned(data, 600),
+             "a signature that does not verify": lambda data: data.replace(b"authenticatorData", b"authenticatorDatA")}
+
+    def judge(name, change):
+        rig = pending_rig(bench)
+        rig.hidden.write_bytes(change(rig.hidden.read_bytes()))
+        result = pack_next(rig)
+        expect("finished the bundle with link 1" in result.text, f"does not say so: {result.text!r}")
+        expect(link_in(rig.target.read_bytes()) == rig.first, "it has another link or counter")
+        rig.verify(rig.target, rig.out / "next.bundle")
+        expect(not rig.strays(), f"leaves {rig.strays()}")
+
+    every(cases, judge)
+
+
+def gives_up(bench):
+    """A bundle that is not whole stays where it is, and the chain has a gap."""
+    cases = {"missing": lambda path: path.unlink(), "cut": lambda path: path.write_bytes(path.read_bytes()[:-512]),
+             "another manifest": lambda path: path.write_bytes(path.read_bytes().replace(b"Rig 1", b"Rig 9")),
+             "empty": lambda path: path.write_bytes(b""), "a folder": lambda path: (path.unlink(), path.mkdir()),
+             "a FIFO": lambda path: (path.unlink(), os.mkfifo(path)),
+             "another folder": lambda path: path.parent.rename(path.parent.parent / "elsewhere")}
+
+    def judge(name, change):
+        rig = pending_rig(bench)
+        if name == "another manifest":
+            other = rig.folder / "foreign"
+            rig.pack(other, raw=rig.other).must(0)
+            rig.hidden.write_bytes(other.read_bytes())
+        else:
+            change(rig.hidden)
+        rig.out.mkdir(exist_ok=True)
+        result = pack_next(rig)
+        expect("link 1 was given out, but its bundle is missing" in result.text and str(rig.target) in result.text,
+               f"does not say so: {result.text!r}")
+        expect(not rig.target.exists(), "something got the name of the bundle")
+
+    every(cases, judge)
+
+
+def name_is_taken(bench):
+    """If another file has the name, the bundle keeps its hidden name, signed, and the tool says where it is."""
+    for change in (lambda path: path.write_text("mine"), os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere")):
+        rig = pending_rig(bench)
+        rig.hidden.write_bytes(unsigned(rig.hidden.read_bytes()))
+        change(rig.target)
+        result = pack_next(rig)
+        expect("another file has this name" in result.text and str(rig.hidden) in result.text, f"{result.text!r}")
+        expect(not rig.target.is_file() or rig.target.read_text() == "mine", "the other file was replaced")
+        rig.verify(rig.hidden)
+
+
+def both_names(bench):
+    """A kill between linking and removing leaves both names; the hidden one is removed."""
+    rig = pending_rig(bench)
+    os.link(rig.hidden, rig.target)
+    pack_next(rig)
+    rig.verify(rig.target)
+    expect(not rig.strays(), f"leaves {rig.strays()}")
+
+
+def odd_paths(bench):
+    rig = pending_rig(bench, os.fsdecode(b"a b%41\n\xc3\xa9"))
+    pack_next(rig)
+    expect(rig.target.exists() and not rig.hidden.exists(), "the bundle was not found")
+
+
+def same_content(bench):
+    """The same content takes a link again that no bundle has, or whose bundle went to a pipe."""
+    for files in (b"- -", None):
+        rig = pending_rig(bench)
+        if files:
+            set_chain(rig, 1, b"chain 0 -", b"pending 1 1 - %s - -" % rig.first.manifest.encode())
+        rig.hidden.unlink()
+        result = rig.pack(rig.out / "again.bundle", "--chain").must(0)
+        expect(link_in((rig.out / "again.bundle").read_bytes()) == rig.first, "it does not have the same link")
+        expect("was given out" not in result.text, f"says that there is a gap: {result.text!r}")
+        pack_next(rig)
+
+
+def same_capture(bench):
+    """The same command finishes its bundle and succeeds; --force replaces another file with it."""
+    for options in ((), ("--force",)):
+        rig = pending_rig(bench)
+        if options:
+            rig.target.write_text("old")
+        rig.hidden.write_bytes(unsigned(rig.hidden.read_bytes()))
+        rig.pack(rig.target, "--chain", *options).must(0)
+        expect(link_in(rig.target.read_bytes()) == rig.first, "it does not have the same link")
+        rig.verify(rig.target)
+        pack_next(rig)
+
+
+def no_fork_after_a_failed_reuse(bench):
+    """If the capture that would take a link again fails, the next capture takes another link."""
+    def trial(number):
+        rig = pending_rig(bench)
+        set_chain(rig, 1, b"chain 0 -", b"pending 1 1 - %s - -" % rig.first.manifest.encode())
+        rig.hidden.unlink()
+        raw = write_raw(rig.folder / "a")
+        call = type("Call", (), {"name": "write", "number": number})
+        rig.run("pack", raw, rig.other, "--out-dir", rig.out, "--chain", "--jobs", "1",
+                prefix=prefix(call, "error=ENOSPC"))
+        made = {path.name: link_in(path.read_bytes()) for path in rig.out.glob("*.bundle")}
+        for name, link in made.items():
+            expect(link.seq != 1 or link == rig.first, f"failing write {number}: {name} forks link 1")
+        return made
+
+    counts = [len(again_if_not_injected(trial, number)[0] or ()) for number in range(1, 6)]
+    expect(1 in counts, f"no trial made one bundle of two: {counts}")
+
+
+def damaged_lines(bench):
+    """A state whose links do not follow each other is damaged."""
+    digest = b"0" * 64
+    line = b"pending 1 1 - " + digest + b" /a /b"
+    cases = {
+        "seq too high": [b"chain 0 -", line.replace(b"pending 1", b"pending 2")],
+        "prev at seq 1": [b"chain 0 -", line.replace(b" - ", b" " + digest + b" ")],
+        "another prev": [b"chain 3 " + digest, b"pending 4 1 %s %s /a /b" % (b"1" * 64, digest)],
+        "counter too high": [b"chain 0 -", line.replace(b"pending 1 1", b"pending 1 9")],
+        "counter 0": [b"chain 0 -", line.replace(b"pending 1 1", b"pending 1 0")],
+        "counters do not rise": [b"chain 0 -", line, b"pending 2 1 %s %s /c /d" % (digest, digest)],
+        "relative path": [b"chain 0 -", line.replace(b"/a", b"a")],
+        "one path": [b"chain 0 -", line.replace(b" /b", b"")], "half a pipe": [b"chain 0 -", line.replace(b"/b", b"-")],
+        "bad escape": [b"chain 0 -", line.replace(b"/a", b"/%4")], "upper case": [b"chain 0 -",
+                                                                              line.replace(b"/a", b"/%FF")],
+        "needless escape": [b"chain 0 -", line.replace(b"/a", b"/%61")],
+        "unknown with a link": [b"chain unknown", line], "unknown and more": [b"chain unknown -"],
+        "no hash": [b"chain 3 -"], "a hash at 0": [b"chain 0 " + digest], "negative": [b"chain -1 " + digest],
+        "huge": [b"chain 9223372036854775807 " + digest], "another word": [b"chain 0 -", line.replace(b"ing", b"ed")],
+        "a link of a RealityCam key first": [b"chain 0 -", b"realitycam 1", line],
+    }
+
+    def judge(name, lines):
+        rig = bench.rig()
+        set_chain(rig, 5, *lines)
+        rig.run("key", "show").must(78, about=name)
+        rig.pack(rig.out / "x.bundle", "--chain").must(78, about=name)
+
+    rig = bench.rig()
+    set_chain(rig, 5, b"chain 0 -", line)
+    shown = json.loads(rig.run("key", "show", "--json").must(0, about="a sound line").out)
+    expect(shown["chain"] == {"seq": 0, "pending": [{"seq": 1, "target": "/b"}]}, f"{shown}")
+    every(cases, judge)
+
+
+def lost_chain(bench):
+    """Without the last link nothing is chained until `key recover --last-bundle`."""
+    rig = bench.rig()
+    first, second = (rig.out / f"{index}.bundle" for index in (1, 2))
+    plain = rig.bundle("plain.bundle")
+    for path in (first, second):
+        rig.pack(path, "--chain").must(0)
+    state = rig.keys / "device.key.state"
+    state.unlink()
+    rig.run("key", "recover", "--counter", "90").must(0)
+    rig.bundle("unchained.bundle")
+    refused = rig.pack(rig.out / "3.bundle", "--chain").must(78).naming(state)
+    expect("key recover --last-bundle FILE" in refused.text, f"no hint: {refused.text!r}")
+    rig.pack(rig.out / "3.bundle", "--chain", "--dry-run").must(78)
+    rig.run("key", "recover", "--last-bundle", second).must(0)
+    rig.pack(rig.out / "3.bundle", "--chain").must(0)
+    link, before = link_in((rig.out / "3.bundle").read_bytes()), link_in(second.read_bytes())
+    expect((link.seq, link.prev, link.counter) == (3, before.manifest, 92), f"{link} follows {before}")
+    kept = state.read_bytes()
+    rig.run("key", "recover", "--last-bundle", second).must(78, about="an older bundle")
+    rig.run("key", "recover", "--last-bundle", plain).must(78, about="a bundle without a chain")
+    expect(state.read_bytes() == kept, "the state went back")
+    rig.run("key", "recover", "--last-bundle", rig.out / "3.bundle").must(0, about="the newest bundle")
+    expect(state.read_bytes() == kept, "the state changed")
+    state.unlink()
+    rig.run("key", "recover", "--last-bundle", second, "--counter", "500").must(0)
+    rig.pack(rig.out / "4.bundle", "--chain").must(0)
+    link = link_in((rig.out / "4.bundle").read_bytes())
+    expect((link.seq, link.counter) == (3, 501), f"{link}")
+    rig.run("key", "recover", "--last-bundle", rig.out / "3.bundle").must(78, about="another bundle with this link")
+    state.unlink()
+    rig.run("key", "recover", "--last-bundle", plain).must(0)
+    rig.pack(rig.out / "5.bundle", "--chain").must(0)
+    link = link_in((rig.out / "5.bundle").read_bytes())
+    expect((link.seq, link.counter) == (1, 2), f"{link}")
+
+
+def wrong_last_bundles(bench):
+    rig, other = bench.rig(), bench.rig(empty=True)
+    other.run("key", "new").must(0)
+    foreign = other.bundle()
+    mine = rig.bundle()
+    data = mine.read_bytes()
+    forged = rig.out / "forged.bundle"
+    forged.write_bytes(data.replace(b'"width":4', b'"width":5'))
+    state = (rig.keys / "device.key.state").read_bytes()
+    rig.run("key", "recover", "--last-bundle", foreign).must(78).naming(foreign)
+    rig.run("key", "recover", "--last-bundle", forged).must(1, 2).naming(forged)
+    rig.run("key", "recover", "--last-bundle", rig.raw / "photo.jpg").must(2)
+    rig.run("key", "recover", "--last-bundle", rig.out / "none").must(66)
+    rig.run("key", "recover", "--last-bundle", mine, "--realitycam").must(64)
+    expect((rig.keys / "device.key.state").read_bytes() == state, "the state was changed")
+    cut = rig.out / "cut.bundle"
+    cut.write_bytes(data[:data.index(b"depth.f32.gz\0")])
+    rig.run("key", "recover", "--last-bundle", cut).must(0, about="only the head is needed")
+
+
+def realitycam_keys(bench):
+    rig = bench.rig()
+    (rig.keys / "device.key.state").unlink()
+    rig.run("key", "recover", "--counter", "3", "--realitycam").must(0)
+    rig.pack(rig.out / "x.bundle", "--chain").must(78)
+    rig.pack(rig.out / "x.bundle", "--chain", "--dry-run").must(78)
+    expect(not list(rig.out.iterdir()), "something was written")
+
+
+def refused_before_the_link(bench):
+    """A capture or a target that is refused takes no link and no counter."""
+    rig = bench.rig()
+    rig.pack(rig.out / "x.bundle", "--chain").must(0)
+    before = (rig.keys / "device.key.state").read_bytes()
+    rig.pack(rig.out / "x.bundle", "--chain").must(73)
+    rig.pack(rig.out / "none/x.bundle", "--chain").must(73)
+    rig.pack(rig.out / "y.bundle", "--chain", raw=rig.folder / "nothing").must(66)
+    rig.pack(rig.out / "y.bundle", "--chain", "--multipart", rig.out / "x.bundle").must(73)
+    shown = json.loads(rig.pack(rig.out / "y.bundle", "--chain", "--dry-run", "--json").must(0).out)
+    expect(shown["chain"]["seq"] == 2, f"the dry run shows {shown['chain']}")
+    expect((rig.keys / "device.key.state").read_bytes() == before, "the state was changed")
+
+
+def bad_captures_take_no_link(bench):
+    """In a batch, a capture that cannot be packed takes no link; every JSON line has its link."""
+    rig = bench.rig()
+    raws = [write_raw(rig.folder / f"raws/{index:02}", device_model=f"Rig {index}") for index in range(70)]
+    for index in (0, 31, 32, 50):
+        (raws[index] / "photo.jpg").unlink()
+    result = rig.run("pack", *raws, "--out-dir", rig.out, "--chain", "--json").must(65)
+    seqs = [json.loads(line)["chain"]["seq"] for line in result.out.splitlines() if b'"chain"' in line]
+    expect(seqs == list(range(1, 67)), f"the links in order are {seqs}")
+    Chain(rig).judge()
+    rig.verify(*sorted(rig.out.iterdir()))
+    rig = bench.rig()
+    rig.run("pack", *raws[1:], "--out-dir", rig.out, "--chain", "--fail-fast").must(65)
+    expect(len(list(rig.out.iterdir())) == 30, f"{len(list(rig.out.iterdir()))} bundles before the first failure")
+    Chain(rig).judge()
+
+
+TESTS = [
+    ("a whole bundle of a pending link gets its signature and its name", finishes),
+    ("a pending link without a whole bundle: a gap, and a warning", gives_up),
+    ("a pending link whose target is another file: the bundle stays hidden", name_is_taken),
+    ("a pending link with both names: the hidden one is removed", both_names),
+    ("a pending link with odd bytes in its paths", odd_paths),
+    ("the same content takes a lost link again", same_content),
+    ("the same command finishes its bundle", same_capture),
+    ("a lost link is not given to other content, even if its own content fails", no_fork_after_a_failed_reuse),
+    ("states with links that do not follow each other: 78", damaged_lines),
+    ("a lost chain: 78 until key recover --last-bundle, which never goes back", lost_chain),
+    ("key recover refuses last bundles of another key, and forged ones", wrong_last_bundles),
+    ("a key for RealityCam makes no chain", realitycam_keys),
+    ("what is refused takes no link", refused_before_the_link),
+    ("captures that cannot be packed take no link", bad_captures_take_no_link),
+]

@@ -55,15 +55,16 @@ struct ChainPacking {
     ) throws(BundleError) -> Outcome {
         try key.withChain(of: device) { state throws(BundleError) in
             let before = state
-            let fit = try settle(&state, for: captures.first, onRemark)
+            let found = try settle(&state, for: captures, onRemark)
             var group = LinkedGroup(device, in: folder)
-            if case .finished(let pending, let assertion) = fit, let capture = captures.first {
-                let plan = try capture.plan.linked(pending.link)
-                try makeBody(plan, assertion)
-                group.add(try plan.packed(counter: pending.counter, assertion: assertion.count, body: nil))
-            }
-            for (index, capture) in captures.enumerated().dropFirst(group.results.count) {
-                let reused = index == 0 ? fit.reusable : nil
+            for (index, capture) in captures.enumerated() {
+                if let (pending, assertion) = found.finished[index] {
+                    let plan = try capture.plan.linked(pending.link)
+                    try makeBody(plan, assertion)
+                    group.add(try plan.packed(counter: pending.counter, assertion: assertion.count, body: nil))
+                    continue
+                }
+                let reused = index == 0 ? found.reusable : nil
                 let isWritten = try group.write(capture, &state, reusing: reused, of: key)
                 if !isWritten && stopsAtFailure { break }
             }
@@ -94,11 +95,11 @@ struct ChainPacking {
     }
 
     private func settle(
-        _ state: inout DeviceKeyState, for capture: Capture?, _ onRemark: (Remark) -> Void
-    ) throws(BundleError) -> PendingSettlement.Fit {
+        _ state: inout DeviceKeyState, for captures: [Capture], _ onRemark: (Remark) -> Void
+    ) throws(BundleError) -> PendingSettlement.Found {
         var settlement = PendingSettlement(device)
         defer { settlement.remarks.forEach(onRemark) }
-        return try settlement.settle(&state, for: capture)
+        return try settlement.settle(&state, for: captures)
     }
 
     /// Saves the state with the pending links. If that fails, nothing was signed and the links were not given out.
@@ -116,8 +117,9 @@ struct ChainPacking {
     ) throws(BundleError) -> Packer.Packed {
         let (linked, pending) = try key.withChain(of: device) { state throws(BundleError) in
             let before = state
-            let fit = try settle(&state, for: Capture(plan: plan, place: .standardOutput), onRemark)
-            let (link, counter) = try state.takeLink(reusing: fit.reusable, of: key)
+            let capture = Capture(plan: plan, place: .standardOutput)
+            let found = try settle(&state, for: [capture], onRemark)
+            let (link, counter) = try state.takeLink(reusing: found.reusable, of: key)
             let linked = try plan.linked(link)
             let pending = PendingLink(link, counter: counter, manifest: try Digest.of(linked.manifestBytes), files: nil)
             state.chain.pending = [pending]

@@ -3,19 +3,16 @@ import SystemPackage
 
 /// Finishes the links that an earlier run left pending, or gives them up (Spec/capture-bundle.md section 9.3).
 struct PendingSettlement {
-    /// How the last pending link concerns the next capture.
-    enum Fit {
-        case none
-        /// No bundle of the link was found, and the capture would get the same manifest with it.
-        case reusable(PendingLink)
-        /// The bundle of the link is the capture's bundle, and it is at the capture's target.
-        case finished(PendingLink, assertion: [UInt8])
-
-        var reusable: PendingLink? { if case .reusable(let pending) = self { pending } else { nil } }
+    /// How the pending links concern the captures that are to be packed.
+    struct Found {
+        /// The captures whose bundles are at their targets, by their positions.
+        var finished: [Int: (pending: PendingLink, assertion: [UInt8])] = [:]
+        /// The last link, if no bundle of it was found, and the first capture would get the same manifest with it.
+        var reusable: PendingLink?
     }
 
     /// The place of a link's bundle.
-    private enum Found {
+    private enum Place {
         case target(assertion: [UInt8])
         /// Another file has the name of the target.
         case temporary
@@ -29,49 +26,54 @@ struct PendingSettlement {
 
     /// Removes all pending links from the state, which the caller saves.
     ///
-    /// - Parameter capture: The capture that gets the next link.
-    mutating func settle(_ state: inout DeviceKeyState, for capture: ChainPacking.Capture?) throws(BundleError) -> Fit {
-        var fit = Fit.none
+    /// - Parameter captures: The captures that get the next links.
+    mutating func settle(
+        _ state: inout DeviceKeyState, for captures: [ChainPacking.Capture]
+    ) throws(BundleError) -> Found {
+        var found = Found()
+        guard let last = state.chain.pending.last else { return found }
+        let targets = captures.map(\.place.wholePath)
         for pending in state.chain.pending {
-            fit = try settle(pending, for: pending == state.chain.pending.last ? capture : nil)
+            // The capture whose bundle this is.
+            let index = try targets.firstIndex { $0 != nil && $0 == pending.files?.target }
+                .flatMap { index throws(BundleError) in try captures[index].fits(pending) ? index : nil }
+            switch try finish(pending, replaces: index.map { captures[$0].place.replaces } ?? false) {
+            case .target(let assertion): if let index { found.finished[index] = (pending, assertion) }
+            case .temporary: break
+            case .nowhere:
+                if let first = captures.first, pending == last, try first.fits(pending) {
+                    found.reusable = pending
+                } else {
+                    remarkGap(pending)
+                }
+            }
         }
-        if let last = state.chain.pending.last { state.chain.last = last.end }
+        state.chain.last = last.end
         state.chain.pending = []
-        return fit
+        return found
     }
 
-    private mutating func settle(_ pending: PendingLink, for capture: ChainPacking.Capture?) throws(BundleError) -> Fit
-    {
-        // The capture, if it would get the same manifest with this link.
-        let same = try capture.flatMap { capture throws(BundleError) in
-            try Digest.of(capture.plan.linked(pending.link).manifestBytes) == pending.manifest ? capture : nil
-        }
-        guard let files = pending.files else {
-            if same != nil { return .reusable(pending) }
+    private mutating func remarkGap(_ pending: PendingLink) {
+        let seq = pending.link.seq
+        if let files = pending.files {
+            remark(
+                .warning, "chain.gap", files.target.string,
+                "link \(seq) was given out, but its bundle is missing: the chain has a gap there")
+        } else {
             remark(
                 .warning, "chain.gap", "standard output",
-                "link \(pending.link.seq) was given out, but its bundle was not written to the end; "
+                "link \(seq) was given out, but its bundle was not written to the end; "
                     + "if nobody has the bundle, the chain has a gap there")
-            return .none
         }
-        let target = same.flatMap { $0.place.wholePath == files.target ? $0.place : nil }
-        switch try finish(pending, files, replaces: target?.replaces ?? false) {
-        case .target(let assertion): return target == nil ? .none : .finished(pending, assertion: assertion)
-        case .temporary: return .none
-        case .nowhere: if same != nil { return .reusable(pending) }
-        }
-        remark(
-            .warning, "chain.gap", files.target.string,
-            "link \(pending.link.seq) was given out, but its bundle is missing: the chain has a gap there")
-        return .none
     }
 
     /// Gives the bundle of a link its name.
     ///
     /// - Parameter replaces: Whether it replaces another file of that name.
     private mutating func finish(
-        _ pending: PendingLink, _ files: PendingLink.Files, replaces: Bool
-    ) throws(BundleError) -> Found {
+        _ pending: PendingLink, replaces: Bool
+    ) throws(BundleError) -> Place {
+        guard let files = pending.files else { return .nowhere }
         let temporary = try PendingBundle(files.temporary, of: pending, device: device.point, canChange: true)
         let there = try PendingBundle(files.target, of: pending, device: device.point)
         guard let folder = try? FolderHandle(files.target.folder), let name = files.target.name,
@@ -111,4 +113,11 @@ struct PendingSettlement {
 
 extension OutputPlace {
     fileprivate var replaces: Bool { if case .replacing = self { true } else { false } }
+}
+
+extension ChainPacking.Capture {
+    /// Whether the capture would get the same manifest with this link.
+    fileprivate func fits(_ pending: PendingLink) throws(BundleError) -> Bool {
+        try Digest.of(plan.linked(pending.link).manifestBytes) == pending.manifest
+    }
 }

@@ -1,0 +1,86 @@
+import CaptureBundle
+import CaptureTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+/// The links of a chain (Spec/capture-bundle.md section 9.3). Tests/Faults kills and disturbs the real tool.
+struct ChainPackTests {
+    private let folder: TemporaryFolder
+    private let key: DeviceKeyFile
+    private let packer: Packer
+
+    init() throws {
+        folder = try TemporaryFolder()
+        key = DeviceKeyFile(path: folder.path("keys/device.key"))
+        _ = try key.create(passphrase: nil)
+        packer = Packer(key: key, isChained: true)
+    }
+
+    private func raws(_ count: Int) throws -> [FilePath] {
+        try (0..<count).map { index in
+            let metadata = RawFolder.metadata.replacing("Test rig", with: "Rig \(index)")
+            try RawFolder.write(to: folder, name: "raw/\(index)", metadata: metadata)
+            return folder.path("raw/\(index)")
+        }
+    }
+
+    private func head(_ name: String) throws -> UnverifiedHead {
+        try UnverifiedHead(BundleSource(path: folder.path(name)))
+    }
+
+    @Test func linksEachBundleToTheOneBefore() throws {
+        let raws = try raws(3)
+        for index in 0..<3 {
+            let packed = try packer.pack(raws[index], to: .file(folder.path("\(index)")))
+            #expect(packed.manifest.chain?.seq == index + 1)
+            #expect(packed.counter == UInt32(index + 1))
+            let before = index == 0 ? nil : try head("\(index - 1)").manifestSHA256
+            #expect(try head("\(index)").manifest.chain?.prev == before)
+        }
+        #expect(try key.state().chain.end?.seq == 3)
+    }
+
+    @Test func keepsTheIDOfTheContent() throws {
+        let raw = try raws(1)[0]
+        let chained = try packer.pack(raw, to: .file(folder.path("a")))
+        let plain = try Packer(key: key).pack(raw, to: .file(folder.path("b")))
+        #expect(chained.id == plain.id)
+        #expect(plain.manifest.chain == nil)
+    }
+
+    /// The state is not touched, so the next capture gets the same link.
+    @Test func aDryRunShowsTheLinkAndTakesNone() throws {
+        let raw = try raws(1)[0]
+        _ = try packer.pack(raw, to: .file(folder.path("a")))
+        for _ in 0..<2 {
+            let planned = try packer.pack(raw, to: .file(folder.path("b")), isDryRun: true)
+            #expect(planned.manifest.chain?.seq == 2)
+        }
+        #expect(try packer.pack(raw, to: .file(folder.path("b"))).manifest.chain?.seq == 2)
+    }
+
+    @Test func aTargetThatAppearsMeanwhileTakesNoLink() throws {
+        let run = try PackingRun(try raws(40), into: folder.path("out"), packer: packer)
+        try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: false)
+        for index in [0, 7, 39] { try folder.write("mine", to: "out/\(index).bundle") }
+        var seqs: [Int?] = []
+        try run.pack { _, result in seqs.append((try? result.get())?.manifest.chain?.seq) }
+        #expect(seqs.count == 40)
+        #expect(seqs.compactMap(\.self) == Array(1...37))
+        #expect(seqs.indices.filter { seqs[$0] == nil } == [0, 7, 39])
+        #expect(String(decoding: try folder.bytes("out/7.bundle"), as: UTF8.self) == "mine")
+    }
+
+    @Test func aStateThatLostItsChainIsNotTheSameAsAnEmptyChain() throws {
+        let raw = try raws(1)[0]
+        _ = try packer.pack(raw, to: .file(folder.path("a")))
+        try FileManager.default.removeItem(atPath: folder.path("keys/device.key.state"))
+        #expect(try key.recover(counter: 1).state.chain.end == nil)
+        let error = #expect(throws: BundleError.self) { try packer.pack(raw, to: .file(folder.path("b"))) }
+        #expect(error?.code == .keyState)
+        let last = try DeviceKeyFile.LastBundle(BundleSource(path: folder.path("a")))
+        #expect(try key.recover(counter: nil, lastBundle: last).state.chain.end?.seq == 1)
+        #expect(try packer.pack(raw, to: .file(folder.path("b"))).manifest.chain?.seq == 2)
+    }
+}

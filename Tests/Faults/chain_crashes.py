@@ -127,6 +127,40 @@ def survives(words, is_same, bench):
     report(sweep(scene.calls(), functools.partial(trial, scene, is_same)))
 
 
-TESTS = [(f"{mode}: a kill at any call, then {then}", functools.partial(survives, words, is_same))
+def in_order(calls, *steps):
+    """Fails unless the calls contain these steps in this order: (call, text that it names, what it does)."""
+    place = 0
+    for name, word, what in steps:
+        place = next((index + 1 for index, call in enumerate(calls)
+                      if index >= place and call.name.startswith(name) and word in call.text), None)
+        expect(place is not None, f"no {what}, or not in this order")
+
+
+def syncs_in_order(bench):
+    """After a power cut the link is on the disk before its signature, and the bytes are before their names."""
+    rig = bench.rig()
+    state = (("write", "pending 1 1", "write of the pending link"), ("fsync", str(rig.keys), "fsync of the state"),
+             ("rename", 'device.key.state"', "rename of the state"),
+             ("fsync", f"{rig.keys}>", "fsync of the key's folder"))
+    calls = since(trace(rig, "pack", rig.raw, "-o", rig.out / "x.bundle", "--chain", extra=("-y", "-s", "600")),
+                  "device.key")
+    signature = next(index for index, call in enumerate(calls)
+                     if call.name == "write" and f"{rig.out}" in call.text and '"assertion.cbor' in call.text)
+    in_order(calls, ("write", "mimetype", "write of the unsigned bundle"), ("fsync", f"{rig.out}/", "fsync of it"),
+             ("link", ".x.bundle.", "hidden name"), ("fsync", f"{rig.out}>", "fsync of the bundle's folder"), *state)
+    in_order(calls[:signature], *state)
+    in_order(calls[signature:], ("fsync", f"{rig.out}/", "fsync of the signature"),
+             ("rename", "x.bundle", "naming of the bundle"), ("fsync", f"{rig.out}>", "fsync of the bundle's folder"),
+             ("write", "chain 1 ", "write of the state"), ("fsync", str(rig.keys), "fsync of the state"))
+    rig = bench.rig()
+    calls = since(trace(rig, "pack", rig.raw, "-o", "-", "--chain", extra=("-y", "-s", "600")), "device.key")
+    first = next(index for index, call in enumerate(calls) if call.name == "write" and "mimetype" in call.text)
+    in_order(calls[:first], ("write", "pending 1 1", "write of the pending link"),
+             ("rename", 'device.key.state"', "rename of the state"),
+             ("fsync", f"{rig.keys}>", "fsync of the key's folder"))
+
+
+TESTS = [("after a power cut the link precedes its signature, and bytes precede names", syncs_in_order)]
+TESTS += [(f"{mode}: a kill at any call, then {then}", functools.partial(survives, words, is_same))
          for mode, words in MODES.items()
          for then, is_same in (("another capture", False), ("the same capture", True))]

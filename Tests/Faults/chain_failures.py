@@ -1,4 +1,4 @@
-"""`pack --chain` when system calls fail, disks are full, or many runs use the key at once: no link is given out twice."""
+"""`pack --chain` when calls fail, disks are full, or many runs use the key at once: no link is given out twice."""
 import functools
 
 from bench import write_raw

@@ -41,7 +41,7 @@ def mutate(rng, signing):
 
 
 def _auth_data(rng, signing):
-    data = bytearray(signing.auth_data)
+    data = bytearray(signing.auth_data.ljust(37, b"\0"))
     kind = rng.randrange(7)
     if kind == 0:
         data[32] = rng.choice((0, 0x40, 0x41, 0x80, 0xC0, 1, 0xFF))

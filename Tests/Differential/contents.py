@@ -181,11 +181,11 @@ def files(rng, draft):
     listed = sorted(draft.payload)
     if kind == 0:
         path = rng.choice(borders.PATHS).decode("latin-1")
-        draft.payload[path] = bytes(rng.choice(borders.SIZES[:9]))
+        draft.payload[path] = bytes(rng.choice(borders.LENGTHS))
     elif kind == 1:
         draft.payload.pop(rng.choice(listed))
     elif kind == 2:
-        draft.payload[rng.choice(listed)] = bytes(rng.choice(borders.SIZES[:9]))
+        draft.payload[rng.choice(listed)] = bytes(rng.choice(borders.LENGTHS))
     elif kind == 3:
         draft.withholdable.add(rng.choice(listed))
     else:

@@ -51,6 +51,8 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         switch error.code {
         case .rawCapture, .rawLayout, .rawArchive, .rawFrames, .rawDepth, .rawUnit, .rawTime, .rawPosition:
             self = .rawCapture
+        case .redactPosition, .restoreUnknown: self = .rawCapture
+        case .redactEntry: self = .usage
         case .inputUnreadable, .entryAbsent: self = .noInput
         case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
         case .inputOutput: self = .inputOutput

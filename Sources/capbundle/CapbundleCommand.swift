@@ -25,8 +25,8 @@ struct CapbundleCommand: ParsableCommand {
         version: version,
         subcommands: [
             PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,
-            ChainCommand.self,
-            ExtractCommand.self, MultipartCommand.self, SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self,
+            ChainCommand.self, ExtractCommand.self, RedactCommand.self, RestoreCommand.self, MultipartCommand.self,
+            SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self,
             TrustCommand.self,
         ])
 
@@ -42,6 +42,7 @@ extension CapbundleCommand {
             "check": "verify", "validate": "verify", "test": "verify", "audit": "verify",
             "info": "show", "dump": "show", "print": "show",
             "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
+            "withhold": "redact", "strip": "redact", "hide": "redact", "reveal": "restore", "merge": "restore",
             "html": "report", "page": "report", "gallery": "report",
             "gaps": "chain", "links": "chain", "order": "chain", "sequence": "chain",
             "body": "multipart", "receive": "from-body", "unwrap": "from-body",

@@ -6,18 +6,29 @@ final class BundleWriter {
     /// The size of the buffer. Small pieces are collected in it to save system calls.
     private static let bufferLimit = 1 << 17
 
-    private let sink: FileHandle
     private let name: String
+    private let put: (Span<UInt8>) throws(BundleError) -> Void
     private var buffer: [UInt8] = []
     /// The number of bytes that the header of the current entry announced and that are not written yet.
     private var missing = 0
+    /// The number of bytes that were written or are in the buffer.
+    private(set) var byteCount = 0
 
     /// - Parameters:
     ///   - sink: The file to write to. It stays open, and the caller syncs it.
     ///   - name: The name of the output in messages.
     init(sink: FileHandle, name: String) {
-        self.sink = sink
         self.name = name
+        put = { bytes throws(BundleError) in
+            do throws(NativeError) { try sink.write(bytes) } catch { throw .writing(name, error) }
+        }
+        buffer.reserveCapacity(Self.bufferLimit)
+    }
+
+    /// - Parameter target: The file to write to. The caller commits it.
+    init(_ target: OutputTarget) {
+        name = target.name
+        put = { bytes throws(BundleError) in try target.write(bytes) }
         buffer.reserveCapacity(Self.bufferLimit)
     }
 
@@ -59,36 +70,44 @@ final class BundleWriter {
         try flush()
     }
 
-    private func begin(_ path: String, size: Int) throws(BundleError) {
+    /// Begins an entry. Write its bytes next, then call `end`.
+    func begin(_ path: String, size: Int) throws(BundleError) {
         append(UstarHeader.encode(name: Array(path.utf8), size: size))
         missing = size
         if buffer.count >= Self.bufferLimit { try flush() }
     }
 
-    private func end(_ size: Int) throws(BundleError) {
+    func end(_ size: Int) throws(BundleError) {
         guard missing == 0 else {
             throw BundleError(.internalFailure, "\(missing) bytes of an entry were not written", file: name)
         }
         append([UInt8](repeating: 0, count: UstarHeader.padding(size)))
     }
 
-    private func write(_ piece: Span<UInt8>) throws(BundleError) {
+    func write(_ piece: Span<UInt8>) throws(BundleError) {
         guard piece.count <= missing else {
             throw BundleError(.internalFailure, "an entry has more bytes than its header says", file: name)
         }
         missing -= piece.count
+        byteCount += piece.count
         if piece.count < Self.bufferLimit - buffer.count {
             buffer.append(copying: piece)
         } else {
             try flush()
-            do { try sink.write(piece) } catch { throw .writing(name, error) }
+            try put(piece)
         }
     }
 
-    private func append(_ bytes: [UInt8]) { buffer += bytes }
+    private func append(_ bytes: [UInt8]) {
+        buffer += bytes
+        byteCount += bytes.count
+    }
 
     private func flush() throws(BundleError) {
-        do { try sink.write(buffer) } catch { throw .writing(name, error) }
+        do {
+            let full = buffer
+            try put(full.span)
+        }
         buffer.removeAll(keepingCapacity: true)
     }
 }

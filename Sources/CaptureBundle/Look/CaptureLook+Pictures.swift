@@ -28,7 +28,8 @@ extension CaptureLook {
     /// - Parameter height: The minimum height of the result in pixels; a photo that is lower keeps its height.
     package func photoPicture(_ decoder: PictureDecoder, height: Int) throws(BundleError) -> PixelImage {
         guard let photo else {
-            throw BundleError(.entryAbsent, "is not in this capture", file: name, entry: EntryPath.photo.description)
+            let reason = isPhotoWithheld ? "was withheld from this bundle" : "is not in this capture"
+            throw BundleError(.entryAbsent, reason, file: name, entry: EntryPath.photo.description)
         }
         let facts = PhotoFacts(jpeg: photo)
         let orientation = facts?.orientation ?? 1

@@ -8,6 +8,7 @@ package struct CaptureLook: Sendable {
     /// The bytes of the photo; nil unless the caller asked for it.
     package let photo: [UInt8]?
     package let depth: DepthSamples
+    private(set) var isPhotoWithheld = false
 
     /// The maximum number of bytes of a photo. A decoded photo has to be in memory as a whole.
     static let photoLimit = 1 << 28
@@ -155,6 +156,8 @@ final class LookCollector: BundleObserver {
         guard let collector else { throw CaptureLook.noDepth(name, isWithheld: report.withheld.contains(.depth)) }
         guard let depth = collector.finish() else { throw CaptureLook.incomplete(name) }
         if withPhoto, let photoSize, photoSize > CaptureLook.photoLimit { throw CaptureLook.tooLarge(name, photoSize) }
-        return CaptureLook(name: name, photo: withPhoto && photoSize != nil ? photo : nil, depth: depth)
+        return CaptureLook(
+            name: name, photo: withPhoto && photoSize != nil ? photo : nil, depth: depth,
+            isPhotoWithheld: report.withheld.contains(.photo))
     }
 }

@@ -6,7 +6,7 @@ public struct ManifestEntry: Hashable, Sendable {
     public let size: Int
     public let sha256: Digest
     /// Whether the entry may be left out of a bundle that is still complete.
-    public let isWithholdable: Bool
+    public internal(set) var isWithholdable: Bool
 
     public var role: Role { path.role }
 

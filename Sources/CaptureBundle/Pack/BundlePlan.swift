@@ -41,6 +41,9 @@ struct BundlePlan: Sendable {
             parts.append((ManifestEntry(path: .depth, size: made.size, sha256: made.sha256), made.content))
         }
         parts += capture.carried.map { ($0.entry, $0.content) }
+        for index in parts.indices where capture.withholdable.contains(parts[index].entry.path) {
+            parts[index].entry.isWithholdable = true
+        }
         parts.sort { $0.entry.path < $1.entry.path }
         contents = parts.map(\.content)
         manifest = try Manifest(

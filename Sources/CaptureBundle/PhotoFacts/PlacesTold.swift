@@ -68,7 +68,7 @@ package enum PlacesTold {
 
     // MARK: - PNG
 
-    private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    static let pngSignature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
     /// Searches the chunks of EXIF and of text (PNG specification, third edition, sections 11.3.3 and 11.3.4).
     private static func inPNG(_ bytes: [UInt8]) -> String? {

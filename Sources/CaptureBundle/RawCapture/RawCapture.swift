@@ -51,6 +51,27 @@ package struct RawCapture {
     let position: GeoPosition?
     /// Remarks for the user: a `warning` if something may be refused or may leak, a note for the rest.
     package let remarks: [Remark]
+    /// The entries that the user marks as withholdable.
+    private(set) var withholdable = EntrySelection()
+}
+
+extension RawCapture {
+    /// Marks entries as withholdable.
+    ///
+    /// - Throws: `raw.capture` for an entry that the capture does not have.
+    func marking(_ selection: EntrySelection, in raw: FilePath) throws(BundleError) -> RawCapture {
+        var paths = [EntryPath.photo] + carried.map(\.entry.path)
+        if depth != nil { paths.append(.depth) }
+        if position != nil { paths.append(.location) }
+        if let absent = selection.items.first(where: { item in !paths.contains(where: item.contains) }) {
+            let has = paths.sorted().map(\.description).joined(separator: ", ")
+            throw BundleError(
+                .rawCapture, "--withholdable names \(absent), which is not in this capture; it has \(has)", file: raw)
+        }
+        var marked = self
+        marked.withholdable = selection
+        return marked
+    }
 }
 
 /// Collects remarks.

@@ -28,6 +28,8 @@ public struct RawCaptureOptions: Sendable {
     public var rewritesPhoto = false
     /// Whether the photo may keep its position when `location` is not `exact`.
     public var keepsPhotoLocation = false
+    /// The entries that can be withheld later, besides `location.json`.
+    public var withholdable = EntrySelection()
 
     public init(depthSize: DepthSize? = nil, withoutDepth: Bool = false, location: LocationPolicy = .exact) {
         self.depthSize = depthSize

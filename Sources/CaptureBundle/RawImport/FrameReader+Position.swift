@@ -27,7 +27,7 @@ extension FrameReader {
 
 extension PlacesTold.Kind {
     /// The kind of a carried file, by its ending; nil for files that contain only samples.
-    fileprivate init?(_ file: FilePath) {
+    init?(_ file: FilePath) {
         switch file.ending {
         case "jpg", "jpeg": self = .jpeg
         case "tif", "tiff": self = .tiff

@@ -20,6 +20,13 @@ package struct FrameReader {
         _ frame: RawFrame, of source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawCapture {
         if let problem = frame.problem { throw problem }
+        let capture = try readFiles(frame, of: source, options, decoder)
+        return try capture.marking(options.withholdable, in: source.raw)
+    }
+
+    private static func readFiles(
+        _ frame: RawFrame, of source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) throws(BundleError) -> RawCapture {
         switch source.contents {
         case .plainFolder: return try RawCaptureReader.read(source.raw, options)
         case .frames(let tree, let export):

@@ -160,6 +160,8 @@ final class BodyObserver: BundleObserver {
     private let unsigned: [EntryPath: [UInt8]]
     private var hasPosition = false
     private var sawPosition = false
+    /// The entries that the bundle has.
+    private var present: Set<EntryPath> = []
     /// Whether the current entry is copied into the body.
     private var isSent = false
     private var writing: (writer: BodyWriter, facts: BodyFacts, boundary: MultipartBoundary)?
@@ -202,6 +204,7 @@ final class BodyObserver: BundleObserver {
     }
 
     func begin(_ entry: ManifestEntry) throws(BundleError) {
+        present.insert(entry.path)
         if entry.path == .location { sawPosition = true }
         let header = form.header(of: entry)
         isSent = header != nil
@@ -222,6 +225,12 @@ final class BodyObserver: BundleObserver {
         let byteCount = writing.writer.byteCount
         return MultipartBody(
             manifest: writing.facts.manifest, boundary: writing.boundary, byteCount: byteCount,
-            remarks: form.remarks(writing.facts, bodyBytes: byteCount))
+            remarks: form.remarks(writing.facts, bodyBytes: byteCount) + withheldRemarks(writing.facts.manifest))
+    }
+
+    private func withheldRemarks(_ manifest: Manifest) -> [String] {
+        [(EntryPath.depth, "depth_map"), (.photo, "photo")]
+            .filter { manifest.entry($0.0) != nil && !present.contains($0.0) }
+            .map { "has no part \($0.1), because \($0.0) is withheld; servers require it" }
     }
 }

@@ -72,6 +72,8 @@ struct PackCommand: ParsableCommand {
     @Option(help: "How much of the position to keep: exact, coarse (two decimals) or omit.")
     var location: LocationPolicy = .exact
 
+    @OptionGroup var withholdable: WithholdableOption
+
     @OptionGroup(title: "Other layouts and devices") var raw: RawOptions
 
     @OptionGroup var many: ManyOptions
@@ -80,7 +82,9 @@ struct PackCommand: ParsableCommand {
     @OptionGroup var passphrase: PassphraseOptions
 
     private var options: RawCaptureOptions {
-        raw.options(withoutDepth: noDepth, location: location)
+        var options = raw.options(withoutDepth: noDepth, location: location)
+        options.withholdable = withholdable.selection
+        return options
     }
 
     func validate() throws {
@@ -120,6 +124,7 @@ struct PackCommand: ParsableCommand {
     func run() throws {
         let packer = Packer(
             key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
+        withholdable.warn()
         if let outDir { try packMany(into: outDir, packer) } else { try packOne(raws[0], packer) }
     }
 
@@ -236,6 +241,7 @@ extension PackCommand {
 extension PackCommand: ManyNamesCommand {
     static let valueOptions = RawOptions.valueOptions.union([
         "-o", "--output", "--out-dir", "--multipart", "--headers", "--location", "--jobs", "--key", "--passphrase-file",
+        "--withholdable",
     ])
     static let flags = RawOptions.flags.union([
         "--force", "--dry-run", "--chain", "--no-depth", "--from0", "--fail-fast", "--json",

@@ -1,0 +1,144 @@
+extension BundleError.Code {
+    /// An entry that is not in the manifest, or not withholdable, cannot be withheld.
+    public static let redactEntry = Self("redact.entry")
+    /// The position cannot be withheld, because an entry that stays tells it.
+    public static let redactPosition = Self("redact.position")
+}
+
+/// Makes copies of bundles that lack withholdable entries (Spec/capture-bundle.md section 8).
+///
+/// ```swift
+/// var selection = EntrySelection()
+/// _ = selection.add("location.json")
+/// let redacted = try Redactor(withholding: selection)
+///     .redact(BundleSource(path: "cap.bundle"), to: .file("public.bundle"))
+/// ```
+public struct Redactor: Sendable {
+    public struct Redacted: Sendable {
+        public let manifest: Manifest
+        public let manifestSHA256: Digest
+        /// The length of the new bundle in bytes.
+        public let byteCount: Int
+        /// The entries that were cut out now.
+        public let withheld: [ManifestEntry]
+        /// The entries that the bundle lacked before.
+        public let withheldBefore: [ManifestEntry]
+    }
+
+    private let selection: EntrySelection
+    private let keepsPhotoLocation: Bool
+    private let decoder: PictureDecoder
+
+    /// - Parameters:
+    ///   - selection: The entries to withhold. Those that a bundle lacks already are accepted.
+    ///   - keepsPhotoLocation: Whether `location.json` may be withheld although another entry tells a position.
+    ///   - decoder: Reads the EXIF of carried HEIC files.
+    public init(
+        withholding selection: EntrySelection, keepsPhotoLocation: Bool = false,
+        decoder: PictureDecoder = PictureDecoder()
+    ) {
+        self.selection = selection
+        self.keepsPhotoLocation = keepsPhotoLocation
+        self.decoder = decoder
+    }
+
+    /// Reads the bundle once. The copy gets its name only if the bundle is sound; trust is not checked.
+    ///
+    /// - Throws: The worst fault of a damaged bundle; `redact.entry`, `redact.position`, `decoder.missing`,
+    ///   `output.exists`, `output.unusable`, `input.unreadable`, `io.failed`. Nothing is left behind then.
+    public func redact(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> Redacted {
+        try OutputPlace.examine([place], reading: source.status)
+        let target = try OutputTarget(place, holdsBack: true)
+        let hidesPosition = selection.contains(.location) && !keepsPhotoLocation
+        let observer = RedactionObserver(
+            selection, BundleWriter(target), hidesPosition ? RemainingPlaces(decoder) : nil)
+        let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
+        try report.requireSound(source.name)
+        guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {
+            throw BundleError(.internalFailure, "a sound bundle without a manifest", file: source.name)
+        }
+        try judge(manifest, source.name)
+        try observer.finish()
+        if let error = observer.places?.refusal(source.name, manifest) { throw error }
+        try target.commit()
+        let absent = report.withheld
+        return Redacted(
+            manifest: manifest, manifestSHA256: manifestSHA256, byteCount: observer.writer.byteCount,
+            withheld: observer.withheld, withheldBefore: manifest.entries.filter { absent.contains($0.path) })
+    }
+
+    /// Refuses names of entries that this bundle cannot withhold.
+    private func judge(_ manifest: Manifest, _ file: String) throws(BundleError) {
+        var faults = FaultList()
+        let withholdable = manifest.entries.filter(\.isWithholdable).map(\.path.description)
+        for item in selection.items {
+            let named = manifest.entries.filter { item.contains($0.path) }
+            _ = faults.attempt { () throws(BundleError) in
+                guard !named.isEmpty else {
+                    let all = manifest.entries.map(\.path.description).joined(separator: ", ")
+                    throw BundleError(
+                        .redactEntry, "is not an entry of this capture", file: file, entry: item.description,
+                        hints: ["its entries are \(all)"])
+                }
+                guard let fixed = named.first(where: { !$0.isWithholdable })?.path else { return }
+                let list = withholdable.isEmpty ? "no entry" : "only \(withholdable.joined(separator: ", "))"
+                let marking = "to mark it, pack the capture again with --withholdable \(fixed)"
+                throw BundleError(
+                    .redactEntry, "the signed manifest does not mark it as withholdable", file: file,
+                    entry: fixed.description,
+                    hints: ["this bundle marks \(list)"] + (fixed == .metadata ? [] : [marking]))
+            }
+        }
+        guard faults.faults.isEmpty else { throw faults.joined }
+    }
+}
+
+/// Copies the entries that stay while their bundle is verified.
+private final class RedactionObserver: BundleObserver {
+    let writer: BundleWriter
+    /// Searches the entries that stay for a position; nil if they may tell it.
+    private(set) var places: RemainingPlaces?
+    private(set) var withheld: [ManifestEntry] = []
+    private let selection: EntrySelection
+    private var current: ManifestEntry?
+
+    init(_ selection: EntrySelection, _ writer: BundleWriter, _ places: RemainingPlaces?) {
+        self.selection = selection
+        self.writer = writer
+        self.places = places
+    }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
+        try writer.write(manifest: head.manifest, assertion: head.assertion)
+    }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        try endEntry()
+        if entry.isWithholdable && selection.contains(entry.path) {
+            withheld.append(entry)
+        } else {
+            current = entry
+            try writer.begin(entry.path.description, size: entry.size)
+            places?.begin(entry)
+        }
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        guard current != nil else { return }
+        try writer.write(piece)
+        places?.take(piece)
+    }
+
+    /// Ends the copy. Call it when the whole bundle was read.
+    func finish() throws(BundleError) {
+        try endEntry()
+        try writer.finish()
+    }
+
+    private func endEntry() throws(BundleError) {
+        guard let entry = current else { return }
+        current = nil
+        try writer.end(entry.size)
+        places?.end()
+    }
+}

@@ -1,0 +1,143 @@
+import CaptureNative
+import SystemPackage
+
+/// Searches the entries that stay in a bundle for a position while they are copied. It has at most one entry in memory.
+struct RemainingPlaces {
+    private struct Found {
+        let path: EntryPath
+        let words: String
+    }
+
+    private let decoder: PictureDecoder
+    private var found: [Found] = []
+    /// The decoder could not be used, so an entry was not searched.
+    private var failure: BundleError?
+    private var current: EntryPath?
+    private var bytes: [UInt8] = []
+
+    init(_ decoder: PictureDecoder) { self.decoder = decoder }
+
+    mutating func begin(_ entry: ManifestEntry) {
+        // The depth map has samples only (Spec/capture-bundle.md section 5).
+        guard entry.path != .depth else { return }
+        current = entry.path
+        bytes.reserveCapacity(min(entry.size, 1 << 20))
+    }
+
+    mutating func take(_ piece: Span<UInt8>) {
+        guard let path = current else { return }
+        let isDecided = bytes.count >= FileKind.length
+        bytes.append(copying: piece)
+        if !isDecided, bytes.count >= FileKind.length, Form(path, bytes) == .samples { return drop() }
+        let limit = Self.limit(path)
+        if bytes.count > limit {
+            found.append(Found(path: path, words: "it has more than the \(limit) bytes that can be searched"))
+            drop()
+        }
+    }
+
+    mutating func end() {
+        guard let path = current else { return }
+        let words: String?
+        switch Form(path, bytes) {
+        case .samples: words = nil
+        case .searched(let kind): words = PlacesTold.tellsAPosition(bytes, kind: kind)
+        case .heif: words = inHEIF(path)
+        }
+        if let words { found.append(Found(path: path, words: words)) }
+        drop()
+    }
+
+    private mutating func drop() {
+        current = nil
+        bytes = []
+    }
+
+    private mutating func inHEIF(_ path: EntryPath) -> String? {
+        do {
+            let picture = try decoder.heif(bytes, withPhoto: false)
+            return picture.exif.flatMap { PlacesTold.tellsAPosition($0, kind: .tiff) }
+                ?? picture.xmp.flatMap { PlacesTold.tellsAPosition($0, kind: .xmp) }
+        } catch {
+            guard error.kind.isInstallation else { return "it cannot be searched: \(error.message)" }
+            failure = BundleError(.decoderMissing, error.message, entry: path.description, hints: error.hints)
+            return nil
+        }
+    }
+
+    /// The error if an entry tells a position, or if one could not be searched; nil if the position is hidden.
+    func refusal(_ file: String, _ manifest: Manifest) -> BundleError? {
+        if let failure {
+            return BundleError(
+                failure.code, "must be searched for a position, but \(failure.message)", file: file,
+                entry: failure.entry, hints: failure.hints)
+        }
+        var faults = FaultList()
+        for one in found {
+            _ = faults.attempt { () throws(BundleError) in
+                let isLast = one.path == found.last?.path
+                let isWithholdable = manifest.entry(one.path)?.isWithholdable ?? false
+                throw BundleError(
+                    .redactPosition, "tells a position (\(one.words)), so withholding location.json does not hide it",
+                    file: file, entry: one.path.description,
+                    hints: [
+                        isWithholdable ? "withhold it too: --withhold location.json,\(one.path)" : nil,
+                        Self.packing(one.path),
+                        isLast ? "to withhold location.json anyway: --keep-photo-location" : nil,
+                    ].compactMap(\.self))
+            }
+        }
+        return faults.faults.isEmpty ? nil : faults.joined
+    }
+
+    /// Says how to pack a capture so that this entry does not tell the position.
+    private static func packing(_ path: EntryPath) -> String? {
+        if path == .heicSource {
+            return "to leave it out, convert the photo without its position yourself, and pack the capture again"
+        }
+        return switch path.role {
+        case .photo: "to take it out of the photo, pack the capture again with --rewrite-photo"
+        case .source: "to leave the file out, pack the capture again without --keep-source"
+        case .metadata: "to leave it out, remove it from metadata.json and pack the capture again"
+        case .confidence: "to leave it out, write confidence.png without it and pack the capture again"
+        case .depth, .location: nil
+        }
+    }
+
+    private static func limit(_ path: EntryPath) -> Int {
+        path.role == .photo || path == .heicSource ? FileLimits.photo : FileLimits.carried
+    }
+}
+
+/// How an entry is searched. Its first bytes decide; if they are not those of a picture, the ending of its name does.
+private enum Form: Equatable {
+    case searched(PlacesTold.Kind)
+    case heif
+    /// It contains only samples.
+    case samples
+
+    init(_ path: EntryPath, _ bytes: [UInt8]) {
+        switch path {
+        case .photo: self = .searched(.jpeg)
+        case .metadata, .location: self = .searched(.json)
+        case .confidence: self = .searched(.png)
+        default:
+            if let form = Self.picture(bytes) {
+                self = form
+            } else {
+                self = PlacesTold.Kind(FilePath(path.description)).map { .searched($0) } ?? .samples
+            }
+        }
+    }
+
+    private static func picture(_ bytes: [UInt8]) -> Form? {
+        switch FileKind(bytes)?.family {
+        case .heif?: .heif
+        case .jpeg?: .searched(.jpeg)
+        case .picture? where bytes.starts(with: PlacesTold.pngSignature): .searched(.png)
+        case .depthPicture? where bytes.starts(with: PlacesTold.pngSignature): .searched(.png)
+        case .depthPicture? where SegmentPlaces.beginsAsTIFF(bytes[...]): .searched(.tiff)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+import SystemPackage
+
+struct RedactCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redact",
+        abstract: "Withhold entries of a bundle, such as the position.",
+        usage: "capbundle redact FILE --withhold ENTRIES -o FILE [options]",
+        discussion: """
+            Writes a copy of the bundle without these entries. The signature stays valid, and \
+            "capbundle verify --allow-withheld" accepts the copy. Only entries that were marked when the capture was \
+            packed can be withheld: location.json, and those of "capbundle pack --withholdable". The hashes of \
+            withheld entries stay in the copy; only that of location.json is salted. Writes nothing unless the bundle \
+            is unchanged and its signature is valid; does not check trust.
+
+            The position is not withheld while another entry tells it.
+
+            Example:
+              capbundle redact cap.bundle --withhold location.json -o public.bundle
+            """)
+
+    @Argument(help: "The bundle, or - for standard input.", completion: .file())
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The entries to withhold, separated by commas.",
+            discussion: "Names or roles of entries; source means all entries below source/.", valueName: "entries"),
+        completion: WithholdingWords.completion)
+    var withhold: String
+
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @Flag(help: "Withhold location.json even if another entry tells a position.")
+    var keepPhotoLocation = false
+
+    @OptionGroup var force: ForceOption
+    @OptionGroup var format: JSONOption
+
+    func validate() throws {
+        _ = try WithholdingWords.selection(withhold, of: "--withhold")
+        try refuseTerminal(output, "a bundle")
+    }
+
+    func run() throws {
+        let redactor = Redactor(
+            withholding: try WithholdingWords.selection(withhold, of: "--withhold"),
+            keepsPhotoLocation: keepPhotoLocation)
+        let redacted: Redactor.Redacted
+        do throws(BundleError) {
+            redacted = try redactor.redact(BundleSource(path: FilePath(file: file)), to: force.place(output))
+        } catch {
+            if format.json { try WithholdingRendering.tell(.failure(error, of: file, "redact"), output) }
+            throw error
+        }
+        if format.json {
+            try WithholdingRendering.tell(.redacted(redacted, of: file, output), output)
+            return
+        }
+        let size = Quantity.bytes(redacted.byteCount, on: .messages)
+        let now = redacted.withheld.isEmpty ? "" : ", without \(WithholdingRendering.names(redacted.withheld))"
+        diagnostic.note("wrote \(output): \(size)\(now)")
+        if !redacted.withheldBefore.isEmpty {
+            diagnostic.note("withheld before: \(WithholdingRendering.names(redacted.withheldBefore))")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+import SystemPackage
+
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put withheld entries back into a bundle.",
+        usage: "capbundle restore FILE KEPT... -o FILE [options]",
+        discussion: """
+            KEPT is a file with the bytes of a withheld entry, or a bundle of the same capture that has the entry. A \
+            file is put back only if its size and SHA-256 are those of a withheld entry; its name does not matter. \
+            With all entries back, the result has the bytes of the original bundle. Writes nothing unless the result \
+            is unchanged and its signature is valid; does not check trust.
+
+            Example:
+              capbundle extract cap.bundle -o kept
+              capbundle redact cap.bundle --withhold location.json -o public.bundle
+              capbundle restore public.bundle kept/location.json -o whole.bundle
+            """)
+
+    @Argument(help: "The bundle, or - for standard input.", completion: .file())
+    var file: String
+
+    @Argument(
+        help: ArgumentHelp("Files that were kept, such as location.json or the whole bundle.", valueName: "kept"),
+        completion: .file())
+    var kept: [String] = []
+
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @OptionGroup var force: ForceOption
+    @OptionGroup var format: JSONOption
+
+    func validate() throws {
+        if kept.isEmpty { throw ValidationError("give the files that were kept, such as location.json") }
+        if kept.contains("-") { throw ValidationError("a file that was kept cannot be -, expected the name of a file") }
+        try refuseTerminal(output, "a bundle")
+    }
+
+    func run() throws {
+        let restored: Restorer.Restored
+        do throws(BundleError) {
+            restored = try Restorer(kept: kept.map { FilePath(file: $0) })
+                .restore(BundleSource(path: FilePath(file: file)), to: force.place(output))
+        } catch {
+            if format.json { try WithholdingRendering.tell(.failure(error, of: file, "restore"), output) }
+            throw error
+        }
+        if format.json {
+            try WithholdingRendering.tell(.restored(restored, of: file, output), output)
+            return
+        }
+        let size = Quantity.bytes(restored.byteCount, on: .messages)
+        let names = WithholdingRendering.names(restored.restored)
+        diagnostic.note("wrote \(output): \(size)\(names.isEmpty ? "; nothing was put back" : ", with \(names)")")
+        if !restored.withheld.isEmpty {
+            diagnostic.note("still withheld: \(WithholdingRendering.names(restored.withheld))")
+        }
+    }
+}
+
+extension RestoreCommand: ManyNamesCommand {
+    static let valueOptions: Set<String> = ["-o", "--output"]
+    static let flags: Set<String> = ["--force", "--json"]
+
+    var names: [String] {
+        get { [file] + kept }
+        set {
+            file = newValue.first ?? file
+            kept = Array(newValue.dropFirst())
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+/// Reads a list of entries that can be withheld.
+enum WithholdingWords {
+    /// - Throws: An error of usage for a word that names no entry, and for `metadata.json`.
+    static func selection(_ text: String, of option: String) throws -> EntrySelection {
+        var selection = EntrySelection()
+        for word in text.pieces(by: ",", keepsEmpty: true) {
+            guard selection.add(word) else {
+                let words = (Role.allCases.map(\.rawValue) + EntryPath.names).joined(separator: ", ")
+                throw ValidationError(
+                    "\(option): \"\(word)\" is not an entry of a bundle, expected \(words) or source/NAME")
+            }
+        }
+        if selection.contains(.metadata) {
+            throw ValidationError("\(option): metadata.json can never be withheld")
+        }
+        return selection
+    }
+
+    static let completion = ListCompletion.kind(
+        ["location.json", "photo.jpg", "depth.f32.gz", "confidence.png", "source"])
+}
+
+/// The option `--withholdable` of `pack`.
+struct WithholdableOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Entries that can be withheld later, such as photo.jpg, separated by commas.",
+            discussion: "location.json always can. See capbundle redact.", valueName: "entries"),
+        completion: WithholdingWords.completion)
+    var withholdable: String?
+
+    func validate() throws { _ = try parsed() }
+
+    private func parsed() throws -> EntrySelection {
+        try withholdable.map { try WithholdingWords.selection($0, of: "--withholdable") } ?? EntrySelection()
+    }
+
+    var selection: EntrySelection { (try? parsed()) ?? EntrySelection() }
+
+    /// Warns once in a run, and not for each capture.
+    func warn() {
+        guard selection.hasMoreThanThePosition else { return }
+        diagnostic.warning(
+            "a withheld entry keeps its hash in the bundle, and only the hash of location.json is salted: whoever "
+                + "guesses all bytes of another entry can check the guess")
+    }
+}

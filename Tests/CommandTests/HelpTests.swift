@@ -63,8 +63,8 @@ struct HelpTests {
     /// Commands that take many names read their arguments without ArgumentParser. Such a command must know every option
     /// that ArgumentParser knows; it would otherwise refuse the missing one with many names but take it with few.
     @Test(arguments: [
-        ("capbundle", "verify"), ("capbundle", "pack"), ("capbundle", "report"), ("capqueue", "push"),
-        ("capbundle", "chain"),
+        ("capbundle", "verify"), ("capbundle", "pack"), ("capbundle", "report"), ("capbundle", "chain"),
+        ("capbundle", "restore"), ("capqueue", "push"),
     ])
     func takesEveryOptionWithManyNamesToo(_ tool: String, _ name: String) throws {
         let command = try #require(Self.root(tool)?.subcommands?.first { $0.commandName == name })

@@ -1,0 +1,264 @@
+import CaptureTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import CaptureBundle
+
+/// Entries are withheld and put back; the device's signature stays valid.
+struct WithholdingTests {
+    private let folder: TemporaryFolder
+    private let key: DeviceKeyFile
+
+    init() throws {
+        folder = try TemporaryFolder()
+        key = DeviceKeyFile(path: folder.path("keys/device.key"))
+        _ = try key.create(passphrase: nil)
+    }
+
+    private static func selection(_ words: [String]) -> EntrySelection {
+        var selection = EntrySelection()
+        for word in words where !selection.add(word) { Issue.record("\(word) names no entry") }
+        return selection
+    }
+
+    private static let confidence = PictureFiles.png(
+        width: 4, height: 3, bits: 8, colour: 0, rows: [[UInt8]](repeating: [0, 1, 2, 2], count: 3))
+
+    /// Packs a capture whose photo, depth map, confidence map and position can be withheld.
+    private func pack(
+        photo: [UInt8] = RawFolder.photo, metadata: String = RawFolder.metadata,
+        withholdable: [String] = ["photo", "depth.f32", "confidence.png"]
+    ) throws -> [UInt8] {
+        try RawFolder.write(to: folder, photo: photo, metadata: metadata)
+        try folder.write(Self.confidence, to: "raw/confidence.png")
+        var options = RawCaptureOptions()
+        options.withholdable = Self.selection(withholdable)
+        _ = try Packer(key: key).pack(folder.path("raw"), to: .replacing(folder.path("a.bundle")), options: options)
+        return try folder.bytes("a.bundle")
+    }
+
+    private func redact(_ words: [String], keepsPhotoLocation: Bool = false) throws -> Redactor.Redacted {
+        try Redactor(withholding: Self.selection(words), keepsPhotoLocation: keepsPhotoLocation)
+            .redact(BundleSource(path: folder.path("a.bundle")), to: .replacing(folder.path("b.bundle")))
+    }
+
+    private func verify(_ name: String) throws -> VerificationReport {
+        try Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
+            .verify(BundleSource(path: folder.path(name)))
+    }
+
+    /// Cuts members out of an archive. It reads only name and size of the headers.
+    private static func cut(_ names: [String], of tar: [UInt8]) throws -> [UInt8] {
+        var (kept, position): ([UInt8], Int) = ([], 0)
+        while position < tar.count, tar[position] != 0 {
+            let name = String(decoding: tar[position..<(position + 100)].prefix { $0 != 0 }, as: UTF8.self)
+            let digits = String(decoding: tar[(position + 124)..<(position + 135)], as: UTF8.self)
+            let size = try #require(Int(digits, radix: 8))
+            let end = position + 512 + (size + 511) / 512 * 512
+            if !names.contains(name) { kept += tar[position..<end] }
+            position = end
+        }
+        return kept + tar[position...]
+    }
+
+    /// Each subset of the withholdable entries is withheld and put back. `FileManager` writes what was kept.
+    @Test func everySubsetIsCutOutAndPutBack() throws {
+        let whole = try pack()
+        let names = ["confidence.png", "depth.f32.gz", "location.json", "photo.jpg"]
+        _ = try Extractor().extract(BundleSource(path: folder.path("a.bundle")), to: .folder(folder.path("kept")))
+        for mask in 1..<(1 << names.count) {
+            let subset = names.indices.filter { mask & 1 << $0 != 0 }.map { names[$0] }
+            let redacted = try redact(subset)
+            let bytes = try folder.bytes("b.bundle")
+            #expect(bytes == (try Self.cut(subset, of: whole)))
+            #expect(redacted.byteCount == bytes.count && redacted.withheldBefore.isEmpty)
+            #expect(redacted.withheld.map(\.path.description) == subset)
+            let report = try verify("b.bundle")
+            #expect(report.verdict == .unknownDevice && report.withheld.map(\.description) == subset)
+
+            let restored = try Restorer(kept: subset.reversed().map { folder.path("kept/\($0)") })
+                .restore(BundleSource(path: folder.path("b.bundle")), to: .replacing(folder.path("c.bundle")))
+            #expect(try folder.bytes("c.bundle") == whole)
+            #expect(restored.restored.map(\.path.description) == subset && restored.withheld.isEmpty)
+            #expect(restored.byteCount == whole.count)
+        }
+    }
+
+    /// The entries come from two bundles of which each lacks another entry.
+    @Test func restoresFromBundlesOfTheSameManifest() throws {
+        let whole = try pack()
+        _ = try redact(["photo"])
+        try folder.write(folder.bytes("b.bundle"), to: "without-photo.bundle")
+        _ = try redact(["photo", "location"])
+        let source: [FilePath] = [folder.path("without-photo.bundle")]
+        let partly = try Restorer(kept: source)
+            .restore(BundleSource(path: folder.path("b.bundle")), to: .file(folder.path("c.bundle")))
+        #expect(partly.restored.map(\.path) == [.location] && partly.withheld.map(\.path) == [.photo])
+        #expect(try folder.bytes("c.bundle") == folder.bytes("without-photo.bundle"))
+        _ = try Restorer(kept: source + [folder.path("a.bundle")])
+            .restore(BundleSource(path: folder.path("b.bundle")), to: .file(folder.path("d.bundle")))
+        #expect(try folder.bytes("d.bundle") == whole)
+    }
+
+    @Test func acceptsAnEntryThatIsWithheldAlready() throws {
+        _ = try pack()
+        _ = try redact(["location"])
+        let once = try folder.bytes("b.bundle")
+        let again = try Redactor(withholding: Self.selection(["location.json"]))
+            .redact(BundleSource(path: folder.path("b.bundle")), to: .file(folder.path("c.bundle")))
+        #expect(again.withheld.isEmpty && again.withheldBefore.map(\.path) == [.location])
+        #expect(try folder.bytes("c.bundle") == once)
+    }
+
+    @Test(arguments: [["photo.jpg"], ["location.json", "depth"], ["metadata"], ["source"], ["source/x"]])
+    func refusesEntriesThatAreNotWithholdable(_ words: [String]) throws {
+        _ = try pack(withholdable: [])
+        let error = #expect(throws: BundleError.self) { try redact(words) }
+        #expect(error?.code == .redactEntry)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("b.bundle")))
+    }
+
+    /// A changed byte anywhere is refused with the verdict on the bundle, even in an entry that would be cut out.
+    @Test func refusesABundleThatIsNotSound() throws {
+        let whole = try pack()
+        for index in stride(from: 0, to: whole.count, by: 97) {
+            var changed = whole
+            changed[index] ^= 1
+            try folder.write(changed, to: "a.bundle")
+            let error = #expect(throws: BundleError.self) { try redact(["location", "photo"]) }
+            #expect(error?.verdict != nil, "byte \(index): \(error?.description ?? "")")
+            #expect(!FileManager.default.fileExists(atPath: folder.path("b.bundle")))
+        }
+    }
+
+    // MARK: - Positions
+
+    private static let photoWithPosition = JPEGPieces.photo(with: JPEGPieces.exifWithPosition)
+
+    @Test func refusesToHideAPositionThatThePhotoTells() throws {
+        let whole = try pack(photo: Self.photoWithPosition)
+        let error = #expect(throws: BundleError.self) { try redact(["location"]) }
+        #expect(error?.code == .redactPosition && error?.entry == "photo.jpg")
+        #expect(error?.hints.contains { $0.contains("--withhold location.json,photo.jpg") } ?? false)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("b.bundle")))
+
+        _ = try redact(["location", "photo"])
+        #expect(try folder.bytes("b.bundle") == Self.cut(["location.json", "photo.jpg"], of: whole))
+        _ = try redact(["location"], keepsPhotoLocation: true)
+        #expect(try folder.bytes("b.bundle") == Self.cut(["location.json"], of: whole))
+        // Without the position in the list, nothing is promised about it.
+        _ = try redact(["depth"])
+    }
+
+    @Test func refusesToHideAPositionThatMetadataTells() throws {
+        let metadata = RawFolder.metadata.replacing(#""unknown""#, with: #""gpsLatitude": 12.3, "unknown""#)
+        _ = try pack(metadata: metadata)
+        let error = #expect(throws: BundleError.self) { try redact(["location"]) }
+        #expect(error?.code == .redactPosition && error?.entry == "metadata.json")
+    }
+
+    /// Files below `source/` are judged by their first bytes, whatever their name says.
+    @Test(arguments: [
+        ("frame.json", Array(#"{"a": {"latitude": 1}}"#.utf8), true), ("frame.json", Array("{}".utf8), false),
+        ("x.f32", photoWithPosition, true), ("x.f32", RawFolder.photo, false),
+        ("x.f32", Array("latitude".utf8), false), ("notes.txt", Array("latitude".utf8), true),
+        ("x.bin", PictureFiles.chunk("none", []), false),
+    ])
+    func searchesSourceFiles(_ name: String, _ bytes: [UInt8], isTelling: Bool) throws {
+        let path = try #require(EntryPath("source/\(name)"))
+        var places = RemainingPlaces(PictureDecoder())
+        let entry = ManifestEntry(path: path, size: bytes.count, sha256: try Digest.of(bytes))
+        places.begin(entry)
+        for byte in bytes { places.take([byte].span) }
+        places.end()
+        let manifest = try Manifest(
+            capturedAt: #require(CaptureTime("2026-03-14T14:09:26.535Z")), device: key.publicKey(), entries: [entry],
+            depth: nil)
+        #expect((places.refusal("a.bundle", manifest) != nil) == isTelling)
+    }
+
+    // MARK: - What does not fit
+
+    @Test func refusesAFileThatFitsNoWithheldEntry() throws {
+        _ = try pack()
+        _ = try redact(["location", "depth"])
+        func restore(_ name: String) -> BundleError? {
+            #expect(throws: BundleError.self) {
+                try Restorer(kept: [folder.path(name)])
+                    .restore(BundleSource(path: folder.path("b.bundle")), to: .file(folder.path("c.bundle")))
+            }
+        }
+        _ = try Extractor(entries: ["location.json"])
+            .extract(BundleSource(path: folder.path("a.bundle")), to: .folder(folder.path("kept")))
+        var changed = try folder.bytes("kept/location.json")
+        changed[100] ^= 1
+        try folder.write(changed, to: "changed.json")
+        try folder.write([1, 2, 3], to: "other")
+        try RawFolder.write(to: folder, name: "raw", photo: RawFolder.photo + [0])
+        _ = try Packer(key: key).pack(folder.path("raw"), to: .file(folder.path("other.bundle")))
+        for (name, words) in [
+            ("changed.json", "its SHA-256 is"), ("other", "no entry has 3 bytes"),
+            ("raw/depth.f32", "expected the compressed depth.f32.gz"), ("other.bundle", "is a bundle whose manifest"),
+        ] {
+            let error = restore(name)
+            #expect(error?.code == .restoreUnknown && error?.message.contains(words) ?? false, "\(name)")
+            #expect(error?.file == folder.path(name))
+            #expect(error?.hints.contains { $0.hasPrefix("location.json is withheld") } ?? false)
+        }
+        #expect(restore("none")?.code == .inputUnreadable)
+        #expect(restore("kept")?.code == .inputUnreadable)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("c.bundle")))
+    }
+
+    @Test func refusesAnUnsoundResult() throws {
+        let whole = try pack()
+        _ = try redact(["photo"])
+        let redacted = try folder.bytes("b.bundle")
+        for index in stride(from: 5, to: redacted.count, by: 89) {
+            var changed = redacted
+            changed[index] ^= 1
+            try folder.write(changed, to: "b.bundle")
+            let error = #expect(throws: BundleError.self) {
+                try Restorer(kept: [folder.path("raw/photo.jpg")])
+                    .restore(BundleSource(path: folder.path("b.bundle")), to: .file(folder.path("c.bundle")))
+            }
+            #expect(error?.verdict != nil || error?.code == .restoreUnknown)
+            #expect(!FileManager.default.fileExists(atPath: folder.path("c.bundle")))
+        }
+        // A damaged bundle that was kept is refused too.
+        var damaged = whole
+        damaged[whole.count - 1100] ^= 1
+        try folder.write(redacted, to: "b.bundle")
+        try folder.write(damaged, to: "damaged.bundle")
+        let error = #expect(throws: BundleError.self) {
+            try Restorer(kept: [folder.path("damaged.bundle")])
+                .restore(BundleSource(path: folder.path("b.bundle")), to: .file(folder.path("c.bundle")))
+        }
+        #expect(error?.verdict != nil && error?.file == folder.path("damaged.bundle"))
+    }
+
+    @Test func neverReplacesItsInput() throws {
+        let whole = try pack()
+        let path: FilePath = folder.path("a.bundle")
+        let error = #expect(throws: BundleError.self) {
+            try Redactor(withholding: Self.selection(["location"])).redact(
+                BundleSource(path: path), to: .replacing(path))
+        }
+        #expect(error?.code == .outputUnusable)
+        _ = try redact(["location"])
+        let other = #expect(throws: BundleError.self) {
+            try Restorer(kept: [path]).restore(BundleSource(path: folder.path("b.bundle")), to: .replacing(path))
+        }
+        #expect(other?.code == .outputUnusable)
+        #expect(try folder.bytes("a.bundle") == whole)
+    }
+
+    // MARK: - Packing
+
+    @Test func refusesToMarkAnEntryThatTheCaptureLacks() throws {
+        let error = #expect(throws: BundleError.self) { try pack(withholdable: ["photo.jpg", "source"]) }
+        #expect(error?.code == .rawCapture && error?.message.contains("source") ?? false)
+        #expect(error?.message.contains("confidence.png, depth.f32.gz, location.json, photo.jpg") ?? false)
+    }
+}

@@ -182,6 +182,9 @@ def _metadata():
     fields["text"] = "\"\\/\b\f\n\r\t\0\x1f\x7f\u2028\ufeff\uffff"
     yield case("metadata_unicode", "section 6", "names and strings beyond ASCII, UTF-16 order, all escapes",
                Draft().set_metadata(fields))
+    twins = ["\u00e9", "e\u0301", "K", "\u212a", ";", "\u037e", "\u00c5", "A\u030a", "\u212b", "", "\0", "\u00df", "ss"]
+    yield case("metadata_twins", "section 6", "names that Unicode calls equal are different names",
+               Draft().set_metadata(metadata(**{name: name for name in twins})))
     numbers = ["0", "-0", "1.0", "1e3", "1E+400", "-1.5e-999", "1152921504606846976", "1" * 64, "0.10"]
     yield case("metadata_numbers", "section 6", "numbers keep the characters that they came with",
                Draft().set_metadata(metadata(numbers=[Number(text) for text in numbers])))

@@ -200,7 +200,8 @@ def _paths():
            ("newline", "source/a\n"),
            ("escape", "source/\x1b[2j"), ("unknown", "readme.txt"), ("ext", "ext/tst.tsr"), ("thumbnail", "photo.jpeg"),
            ("utf8", "source/\u00e9"), ("bidi", "source/a\u202egpj"), ("zero_width", "photo\u200b.jpg"),
-           ("homoglyph", "ph\u043eto.jpg"), ("combining", "source/e\u0301"), ("latin1", b"source/\xe9"), ("question", "source/a?"),
+           ("homoglyph", "ph\u043eto.jpg"), ("combining", "source/e\u0301"),
+           ("latin1", b"source/\xe9"), ("question", "source/a?"),
            ("tilde", "source/~a"),
            ("mimetype_slash", "mimetype/"))
     for name, path in bad:

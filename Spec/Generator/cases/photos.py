@@ -25,7 +25,8 @@ def _photos():
     yield "directory_loop", "an EXIF directory that continues with itself", _exif(b"\0\0\0\0\0\x08")
     yield "directory_past_end", "an EXIF directory at an offset after the end", _exif(b"", b"\xff\xff\xff\xf0")
     yield "cmyk", "four components", PHOTO.replace(b"\xff\xc0\0\x0b", b"\xff\xc0\0\x14", 1)
-    yield "sides_65535", "a size of 65535 x 65535", PHOTO.replace(b"\x08\0\x10\0\x10\x01", b"\x08\xff\xff\xff\xff\x01", 1)
+    yield "sides_65535", "a size of 65535 x 65535", PHOTO.replace(
+        b"\x08\0\x10\0\x10\x01", b"\x08\xff\xff\xff\xff\x01", 1)
     yield "text", "no JPEG at all", b"not a photo\x1b[31m"
 
 

@@ -48,7 +48,8 @@ def cases():
     draft.withholdable = draft.absent = {"depth.f32.gz", "photo.jpg"}
     for role in ("photo", "depth", "photo.jpg"):
         yield case("required_withheld_" + role.replace(".", "_"), "policy.required", "R2, section 8",
-                   "%s is required, and was withheld with leave" % role, draft, arguments="--allow-withheld --require " + role)
+                   "%s is required, and was withheld with leave" % role, draft,
+                   arguments="--allow-withheld --require " + role)
     yield case("required_two", "policy.required", "R2", "depth and location are required, and neither is there", plain,
                arguments="--require depth,location")
     yield case("required_withheld", "policy.required", "R2", "a position is required, and was withheld with leave",

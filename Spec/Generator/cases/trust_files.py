@@ -25,7 +25,8 @@ def refused():
     yield "comment_latin1", "a comment in Latin-1", b"# caf\xe9\n" + _LINE + b"\n"
     yield "comment_surrogate", "a surrogate in a comment", b"# \xed\xa0\x80\n" + _LINE + b"\n"
     yield "comment_overlong", "an overlong NUL in a comment", b"# \xc0\x80\n" + _LINE + b"\n"
-    yield "comment_last", "a comment that is cut inside a character, after the line that accepts", _LINE + b"\n# \xe2\x82"
+    yield ("comment_last", "a comment that is cut inside a character, after the line that accepts",
+           _LINE + b"\n# \xe2\x82")
     yield "nul_line", "a line of one NUL", b"\0\n" + _LINE + b"\n"
     yield "nul_last", "a NUL after the last LF", _LINE + b"\n\0"
     yield "nul_after_key", "a NUL after the key", _LINE + b"\0\n"

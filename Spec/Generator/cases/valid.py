@@ -240,7 +240,8 @@ def _locations():
     for name, member, text, comment in (
             ("nearest", "latitude", "90.000000000000000000001", "a latitude whose nearest binary64 is 90"),
             ("tie", "latitude", "-90.00000000000000710542735760100185871124267578125", "a tie, which goes to -90"),
-            ("tie_longitude", "longitude", "180.0000000000000142108547152020037174224853515625", "a tie, which goes to 180"),
+            ("tie_longitude", "longitude", "180.0000000000000142108547152020037174224853515625",
+             "a tie, which goes to 180"),
             ("underflow", "accuracy", "-1e-400", "an accuracy whose nearest binary64 is -0"),
             ("greatest", "altitude", "1.797693134862315807e308", "an altitude that rounds to the greatest binary64"),
             ("zero_exponent", "altitude", "0e99999999999999999999", "an altitude of 0 with a great exponent")):

@@ -10,13 +10,42 @@ package final class FolderWalk: Sendable {
         case rawCapture(FilePath)
     }
 
-    private let waiting: Mutex<[FilePath]>
+    /// A folder whose names are being returned.
+    private struct Level {
+        let folder: FilePath
+        let names: FolderNames
+        var next = 0
+    }
+
+    private struct State {
+        /// The first path; nil after it was taken.
+        var root: FilePath?
+        var levels: [Level] = []
+
+        /// Takes the next path; nil at the end.
+        mutating func take() -> FilePath? {
+            if let first = root {
+                root = nil
+                return first
+            }
+            while var level = levels.popLast() {
+                guard level.next < level.names.count else { continue }
+                let name = level.names.component(at: level.next)
+                level.next += 1
+                levels.append(level)
+                if let name { return level.folder.appending(name) }
+            }
+            return nil
+        }
+    }
+
+    private let state: Mutex<State>
     private let leftOut: FilePath?
     private let root: FilePath
 
     /// - Parameter leavesOut: A folder that is skipped; nil to skip none.
     package init(_ path: FilePath, leavesOut: FilePath? = nil) {
-        waiting = Mutex([path])
+        state = Mutex(State(root: path))
         root = path
         leftOut = leavesOut?.resolved
     }
@@ -28,17 +57,17 @@ package final class FolderWalk: Sendable {
     /// Returns the next file or raw capture; nil at the end. For a folder that cannot be read it returns a failure, and
     /// the walk continues.
     package func next() -> Result<Found, BundleError>? {
-        waiting.withLock { waiting in
-            while let path = waiting.popLast() {
+        state.withLock { state in
+            while let path = state.take() {
                 do throws(NativeError) {
                     let status = try FileStatus.ofName(path)
                     if status.kind == .file { return .success(.file(path)) }
                     // Only the folder that the user named may be a link.
                     guard status.kind == .folder || path == root && status.kind == .link else { continue }
                     guard leftOut == nil || path.resolved != leftOut else { continue }
-                    let names = try DirectoryHandle.names(in: path)
-                    waiting += names.reversed().map { path.appending($0) }
-                    if Self.isRawCapture(names) {
+                    let names = try FolderNames(in: path)
+                    state.levels.append(Level(folder: path, names: names))
+                    if names.contains("photo.jpg") && names.contains("metadata.json") {
                         return .success(.rawCapture(path))
                     }
                 } catch  where error.isMissing {

@@ -62,7 +62,7 @@ struct PendingSettlement {
         } else {
             remark(
                 .warning, "chain.gap", "standard output",
-                "link \(seq) was given out, but its bundle was not written to the end; "
+                "link \(seq) was given out, and its bundle was not complete yet; "
                     + "if nobody has the bundle, the chain has a gap there")
         }
     }

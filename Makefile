@@ -1,10 +1,11 @@
 # `make demo` shows the tools at work, and `make test` runs everything that CI runs. Both install what they need.
 
-.PHONY: help build test demo install bench faults model differential sending spark-check docs-check library-check format lint vectors sample clean
+.PHONY: help build test demo install bench faults fuzz model differential sending spark-check docs-check library-check format lint vectors sample clean
 
 PREFIX = /usr/local
 SEQUENCES = 10000
 CASES = 100000
+SECONDS = 60
 TOOLS = .build/release/capbundle .build/release/capqueue
 
 help:
@@ -15,6 +16,7 @@ help:
 	@echo "make bench    compare with scripts, bagit.py, openssl, curl, rclone, in .build/bench.txt; ONLY=word for some"
 	@echo "make faults   kill the queue at each system call;  make model  SEQUENCES ($(SEQUENCES)) of random commands and kills"
 	@echo "make differential  both implementations judge CASES ($(CASES)) damaged bundles and upload bodies"
+	@echo "make fuzz     give each parser random inputs for SECONDS ($(SECONDS)), with limits on time and memory; ONLY=word for some"
 	@echo "make sending  send to real servers over broken connections, with crashes"
 	@echo "make docs-check   run the sessions that the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
@@ -79,6 +81,10 @@ differential: build
 	@.ci/dependencies test
 	/usr/bin/python3 Tests/Differential/run.py .build/release/capbundle --cases $(CASES)
 
+fuzz:
+	@.ci/dependencies build
+	Tests/Fuzz/run.py --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)")
+
 sending: build
 	@.ci/dependencies test
 	@python=$$(.ci/environment Sending) && $$python Tests/Sending/run.py .build/release/capqueue .build/release/capbundle
@@ -92,4 +98,4 @@ sample: build
 	@/usr/bin/python3 Samples/tampered/make.py
 
 clean:
-	rm -rf .build .build-bench
+	rm -rf .build .build-bench .build-fuzz

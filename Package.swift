@@ -137,3 +137,15 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Tests/Fuzz/run.py sets this variable. libFuzzer needs other compiler options than the other programs.
+if Context.environment["CAPBUNDLE_FUZZ"] != nil {
+    package.products.append(.executable(name: "fuzz", targets: ["Fuzz"]))
+    package.targets += [
+        .target(name: "CSanitizers", path: "Tests/Fuzz/CSanitizers"),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["CSanitizers", "CaptureBundle", "CaptureNative", "CaptureTestSupport", system],
+            path: "Tests/Fuzz/Fuzz", swiftSettings: strict),
+    ]
+}

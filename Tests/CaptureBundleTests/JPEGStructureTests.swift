@@ -87,6 +87,17 @@ struct JPEGStructureTests {
         #expect(try JPEGStructure(JPEGPieces.photo(with: tooLong + Self.exif)).holdsPosition)
     }
 
+    @Test(arguments: [Array("Description ".utf8) + [0xa2, 0xa2], Array("%PDF-1.7 ".utf8), [0x89, 0x50, 0x4e, 0x47]])
+    func saysTheSameOfAnotherFileInPieces(_ bytes: [UInt8]) throws {
+        var walk = JPEGWalk(size: bytes.count)
+        let whole = #expect(throws: JPEGStructure.Failure.self) { try JPEGStructure(bytes) }
+        let inPieces = #expect(throws: JPEGStructure.Failure.self) {
+            for byte in bytes { try walk.take([byte].span) }
+            _ = try walk.finish()
+        }
+        #expect(whole == inPieces)
+    }
+
     @Test func saysTheSameOfAPhotoInPieces() throws {
         for (name, make, _) in Self.odd {
             for bytes in [make([]), make(Self.exif), make([UInt8](repeating: 0xff, count: 70_000) + Self.exif)] {

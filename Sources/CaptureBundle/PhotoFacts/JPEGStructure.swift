@@ -100,7 +100,8 @@ package struct JPEGWalk {
     /// Examines bytes and returns how many of them are no longer needed.
     private mutating func walk(_ bytes: [UInt8], isLast: Bool) throws(JPEGStructure.Failure) -> Int {
         if start == 0 {
-            guard bytes.count >= Self.startOfImage.count || isLast else { return 0 }
+            // The message about a file that is not a JPEG must not depend on the size of the first piece.
+            guard bytes.count >= FileKind.length || isLast else { return 0 }
             try checkBeginning(bytes)
         }
         var from = 0

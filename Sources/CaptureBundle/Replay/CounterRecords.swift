@@ -62,7 +62,11 @@ private struct CounterFile {
         if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
         guard status.size % Self.unseen.count == 0 else {
             throw BundleError(
-                .stateDamaged, "has \(status.size) bytes, expected a multiple of \(Self.unseen.count)", file: path)
+                .stateDamaged, "has \(status.size) bytes, expected a multiple of \(Self.unseen.count)", file: path,
+                hints: [
+                    "restore the folder from a backup",
+                    "without a backup, give a new folder to --state; it remembers nothing that was verified before",
+                ])
         }
         isEmpty = status.size == 0
     }

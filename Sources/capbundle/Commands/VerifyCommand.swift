@@ -48,6 +48,7 @@ struct VerifyCommand: ParsableCommand {
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- means standard input and can be given only once")
         }
+        if state == "-" { throw ValidationError("--state needs the path of a folder, and - is not one") }
         if state == nil && demands.requirements.requiresFresh {
             throw ValidationError("--require fresh needs --state DIR, a folder that remembers the bundles")
         }
@@ -82,6 +83,11 @@ struct VerifyCommand: ParsableCommand {
             diagnostic.note(
                 "if \"capbundle key show\" prints this key id on the device, trust it with",
                 command: "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))")
+        }
+        if !report.faults.isEmpty && report.faults.allSatisfy({ $0.code == .policyWithheld }) && file != "-" {
+            diagnostic.note(
+                "nothing else is wrong; to accept the bundle without these entries",
+                command: "capbundle verify --allow-withheld \(ShellWord.quote(FilePath(file)))")
         }
         return ExitStatus(report.verdict)
     }

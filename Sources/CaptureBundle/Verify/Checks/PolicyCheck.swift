@@ -1,5 +1,5 @@
 extension BundleError.Code {
-    static let policyWithheld = Self("policy.withheld")
+    public static let policyWithheld = Self("policy.withheld")
     static let policyRequired = Self("policy.required")
 }
 

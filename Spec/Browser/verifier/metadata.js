@@ -1,0 +1,103 @@
+import { textOf, utf8 } from "./bytes.js";
+import { Fault } from "./fault.js";
+import { NotCanonical, parseCanonical } from "./json.js";
+import { METADATA } from "./path.js";
+import { parseTime, utcText } from "./time.js";
+
+// The metadata: section 6.
+
+const DEEPEST = 32;
+const PLACE_NAMES = new Set([
+    "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
+    "position",
+]);
+const MOST_WARNINGS = 16;
+const LONGEST_NAME = 100;
+
+/** `{metadata, faults, warnings}` of the bytes of metadata.json; `metadata` is null after E1 and E2. */
+export function readMetadata(bytes, manifest) {
+    const faults = [];
+    const add = (code, message) => faults.push(new Fault(code, message, METADATA));
+    let root;
+    try {
+        root = parseCanonical(textOf(bytes), DEEPEST);
+    } catch (error) {
+        if (!(error instanceof NotCanonical)) throw error;
+        add("metadata.canonical", error.message);
+        return { metadata: null, faults, warnings: [] };
+    }
+    const complaint = complaintAbout(root);
+    if (complaint) add("metadata.value", complaint);
+    const members = root.members ?? new Map();
+    if (members.has("location")) {
+        add("metadata.location", "has a top-level member location; a position belongs in location.json");
+    }
+    const warnings = placeNames(root).map(
+        name => new Fault("metadata.position", `the member ${name} looks like a position`, METADATA));
+    if (complaint) return { metadata: null, faults, warnings };
+    const metadata = {
+        capturedAt: members.get("captured_at").text, deviceModel: members.get("device_model").text, root,
+    };
+    const time = utcText(parseTime(metadata.capturedAt));
+    if (time !== manifest.capturedAt) {
+        add("metadata.captured_at", `captured_at is ${time} in UTC, the manifest says ${manifest.capturedAt}`);
+    }
+    const stated = sidesOf(members.get("depth_map_dimensions"));
+    const signed = manifest.depth ? `${manifest.depth.width}x${manifest.depth.height}` : null;
+    if (stated !== signed) {
+        add(
+            "metadata.dimensions",
+            `depth_map_dimensions ${stated ? `is ${stated}` : "is missing"}, the manifest has ${signed ?? "no depth"}`);
+    }
+    return { metadata, faults, warnings };
+}
+
+/** What breaks E2; null for nothing. */
+function complaintAbout(root) {
+    if (root.kind !== "object") return `is ${root.kind}, expected an object`;
+    const time = root.members.get("captured_at");
+    if (time?.kind !== "string" || !parseTime(time.text)) {
+        return "captured_at: expected a time with its zone like 2026-03-14T15:09:26.535+01:00";
+    }
+    const model = root.members.get("device_model");
+    if (model?.kind !== "string" || utf8(model.text).length > 256 || /^[\t-\r ]*$/.test(model.text)) {
+        return "device_model: expected a string of 1 to 256 bytes that is not blank";
+    }
+    const sides = root.members.get("depth_map_dimensions");
+    if (sides && !sidesOf(sides)) return "depth_map_dimensions is not an object with the integers width and height";
+    return null;
+}
+
+/** Width and height, such as `256x192`; null for another value. */
+function sidesOf(value) {
+    const sides = ["width", "height"].map(name => value?.members?.get(name));
+    const isSound = sides.every(side => side?.kind === "number" && /^[0-9]+$/.test(side.text));
+    return isSound ? sides.map(side => side.text).join("x") : null;
+}
+
+/** Names of members that look like a position, at any depth. */
+function placeNames(root) {
+    const found = [];
+    const visit = (value, isTop) => {
+        for (const element of value.elements ?? []) visit(element, false);
+        for (const [name, member] of value.members ?? []) {
+            const plain = name.toLowerCase().replace(/[_-]/g, "");
+            if (PLACE_NAMES.has(plain) && !(isTop && name === "location") && found.length < MOST_WARNINGS) {
+                found.push(cut(name));
+            }
+            visit(member, false);
+        }
+    };
+    visit(root, true);
+    return found;
+}
+
+function cut(name) {
+    let [shown, bytes] = ["", 0];
+    for (const character of name) {
+        bytes += utf8(character).length;
+        if (bytes > LONGEST_NAME) break;
+        shown += character;
+    }
+    return shown;
+}

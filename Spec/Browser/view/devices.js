@@ -1,0 +1,49 @@
+import { textOf, utf8 } from "../verifier/bytes.js";
+import { Fault } from "../verifier/fault.js";
+import { lineOfPEM, parseTrust } from "../verifier/trust.js";
+import { button, byId, element, foreign } from "./dom.js";
+
+/** The devices that the user trusts. They never come from a file that was given as a bundle. */
+export class Devices {
+    #sources = [];
+
+    /** All devices; null if a trust file is damaged, because then there is no verdict on any bundle (T0). */
+    get all() {
+        if (this.#sources.some(({ error }) => error)) return null;
+        return this.#sources.flatMap(({ devices }) => devices);
+    }
+
+    /** Adds a trust file, or a public key in PEM, whose device gets the name of the file. */
+    async add(bytes, name) {
+        const source = { name, devices: [], error: null };
+        const text = textOf(bytes);
+        const line = text === null ? null : lineOfPEM(text, name);
+        try {
+            source.devices = await parseTrust(line ? utf8(line) : bytes);
+        } catch (error) {
+            if (!(error instanceof Fault)) throw error;
+            source.error = `${error.message} [${error.code}]`;
+        }
+        this.#sources = [...this.#sources.filter(one => one.name !== name), source];
+    }
+
+    /** Lists the devices, so that the user can compare their key ids. */
+    show(changed) {
+        const items = this.#sources.map(source => element(
+            "li", {},
+            element("strong", {}, foreign(source.name)), " ",
+            button("remove", () => {
+                this.#sources = this.#sources.filter(one => one !== source);
+                changed();
+            }, { "aria-label": `remove ${source.name}` }),
+            source.error
+                ? element("p", { class: "findings bad", role: "alert" }, foreign(source.error), ". No bundle gets a verdict.")
+                : element("ul", {}, ...source.devices.slice(0, 100).map(deviceLine))));
+        byId("devices").replaceChildren(...items);
+    }
+}
+
+function deviceLine({ name, keyId, level, isRevoked }) {
+    const words = [level, ...(isRevoked ? ["revoked"] : [])].join(", ");
+    return element("li", {}, foreign(name), ` (${words}): `, element("span", { class: "mono" }, keyId));
+}

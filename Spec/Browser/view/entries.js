@@ -1,0 +1,34 @@
+import { contentOf, isSound, save } from "./content.js";
+import { button, element } from "./dom.js";
+import { size } from "./words.js";
+
+/** The table of entries with their hashes. A sound bundle has a button for each entry, which saves it. */
+export function entriesTable(file, report) {
+    const allowsSaving = isSound(report);
+    const heads = ["Entry", "Size", "Status", "SHA-256 in the manifest", ...(allowsSaving ? ["Save"] : [])];
+    const rows = report.entries.map(entry => element(
+        "tr", {},
+        element("th", { scope: "row" }, entry.path),
+        element("td", { class: "number" }, size(entry.size)),
+        element("td", {}, entry.status === "altered" ? "ALTERED" : entry.status),
+        element("td", { class: "mono" }, entry.sha256),
+        allowsSaving ? element("td", {}, entry.status === "matched" ? saveButton(file, entry) : "") : null));
+    return element(
+        "div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Entries" },
+        element(
+            "table", {},
+            element("caption", {}, "Everything that the device signed"),
+            element("thead", {}, element("tr", {}, ...heads.map(head => element("th", { scope: "col" }, head)))),
+            element("tbody", {}, ...rows)));
+}
+
+function saveButton(file, entry) {
+    const node = button("save", async () => {
+        try {
+            save([await contentOf(file, entry)], entry.path.split("/").pop());
+        } catch (error) {
+            node.textContent = error.message;
+        }
+    }, { "aria-label": `save ${entry.path}` });
+    return node;
+}

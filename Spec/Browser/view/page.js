@@ -1,0 +1,89 @@
+import { utf8 } from "../verifier/bytes.js";
+import { Unreadable } from "../verifier/fault.js";
+import { parseTrust } from "../verifier/trust.js";
+import { judge, readBundle } from "../verifier/verification.js";
+import { card } from "./card.js";
+import { Devices } from "./devices.js";
+import { byId } from "./dom.js";
+import { summary, table } from "./list.js";
+
+// The page: takes files, verifies them one after the other, and shows the results.
+
+const devices = new Devices();
+let items = [];
+let selected = 0;
+
+/** Verifies bundles in addition to those that are shown. */
+async function take(files) {
+    const status = byId("status");
+    const first = items.length;
+    for (const [index, file] of files.entries()) {
+        status.textContent = `Verifying ${index + 1} of ${files.length}…`;
+        items.push(await readItem(file));
+        if (index % 50 === 49) await new Promise(resume => setTimeout(resume));
+    }
+    selected = first < items.length ? first : selected;
+    await judgeAll();
+    status.textContent = files.length === 1 ? "1 bundle was read." : `${files.length} bundles were read.`;
+}
+
+async function readItem(file) {
+    try {
+        return { file, reading: await readBundle(file), report: null, error: null };
+    } catch (error) {
+        if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
+        const words = error instanceof Unreadable ? error.message : "needs more memory than the browser gives: use capbundle verify";
+        return { file, reading: null, report: null, error: words };
+    }
+}
+
+/** Judges what was read against the devices that are trusted now. */
+async function judgeAll() {
+    const trusted = devices.all;
+    for (const item of items) item.report = item.reading && trusted && await judge(item.reading, trusted);
+    devices.show(judgeAll);
+    if (trusted) show();
+    else byId("results").replaceChildren();
+}
+
+function show() {
+    const results = byId("results");
+    if (items.length === 0) return;
+    const select = index => {
+        selected = index;
+        show();
+        byId("shown").scrollIntoView();
+    };
+    results.replaceChildren(
+        ...(items.length > 1 ? [summary(items), table(items, selected, select)] : []), card(items[selected]));
+}
+
+async function trust(file) {
+    await devices.add(new Uint8Array(await file.arrayBuffer()), file.name);
+    await judgeAll();
+}
+
+function takeFilesOf(zone, act) {
+    const input = zone.querySelector("input");
+    input.addEventListener("change", () => act([...input.files]).finally(() => { input.value = ""; }));
+}
+
+takeFilesOf(byId("bundles"), take);
+takeFilesOf(byId("trust"), async files => { for (const file of files) await trust(file); });
+byId("use").addEventListener("click", () => trust(new File([byId("key").value], "pasted")));
+
+// Files that are dropped on the box for devices are trusted. Files that are dropped anywhere else are bundles, whatever
+// they hold, so a trust file that came with the bundles is never used by mistake.
+addEventListener("dragover", event => event.preventDefault());
+addEventListener("drop", event => {
+    event.preventDefault();
+    const files = [...event.dataTransfer.files];
+    if (byId("trust").contains(event.target)) files.reduce((before, file) => before.then(() => trust(file)), Promise.resolve());
+    else take(files);
+});
+
+/** The verifier as a function, for tests: the exit code, and the codes of the faults. */
+globalThis.verifyBundle = async (blob, trustText, policy) => {
+    const report = await judge(await readBundle(blob), await parseTrust(utf8(trustText)), policy);
+    return { exitCode: report.exitCode, codes: report.faults.map(({ code }) => code) };
+};

@@ -1,6 +1,7 @@
 """Runs headless Chromium, and a server on the loopback interface that must not receive any request."""
 import base64
 import http.server
+import pathlib
 import threading
 
 from selenium import webdriver
@@ -48,6 +49,7 @@ class Browser:
         options.set_capability("unhandledPromptBehavior", "ignore")
         self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         self.driver.set_page_load_timeout(120)
+        self.driver.set_script_timeout(120)
         return self
 
     def __exit__(self, *_):
@@ -68,6 +70,23 @@ class Browser:
     def ask(self, script, *arguments):
         """Returns the value of a script that runs in the page, beside its content security policy."""
         return self.driver.execute_script(script, *arguments)
+
+    def ask_async(self, script, *arguments):
+        """Returns what a script gives to its last argument, which is a function."""
+        return self.driver.execute_async_script(script, *arguments)
+
+    def choose(self, name, files):
+        """Gives files to an input element."""
+        self.driver.find_element("id", name).send_keys("\n".join(str(path) for path in files))
+
+    def processes(self):
+        """The numbers of all processes of Chromium."""
+        found, new = [], [self.driver.service.process.pid]
+        while new:
+            found += new
+            new = [int(child) for parent in new for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children")
+                   for child in task.read_text().split()]
+        return found
 
     def pdf(self):
         return base64.b64decode(self.command("Page.printToPDF")["data"])

@@ -13,6 +13,9 @@ export function textOf(bytes) {
     }
 }
 
+/** The text of bytes for a message: bytes that are not UTF-8 become replacement characters. */
+export const shownText = bytes => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
 /** A character for each byte. */
 export function latin1(bytes) {
     let text = "";

@@ -1,10 +1,14 @@
-import { isSame, isZero, latin1, utf8 } from "./bytes.js";
+import { isSame, isZero, latin1, shownText, utf8 } from "./bytes.js";
 import { Fault } from "./fault.js";
 import { isPath } from "./path.js";
 
 // The container: section 3.
 
 const BLOCK = 512;
+const paddingOf = size => (BLOCK - size % BLOCK) % BLOCK;
+/** The bytes that an entry takes: its header, and its content with padding. */
+export const lengthOf = size => BLOCK + size + paddingOf(size);
+export const END_LENGTH = 2 * BLOCK;
 const TYPE = "application/vnd.capture-bundle+tar;version=";
 const MIMETYPE = utf8(TYPE + "1\n");
 const LIMITS = { "manifest.json": 2 ** 20, "assertion.cbor": 4096 };
@@ -33,7 +37,7 @@ export function headerBlock(name, size) {
 function parsedHeader(block) {
     const end = block.subarray(0, 100).indexOf(0);
     if (end < 1) throw new Fault("container.header", "a header has no name of 1 to 99 bytes in its name field");
-    const path = latin1(block.subarray(0, end));
+    const path = shownText(block.subarray(0, end));
     const digits = latin1(block.subarray(124, 136));
     if (!/^[0-7]{11} $/.test(digits)) {
         throw new Fault("container.header", `the header of ${path} has a size that is not eleven octal digits`);
@@ -56,6 +60,9 @@ export class ContainerReader {
     #source;
     #seen = new Set(["mimetype"]);
     #last = "";
+    #place = "mimetype";
+    /** Returns the length of the whole bundle, {bytes, isCertain}; null while the manifest was not read. For messages. */
+    expectation = null;
 
     constructor(source) {
         this.#source = source;
@@ -78,7 +85,7 @@ export class ContainerReader {
 
     /** The content of `manifest.json` or `assertion.cbor`, with its padding. */
     async readNamed(name) {
-        const block = await this.#block(`where the header of ${name} was expected`);
+        const block = await this.#block();
         if (isZero(block)) throw new Fault("container.header", `found zero bytes, expected the header of ${name}`);
         const header = this.#checkedHeader(block);
         if (header.path !== name) throw new Fault("container.order", `found where ${name} was expected`, header.path);
@@ -94,7 +101,7 @@ export class ContainerReader {
 
     /** The header of the next payload entry; null at the end mark. C4, C8, C9, C10; the caller checks C12 to C14. */
     async readHeader() {
-        const block = await this.#block("where a header or the end mark was expected");
+        const block = await this.#block();
         if (isZero(block)) return null;
         const header = this.#checkedHeader(block);
         if (header.path < this.#last) {
@@ -112,7 +119,7 @@ export class ContainerReader {
 
     /** C1 and C5. */
     async readPadding({ path, size }) {
-        const length = -size & (BLOCK - 1);
+        const length = paddingOf(size);
         const padding = await this.#source.read(length);
         if (padding.length < length) throw this.#cutShort(`inside the padding of ${path}`);
         if (!isZero(padding)) throw new Fault("container.padding", "a padding byte is not zero", path);
@@ -139,17 +146,23 @@ export class ContainerReader {
         if (this.#seen.has(header.path)) {
             throw new Fault("container.duplicate", "appears twice in the bundle", header.path);
         }
+        this.#place = header.path;
         return header;
     }
 
-    async #block(place) {
+    async #block() {
         const block = await this.#source.read(BLOCK);
-        if (block.length < BLOCK) throw this.#cutShort(place);
+        if (block.length < BLOCK) throw this.#cutShort(`after ${this.#place}`);
         return block;
     }
 
     #cutShort(place) {
-        return new Fault("container.truncated", `cut short: ends after ${this.#source.size} bytes, ${place}`);
+        const { size } = this.#source;
+        const expected = this.expectation?.();
+        const words = !expected ? `ends after ${size} bytes, ${place}`
+            : `has ${size} bytes, expected ${expected.bytes}`
+                + `${expected.isCertain ? "" : " (or fewer, if entries were withheld)"}; it ends ${place}`;
+        return new Fault("container.truncated", `cut short: ${words}`);
     }
 }
 

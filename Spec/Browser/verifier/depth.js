@@ -54,7 +54,9 @@ export const isMeasured = sample => sample > 0 && sample < Infinity;
 export function isPlausible(samples) {
     const nearest = Math.fround(0.05);
     let measured = 0, near = 0, far = 0;
-    for (const sample of samples) {
+    // A loop with an index is faster than one over the values.
+    for (let index = 0; index < samples.length; index++) {
+        const sample = samples[index];
         if (!isMeasured(sample)) continue;
         measured += 1;
         if (sample < nearest) near += 1;

@@ -47,8 +47,8 @@ class Inflater {
         this.output = output;
     }
 
-    fail() {
-        throw new Broken(`the deflate stream is broken after ${this.written} bytes`);
+    fail(written = this.written) {
+        throw new Broken(`the deflate stream is broken after ${written} bytes`);
     }
 
     /** Reads one block, and returns whether it is the last one. */
@@ -171,21 +171,21 @@ class Inflater {
         const end = input.length, room = output.length;
         let { held, count, place, written } = this;
         for (;;) {
-            while (count < 15) {
-                held |= (place < end ? input[place] : 0) << count;
-                place += 1;
-                count += 8;
+            if (count < 15) {
+                held |= ((place < end ? input[place] : 0) | (place + 1 < end ? input[place + 1] : 0) << 8) << count;
+                place += 2;
+                count += 16;
             }
             let entry = literals[held & 1023];
             if ((entry & 15) === 0) {
-                if (entry === 0) return this.fail();
+                if (entry === 0) return this.fail(written);
                 entry = literals[(entry >>> 12) + (held >>> LITERAL_BITS & (1 << (entry >> 4 & 255)) - 1)];
-                if (entry === 0) return this.fail();
+                if (entry === 0) return this.fail(written);
             }
             held >>>= entry & 15;
             count -= entry & 15;
             // More bits were used than the input has.
-            if (place > end && (place - end) * 8 > count) return this.fail();
+            if (place > end && (place - end) * 8 > count) return this.fail(written);
             let symbol = entry >> 4;
             if (symbol < 256) {
                 if (written === room) throw new TooLong();
@@ -194,7 +194,7 @@ class Inflater {
             }
             if (symbol === 256) break;
             symbol -= 257;
-            if (symbol > 28) return this.fail();
+            if (symbol > 28) return this.fail(written);
             let more = LENGTH_BITS[symbol];
             while (count < 20) {
                 held |= (place < end ? input[place] : 0) << count;
@@ -206,14 +206,14 @@ class Inflater {
             count -= more;
             entry = distances[held & 511];
             if ((entry & 15) === 0) {
-                if (entry === 0) return this.fail();
+                if (entry === 0) return this.fail(written);
                 entry = distances[(entry >>> 12) + (held >>> DISTANCE_BITS & (1 << (entry >> 4 & 255)) - 1)];
-                if (entry === 0) return this.fail();
+                if (entry === 0) return this.fail(written);
             }
             held >>>= entry & 15;
             count -= entry & 15;
             symbol = entry >> 4;
-            if (symbol > 29) return this.fail();
+            if (symbol > 29) return this.fail(written);
             more = DISTANCE_EXTRA[symbol];
             while (count < more) {
                 held |= (place < end ? input[place] : 0) << count;
@@ -223,7 +223,7 @@ class Inflater {
             const distance = DISTANCES[symbol] + (held & (1 << more) - 1);
             held >>>= more;
             count -= more;
-            if (place > end && (place - end) * 8 > count || distance > written) return this.fail();
+            if (place > end && (place - end) * 8 > count || distance > written) return this.fail(written);
             if (written + length > room) throw new TooLong();
             for (const last = written + length; written < last; written++) output[written] = output[written - distance];
         }

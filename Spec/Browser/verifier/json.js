@@ -5,6 +5,14 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONGEST_NUMBER = 64;
 
+const KINDS = {
+    object: "an object", array: "an array", string: "a string", number: "a number", true: "a truth value",
+    false: "a truth value", null: "null",
+};
+
+/** The kind of a value in words. */
+export const kindWords = ({ kind }) => KINDS[kind];
+
 /** What is not in canonical form, and where. */
 export class NotCanonical extends Error {}
 

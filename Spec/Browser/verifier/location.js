@@ -1,6 +1,6 @@
 import { textOf } from "./bytes.js";
 import { Fault } from "./fault.js";
-import { NotCanonical, parseCanonical } from "./json.js";
+import { kindWords, NotCanonical, parseCanonical } from "./json.js";
 import { LOCATION } from "./path.js";
 
 // The position: section 7.
@@ -23,8 +23,9 @@ export function readLocation(bytes) {
 }
 
 /** What breaks L2; null for nothing. */
-function complaintAbout({ kind, members }) {
-    if (kind !== "object") return `is ${kind}, expected an object`;
+function complaintAbout(root) {
+    const { members } = root;
+    if (root.kind !== "object") return `is ${kindWords(root)}, expected an object`;
     if ([...members.values()].some(member => member.kind === "object" || member.kind === "array")) {
         return "a member is nested";
     }

@@ -1,6 +1,6 @@
 import { base64Bytes, hex, sha256, textOf, utf8 } from "./bytes.js";
 import { Fault } from "./fault.js";
-import { NotCanonical, parseCanonical } from "./json.js";
+import { kindWords, NotCanonical, parseCanonical } from "./json.js";
 import { Members } from "./members.js";
 import { isPoint } from "./p256.js";
 import { DEPTH, isPayloadPath, LOCATION, mediaTypeOf, METADATA, PHOTO, roleOf } from "./path.js";
@@ -21,7 +21,7 @@ export async function parseManifest(bytes) {
     if (version && !(version.kind === "number" && version.text === "1")) {
         throw new Fault("manifest.version", "version is not 1, the only version that this page reads");
     }
-    const fields = new Members(root, "manifest");
+    const fields = new Members(root, "the manifest");
     fields.allow(["captured_at", "device", "entries", "id", "version"], ["chain", "depth"]);
     const depth = fields.has("depth") ? depthOf(fields.object("depth")) : null;
     const capturedAt = fields.text("captured_at");
@@ -46,7 +46,7 @@ function parsed(bytes) {
         if (!(error instanceof NotCanonical)) throw error;
         throw new Fault("manifest.canonical", error.message);
     }
-    if (root.kind !== "object") throw new Fault("manifest.canonical", `is ${root.kind}, expected an object`);
+    if (root.kind !== "object") throw new Fault("manifest.canonical", `is ${kindWords(root)}, expected an object`);
     const breach = breachIn(root);
     if (breach) throw new Fault("manifest.canonical", breach);
     return root;
@@ -151,8 +151,8 @@ function entryOf(fields, depth) {
         wrong(`${path}: media_type is ${mediaType}, expected ${expected ?? "type/subtype"}`);
     }
     const isWithholdable = fields.has("withholdable");
-    if (isWithholdable && fields.kind("withholdable") !== "true") {
-        fields.refuse("withholdable", `is ${fields.kind("withholdable")}, expected true, or the member left out`);
+    if (isWithholdable && fields.value("withholdable").kind !== "true") {
+        fields.refuse("withholdable", `is ${kindWords(fields.value("withholdable"))}, expected true, or the member left out`);
     }
     if (isWithholdable && path === METADATA) wrong("metadata.json cannot be withholdable");
     const sha256 = fields.digest("sha256");
@@ -165,9 +165,9 @@ function entryOf(fields, depth) {
 function checkSize(path, size, depth, fields) {
     let limit = { [LOCATION]: 512, [METADATA]: 2 ** 20 }[path] ?? LARGEST_ENTRY;
     if (path === DEPTH && depth) limit = depth.bytes + Math.floor(depth.bytes / 256) + 128;
-    if (size > limit) {
-        throw new Fault("manifest.limit", `${path} has ${size} bytes, at most ${limit} are allowed`);
-    }
+    const allowed = path === LOCATION ? `expected ${limit}` : `at most ${limit} are allowed`;
+    const samples = path === DEPTH && depth ? ` for ${depth.width}x${depth.height} samples` : "";
+    if (size > limit) throw new Fault("manifest.limit", `${path} has ${size} bytes, ${allowed}${samples}`);
     if (path === LOCATION && size < limit) fields.refuse("size", `location.json has ${size} bytes, expected ${limit}`);
 }
 

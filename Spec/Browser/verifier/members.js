@@ -1,4 +1,5 @@
 import { Fault } from "./fault.js";
+import { kindWords } from "./json.js";
 
 /** The members of an object of the manifest. A member of another kind is M4, and an unknown or missing one is M3. */
 export class Members {
@@ -6,7 +7,7 @@ export class Members {
 
     constructor(value, place) {
         if (value.kind !== "object") {
-            throw new Fault("manifest.value", `${place} is ${value.kind}, expected an object`);
+            throw new Fault("manifest.value", `${place} is ${kindWords(value)}, expected an object`);
         }
         this.#members = value.members;
         this.place = place;
@@ -25,11 +26,11 @@ export class Members {
     }
 
     has(name) { return this.#members.has(name); }
-    kind(name) { return this.#members.get(name).kind; }
-    text(name) { return this.#of("string", name).text; }
-    integer(name) { return Number(this.#of("number", name).text); }
-    array(name) { return this.#of("array", name).elements; }
-    object(name) { return new Members(this.#members.get(name), `${this.place}.${name}`); }
+    value(name) { return this.#members.get(name); }
+    text(name) { return this.#of("string", name, "a string").text; }
+    integer(name) { return Number(this.#of("number", name, "an integer").text); }
+    array(name) { return this.#of("array", name, "an array").elements; }
+    object(name) { return new Members(this.#members.get(name), `${this.place}: ${name}`); }
     digest(name) { return this.match(name, /^[0-9a-f]{64}$/, "is not 64 lower-case hex digits"); }
 
     word(name, words) {
@@ -48,9 +49,9 @@ export class Members {
         throw new Fault("manifest.value", `${this.place}: ${name}: ${complaint}`);
     }
 
-    #of(kind, name) {
+    #of(kind, name, words) {
         const member = this.#members.get(name);
-        if (member.kind !== kind) this.refuse(name, `is ${member.kind}, expected ${kind}`);
+        if (member.kind !== kind) this.refuse(name, `is ${kindWords(member)}, expected ${words}`);
         return member;
     }
 }

@@ -1,6 +1,6 @@
 import { textOf, utf8 } from "./bytes.js";
 import { Fault } from "./fault.js";
-import { NotCanonical, parseCanonical } from "./json.js";
+import { kindWords, NotCanonical, parseCanonical } from "./json.js";
 import { METADATA } from "./path.js";
 import { parseTime, utcText } from "./time.js";
 
@@ -54,15 +54,16 @@ export function readMetadata(bytes, manifest) {
 
 /** What breaks E2; null for nothing. */
 function complaintAbout(root) {
-    if (root.kind !== "object") return `is ${root.kind}, expected an object`;
+    if (root.kind !== "object") return `is ${kindWords(root)}, expected an object`;
     const time = root.members.get("captured_at");
-    if (time?.kind !== "string" || !parseTime(time.text)) {
-        return "captured_at: expected a time with its zone like 2026-03-14T15:09:26.535+01:00";
-    }
+    const timeWords = "expected a time with its zone like 2026-03-14T15:09:26.535+01:00";
+    if (time?.kind !== "string") return `captured_at is ${time ? kindWords(time) : "missing"}, ${timeWords}`;
+    if (!parseTime(time.text)) return `captured_at is "${time.text}", ${timeWords}`;
     const model = root.members.get("device_model");
-    if (model?.kind !== "string" || utf8(model.text).length > 256 || /^[\t-\r ]*$/.test(model.text)) {
-        return "device_model: expected a string of 1 to 256 bytes that is not blank";
-    }
+    const modelWords = "expected a string of 1 to 256 bytes that is not blank";
+    if (model?.kind !== "string") return `device_model is ${model ? kindWords(model) : "missing"}, ${modelWords}`;
+    const [length, isBlank] = [utf8(model.text).length, /^[\t-\r ]*$/.test(model.text)];
+    if (length > 256 || isBlank) return `device_model has ${length} bytes${isBlank ? " and is blank" : ""}, ${modelWords}`;
     const sides = root.members.get("depth_map_dimensions");
     if (sides && !sidesOf(sides)) return "depth_map_dimensions is not an object with the integers width and height";
     return null;
@@ -78,17 +79,17 @@ function sidesOf(value) {
 /** Names of members that look like a position, at any depth. */
 function placeNames(root) {
     const found = [];
-    const visit = (value, isTop) => {
-        for (const element of value.elements ?? []) visit(element, false);
+    const visit = (value, place) => {
+        for (const element of value.elements ?? []) visit(element, place);
         for (const [name, member] of value.members ?? []) {
             const plain = name.toLowerCase().replace(/[_-]/g, "");
-            if (PLACE_NAMES.has(plain) && !(isTop && name === "location") && found.length < MOST_WARNINGS) {
-                found.push(cut(name));
-            }
-            visit(member, false);
+            const path = [...place, name];
+            const isTopLocation = path.length === 1 && name === "location";
+            if (PLACE_NAMES.has(plain) && !isTopLocation && found.length < MOST_WARNINGS) found.push(cut(path.join(".")));
+            visit(member, path);
         }
     };
-    visit(root, true);
+    visit(root, []);
     return found;
 }
 

@@ -105,7 +105,7 @@ async function faultsOf(line, manifest, { kind, rpIdHash }) {
     const faults = [];
     const add = (code, message) => faults.push(new Fault(code, message));
     if ((line.level === "software") !== (kind === "disk")) {
-        const found = kind === "apple" ? "an Apple key" : "a key on disk";
+        const found = kind === "apple" ? "an Apple key" : "a disk key";
         add("trust.level", `${line.name} is trusted as ${line.level}, but ${found} signed`);
     }
     if (line.level === "apple-appattest" && rpIdHash !== hex(await sha256(utf8(line.rpid)))) {

@@ -1,6 +1,6 @@
 import { isManifestSigned, readAssertion } from "./assertion.js";
 import { hex, sha256 } from "./bytes.js";
-import { ContainerReader } from "./container.js";
+import { ContainerReader, END_LENGTH, lengthOf } from "./container.js";
 import { isPlausible, readFloats, samplesOf } from "./depth.js";
 import { Fault } from "./fault.js";
 import { readLocation } from "./location.js";
@@ -46,11 +46,15 @@ async function readAll(reading, source) {
     reading.manifestSHA256 = hex(await sha256(manifestBytes));
     reading.entries = manifest.entries.map(entry => ({ ...entry, status: "unread", offset: null }));
     reading.outcomes.set("manifest", "passed");
+    for (const [check, path] of [["depth", DEPTH], ["location", LOCATION]]) {
+        if (!manifest.entries.some(entry => entry.path === path)) reading.outcomes.set(check, "not-applicable");
+    }
     await checkAssertion(reading, manifestBytes, assertionBytes);
     await readPayload(reading, container, source);
     await container.readEnd();
     passOver(reading, reading.entries);
-    settle(reading);
+    reading.outcomes.set("container", "passed");
+    if (!reading.outcomes.has("entries")) reading.outcomes.set("entries", "passed");
 }
 
 /** A1 to A7. The payload is read whatever they find, so that the report says which parts differ. */
@@ -69,7 +73,9 @@ async function checkAssertion(reading, manifestBytes, assertionBytes) {
 }
 
 async function readPayload(reading, container, source) {
+    const head = source.position;
     let next = 0;
+    container.expectation = () => expectation(head, reading.entries, next);
     for (;;) {
         const header = await container.readHeader();
         if (!header) return;
@@ -88,6 +94,15 @@ async function readPayload(reading, container, source) {
     }
 }
 
+/** How long the bundle has to be, if entries from `next` on are not withheld. */
+function expectation(head, entries, next) {
+    const present = entries.filter(({ status }) => status !== "withheld");
+    return {
+        bytes: head + present.reduce((sum, { size }) => sum + lengthOf(size), END_LENGTH),
+        isCertain: entries.slice(next).every(({ isWithholdable }) => !isWithholdable),
+    };
+}
+
 /** C14 for entries that did not occur where they belong. */
 function passOver(reading, entries) {
     for (const entry of entries.filter(({ status }) => status === "unread")) {
@@ -95,6 +110,7 @@ function passOver(reading, entries) {
             throw new Fault("container.missing", "is missing from the bundle", entry.path);
         }
         entry.status = "withheld";
+        if (entry.path === DEPTH || entry.path === LOCATION) reading.outcomes.set(entry.role, "not-applicable");
     }
 }
 
@@ -103,6 +119,7 @@ async function readEntry(reading, entry, bytes) {
     const digest = hex(await sha256(bytes));
     entry.status = digest === entry.sha256 ? "matched" : "altered";
     if (entry.status === "altered") {
+        reading.outcomes.set("entries", "failed");
         const message = `SHA-256 is ${digest}, the manifest says ${entry.sha256}`;
         reading.faults.push(new Fault("entry.sha256", message, entry.path));
         return;
@@ -134,17 +151,6 @@ async function readDepth(reading, bytes) {
 function record(reading, check, faults) {
     reading.faults.push(...faults);
     reading.outcomes.set(check, faults.length === 0 ? "passed" : "failed");
-}
-
-/** The outcomes of checks for which the whole bundle has to be read. */
-function settle(reading) {
-    reading.outcomes.set("container", "passed");
-    const isAltered = reading.entries.some(({ status }) => status === "altered");
-    reading.outcomes.set("entries", isAltered ? "failed" : "passed");
-    for (const [check, path] of [["depth", DEPTH], ["location", LOCATION]]) {
-        const status = reading.entries.find(entry => entry.path === path)?.status;
-        if (status === undefined || status === "withheld") reading.outcomes.set(check, "not-applicable");
-    }
 }
 
 /** The report of a bundle: step 6, and the verdict. It has the members of `capbundle verify --json`, and more. */

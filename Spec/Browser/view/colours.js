@@ -6,7 +6,8 @@ const ANCHORS = [
     0x61656f, 0x686a71, 0x6f7073, 0x767676, 0x7c7c78, 0x838179, 0x8b8778, 0x928d78, 0x9a9376, 0xa29975, 0xaaa073, 0xb3a670,
     0xbbad6d, 0xc3b369, 0xccba64, 0xd4c15f, 0xddc858, 0xe6d051, 0xefd748, 0xf8df3c, 0xfee838,
 ];
-export const GREY = 0xff8c8c8c;
+/** The colour of samples that were not measured, as a pixel. It is darker than the grey in the middle of cividis. */
+export const GREY = 0xff505050;
 
 /** 256 colours as pixels of ImageData on a little-endian processor: alpha, blue, green, red. */
 export const COLOURS = Uint32Array.from({ length: 256 }, (_, index) => {

@@ -66,5 +66,5 @@ function scale(map) {
     context.putImageData(image, 0, 0);
     const label = value => element("span", {}, `${value.toFixed(2)} m`);
     return element(
-        "div", { class: "scale" }, label(map.near), bar, label(map.far));
+        "div", { class: "scale" }, label(map.near), element("div", { class: "bar" }, bar), label(map.far));
 }

@@ -41,7 +41,7 @@ function row({ file, report, error }, isSelected, show) {
         "tr", {},
         element("th", { scope: "row" }, button(foreign(file.name), show, { "aria-pressed": String(isSelected) })),
         element("td", {}, badge(kind.tone, kind.words)),
-        element("td", {}, report?.manifest ? report.manifest.capturedAt + claimed : "—"),
+        element("td", { class: "when" }, report?.manifest ? report.manifest.capturedAt + claimed : "—"),
         element("td", {}, report?.device ? foreign(report.device.name) : "—"),
         element("td", {}, report?.metadata ? foreign(report.metadata.deviceModel + claimed) : "—"),
         element("td", {}, codes || "none"));

@@ -1,13 +1,14 @@
 """Runs headless Firefox over WebDriver BiDi: Debian has no geckodriver, and Firefox needs none for this protocol."""
 import json
 import pathlib
-import re
 import subprocess
 import tempfile
+import time
 
 import websocket
 
 FIREFOX = "/usr/bin/firefox-esr"
+PATIENCE = 120  # seconds until it has to listen
 
 
 class Firefox:
@@ -17,14 +18,10 @@ class Firefox:
         self._profile = tempfile.TemporaryDirectory()
         self._process = subprocess.Popen(
             [FIREFOX, "--headless", "--no-remote", "--remote-debugging-port=0", "--profile", self._profile.name],
-            stderr=subprocess.PIPE, text=True, env={"HOME": self._profile.name, "PATH": "/usr/bin", "MOZ_HEADLESS": "1"})
-        address = None
-        while address is None:
-            line = self._process.stderr.readline()
-            if not line:
-                raise RuntimeError("Firefox did not start")
-            address = re.search(r"WebDriver BiDi listening on (ws://\S+)", line)
-        self._socket = websocket.create_connection(f"{address[1]}/session", timeout=300, suppress_origin=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={"HOME": self._profile.name, "PATH": "/usr/bin"})
+        address = self._address()
+        self._socket = websocket.create_connection(f"{address}/session", timeout=300, suppress_origin=True)
         self._count = 0
         self._messages = []
         self._command("session.new", capabilities={})
@@ -32,11 +29,22 @@ class Firefox:
         self._context = self._command("browsingContext.getTree")["contexts"][0]["context"]
         return self
 
+    def _address(self):
+        """Where Firefox listens. It writes this file into its profile when it does."""
+        path = pathlib.Path(self._profile.name) / "WebDriverBiDiServer.json"
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                server = json.loads(path.read_text())
+                return f"ws://{server['ws_host']}:{server['ws_port']}"
+            except (OSError, ValueError):
+                time.sleep(0.1)
+        raise RuntimeError("Firefox did not start")
+
     def __exit__(self, *_):
         self._socket.close()
         self._process.terminate()
         self._process.wait()
-        self._process.stderr.close()
         self._profile.cleanup()
 
     def open(self, path):

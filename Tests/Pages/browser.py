@@ -95,7 +95,10 @@ class Browser:
         for width in WIDTHS:
             for scheme in SCHEMES:
                 self.open(page, width, scheme)
-                height = min(self.ask("return document.documentElement.scrollHeight"), 6000)
-                clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-                shot = self.command("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
-                place.with_name(f"{place.name}-{width}-{scheme}.png").write_bytes(base64.b64decode(shot["data"]))
+                self.keep_picture(place.with_name(f"{place.name}-{width}-{scheme}.png"), width)
+
+    def keep_picture(self, place, width):
+        height = min(self.ask("return document.documentElement.scrollHeight"), 6000)
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        shot = self.command("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        place.write_bytes(base64.b64decode(shot["data"]))

@@ -113,7 +113,10 @@ export class ContainerReader {
     }
 
     async readData({ path, size }) {
-        if (size > this.#source.remaining) throw this.#cutShort(`inside ${path}`);
+        if (size > this.#source.remaining) {
+            this.#source.position = this.#source.size;
+            throw this.#cutShort(`inside ${path}`);
+        }
         return this.#source.read(size);
     }
 

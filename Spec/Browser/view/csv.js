@@ -1,3 +1,4 @@
+import { isSound } from "./content.js";
 import { visible } from "./dom.js";
 
 // The table for spreadsheets that `capbundle report --csv` writes (command-line.md section 3).
@@ -11,7 +12,8 @@ export const csvOf = items => [COLUMNS, ...items.map(cells)].map(line).join("");
 
 function cells({ file, report }) {
     if (!report) return [file.name, "unreadable", "66", ...COLUMNS.slice(4).map(() => ""), "input.unreadable"];
-    const { manifest, metadata, position, device, faults } = report;
+    const { manifest, metadata, device, faults } = report;
+    const position = isSound(report) ? report.position : null;
     return [
         file.name, report.verdict, String(report.exitCode), manifest?.id ?? "", manifest?.capturedAt ?? "", device?.name ?? "",
         device?.level ?? "", manifest?.keyId ?? "", metadata?.deviceModel ?? "", position?.latitude ?? "",

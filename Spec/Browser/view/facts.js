@@ -1,4 +1,5 @@
 import { DEPTH, LOCATION, PHOTO } from "../verifier/path.js";
+import { isSound } from "./content.js";
 import { visible } from "./dom.js";
 import { size } from "./words.js";
 
@@ -17,8 +18,8 @@ export function factsOf(report) {
     facts.push(["photo", partWords(report, PHOTO)]);
     const samples = manifest.depth ? `${manifest.depth.width}x${manifest.depth.height} samples, ` : "";
     facts.push(["depth", samples + partWords(report, DEPTH)], ["location", partWords(report, LOCATION)]);
-    if (position) {
-        facts.push(["position", `latitude ${position.latitude}, longitude ${position.longitude}${claimed}`]);
+    if (position && isSound(report)) {
+        facts.push(["position", `latitude ${position.latitude}, longitude ${position.longitude}`]);
     }
     facts.push(["counter", authenticator ? String(authenticator.counter) : "not readable"]);
     if (manifest.chain) facts.push(["chain", `capture ${manifest.chain.seq} of this device`]);

@@ -18,6 +18,7 @@ help:
 	@echo "make differential  both implementations judge CASES ($(CASES)) damaged bundles and upload bodies"
 	@echo "make fuzz     give each parser random inputs for SECONDS ($(SECONDS)), with limits on time and memory; ONLY=word for some"
 	@echo "make sending  send to real servers over broken connections, with crashes"
+	@echo "make browsers verify.html in Chromium and Firefox ESR;  make page  put its modules into Samples/verify.html again"
 	@echo "make docs-check   run the sessions that the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make library-check  build and run Samples/library, a package that uses the libraries"
@@ -44,6 +45,16 @@ bench: build
 	@.ci/dependencies bench
 	@.ci/build Tests/QueueBench .build-bench
 	@python=$$(.ci/environment Bench) && $$python Tests/Bench/run.py .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
+
+.PHONY: page browsers
+page:
+	python3 Spec/Browser/build.py
+
+# CI runs Chromium only.
+browsers: build
+	@.ci/dependencies browsers
+	@python=$$(.ci/environment Pages) && $$python Tests/Browser/run.py .build/release/capbundle && \
+		$$python Tests/Browser/run.py .build/release/capbundle --firefox
 
 docs-check: build
 	@.ci/dependencies docs

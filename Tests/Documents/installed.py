@@ -82,7 +82,7 @@ def install(place):
                    f"share/fish/vendor_completions.d/{name}.fish", *(f"share/man/man1/{page}.1" for page in titles(place, name))}
         expect((place.prefix / "bin" / name).read_bytes() == binary.read_bytes(), f"another {name} is installed")
     wanted |= {f"lib/systemd/system/{path.name}" for path in UNITS} | {f"share/capqueue/{name}" for name in SHARED}
-    wanted.add("libexec/capbundle/capbundle-decode")
+    wanted |= {"libexec/capbundle/capbundle-decode", "share/capbundle/verify.html"}
     expect(found == wanted, f"installed are also or not: {sorted(found ^ wanted)}")
     for name in place.tools:
         tools = {**place.tools, name: place.folder / "missing"}

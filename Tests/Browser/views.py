@@ -34,8 +34,8 @@ def shows_the_verdict_first(page):
     opened(page)
     page.pictures_shown()
     order = page.ask(
-        "return [...document.querySelectorAll('.verdict, .pictures, .facts, #limits, .scroll')].map(e => e.className || e.id)")
-    expect(order == ["verdict", "pictures", "facts", "limits", "scroll"], f"the order is {order}")
+        "return [...document.querySelectorAll('.verdict, .pictures, .facts, #limits, .entries')].map(e => e.className || e.id)")
+    expect(order == ["verdict", "pictures", "facts", "limits", "scroll entries"], f"the order is {order}")
     for words in ("latitude 12.345678, longitude -45.678901", "Synthetic LiDAR camera", "2026-03-14T14:09:26.535Z",
                   "the scene: a signature shows which key signed", "matched"):
         expect(words in page.text(), f"the page lacks {words!r}")

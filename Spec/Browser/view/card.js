@@ -14,7 +14,7 @@ export function card({ file, report, error }) {
     const kind = KINDS[report ? report.verdict : "unreadable"];
     const section = element(
         "article", { class: "card", "aria-labelledby": "shown" },
-        element("h2", { id: "shown" }, foreign(file.name)),
+        element("h2", { id: "shown", tabindex: "-1" }, foreign(file.name)),
         element("p", { class: "verdict" }, badge(kind.tone, report ? foreign(verdictLine(report)) : kind.words)),
         element("p", {}, kind.meaning));
     if (!report) {

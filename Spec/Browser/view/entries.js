@@ -5,16 +5,15 @@ import { size } from "./words.js";
 /** The table of entries with their hashes. A sound bundle has a button for each entry, which saves it. */
 export function entriesTable(file, report) {
     const allowsSaving = isSound(report);
-    const heads = ["Entry", "Size", "Status", "SHA-256 in the manifest", ...(allowsSaving ? ["Save"] : [])];
+    const heads = ["Entry, with its SHA-256 in the manifest", "Size", "Status", ...(allowsSaving ? ["Save"] : [])];
     const rows = report.entries.map(entry => element(
         "tr", {},
-        element("th", { scope: "row" }, entry.path),
+        element("th", { scope: "row" }, entry.path, element("div", { class: "mono" }, entry.sha256)),
         element("td", { class: "number" }, size(entry.size)),
         element("td", {}, entry.status === "altered" ? "ALTERED" : entry.status),
-        element("td", { class: "mono" }, entry.sha256),
         allowsSaving ? element("td", {}, entry.status === "matched" ? saveButton(file, entry) : "") : null));
     return element(
-        "div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Entries" },
+        "div", { class: "scroll entries", tabindex: "0", role: "region", "aria-label": "Entries" },
         element(
             "table", {},
             element("caption", {}, "Everything that the device signed"),

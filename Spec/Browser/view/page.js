@@ -4,8 +4,9 @@ import { parseTrust } from "../verifier/trust.js";
 import { judge, readBundle } from "../verifier/verification.js";
 import { card } from "./card.js";
 import { Devices } from "./devices.js";
-import { byId } from "./dom.js";
+import { byId, visible } from "./dom.js";
 import { summary, table } from "./list.js";
+import { verdictLine } from "./words.js";
 
 // The page: takes files, verifies them one after the other, and shows the results.
 
@@ -24,7 +25,9 @@ async function take(files) {
     }
     selected = first < items.length ? first : selected;
     await judgeAll();
-    status.textContent = files.length === 1 ? "1 bundle was read." : `${files.length} bundles were read.`;
+    const { report } = items[selected] ?? {};
+    status.textContent = files.length > 1 ? `${files.length} bundles were read.`
+        : `${report ? `${visible(verdictLine(report))}. ` : ""}1 bundle was read.`;
 }
 
 async function readItem(file) {
@@ -52,7 +55,7 @@ function show() {
     const select = index => {
         selected = index;
         show();
-        byId("shown").scrollIntoView();
+        byId("shown").focus();
     };
     results.replaceChildren(
         ...(items.length > 1 ? [summary(items), table(items, selected, select)] : []), card(items[selected]));
@@ -80,6 +83,11 @@ addEventListener("drop", event => {
     const files = [...event.dataTransfer.files];
     if (byId("trust").contains(event.target)) files.reduce((before, file) => before.then(() => trust(file)), Promise.resolve());
     else take(files);
+});
+
+addEventListener("unhandledrejection", ({ reason }) => {
+    byId("status").textContent = `The page failed, and gives no verdict: ${reason}. Use capbundle verify.`;
+    byId("results").replaceChildren();
 });
 
 /** The verifier as a function, for tests. */

@@ -11,7 +11,7 @@ import tarfile
 import vector
 from browser import SCHEMES, WIDTHS
 from captures import turned
-from outcomes import expect
+from outcomes import expect, Skipped
 from page import SAMPLES
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -164,6 +164,38 @@ def is_upright(page):
     # Turned clockwise, column x and row y of the picture are row HEIGHT - 1 - x and column y of the stored depth map.
     x, y = HEIGHT // 2, WIDTH // 2
     expect(told.startswith(f"{samples[(HEIGHT - 1 - x) * WIDTH + y]:.3f} m"), f"the middle is {told!r}")
+
+
+def looks_like_the_photo_at_first(page):
+    """Before it is turned, the scene looks like the photo, also if EXIF turns or mirrors the photo."""
+    for orientation in range(1, 9):
+        name = f"orientation {orientation}"
+        raw = changed_raw(page, name, {}, turned(RAW / "photo.jpg", orientation))
+        opened(page, page.bundle(f"{name}.bundle", raw))
+        page.pictures_shown()
+        is_high = page.ask("const photo = document.querySelector('.photo img'); return photo.naturalHeight > photo.naturalWidth")
+        expect(is_high == (orientation >= 5), f"orientation {orientation}: the photo is not upright")
+        straight, mirrored, upside_down = page.ask("""
+            const cloud = document.querySelector('.cloud'), photo = document.querySelector('.photo img');
+            const { width, height } = cloud;
+            const seen = cloud.getContext('2d').getImageData(0, 0, width, height).data;
+            return [[1, 1], [-1, 1], [1, -1]].map(([across, down]) => {
+                const context = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d');
+                context.translate(across < 0 ? width : 0, down < 0 ? height : 0);
+                context.scale(across, down);
+                context.drawImage(photo, 0, 0, width, height);
+                const real = context.getImageData(0, 0, width, height).data;
+                let difference = 0, count = 0;
+                for (let place = 0; place < seen.length; place += 4) {
+                    if (seen[place + 3] === 0) continue;
+                    count += 1;
+                    difference += Math.abs(seen[place] - real[place]);
+                }
+                return difference / count;
+            });
+            """)
+        expect(straight < 12, f"orientation {orientation}: the scene differs from the photo by {straight:.1f} of 255")
+        expect(straight * 2 < min(mirrored, upside_down), f"orientation {orientation}: {straight}, {mirrored}, {upside_down}")
 
 
 def uses_the_lens_of_the_metadata(page):
@@ -319,6 +351,7 @@ def adapts_to_dark_paper_and_forced_colours(page):
         brightness[scheme] = sum(colour[:3]) / 3
     expect(brightness["light"] > 200 and brightness["dark"] < 60, f"the page is {brightness}")
     opened(page, media="print")
+    page.pictures_shown()
     shown = page.ask("return ['.zones', '.controls', '.verdict'].map(s => getComputedStyle(document.querySelector(s)).display)")
     expect(shown[:2] == ["none", "none"] and shown[2] != "none", f"on paper: {shown}")
     expect(page.browser.pdf().startswith(b"%PDF-"), "no PDF")
@@ -334,7 +367,7 @@ def adapts_to_dark_paper_and_forced_colours(page):
 def looks_as_kept(page):
     """Keeps pictures of the page for people to look at."""
     if page.pictures is None:
-        return
+        raise Skipped("--pictures was not given")
     page.pictures.mkdir(parents=True, exist_ok=True)
     for name, files in (("one", (SAMPLE,)), ("forgery", FORGERIES[:1]), ("several", (SAMPLE, *FORGERIES))):
         for width in WIDTHS:
@@ -351,6 +384,7 @@ TESTS = [
     ("the scene turns by keyboard and mouse, and stands still otherwise", turns_the_scene),
     ("all points of a full depth map", shows_all_points),
     ("a photo that EXIF turns is upright, with its depth map", is_upright),
+    ("the scene looks like the photo until it is turned", looks_like_the_photo_at_first),
     ("the lens of metadata.json is used", uses_the_lens_of_the_metadata),
     ("saved entries have the signed bytes", saves_what_is_inside),
     ("the table for spreadsheets equals that of capbundle report", saves_a_table_like_report),

@@ -124,9 +124,9 @@ class Captures:
         expect("capqueue release --dest office" in text, "the page does not name the next command")
 
 
-def turned(path):
-    """The photo with an EXIF orientation that turns it by a quarter."""
+def turned(path, orientation=6):
+    """The photo with an EXIF orientation; 6 turns it by a quarter."""
     jpeg = path.read_bytes()
-    tiff = b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x0112, 3, 1, 6, 0, 0)
+    tiff = b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
     exif = b"Exif\0\0" + tiff
     return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + jpeg[2:]

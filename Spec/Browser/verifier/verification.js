@@ -89,8 +89,9 @@ async function readPayload(reading, container, source) {
         passOver(reading, reading.entries.slice(next, index));
         next = index + 1;
         entry.offset = source.position;
-        await readEntry(reading, entry, await container.readData(header));
+        const bytes = await container.readData(header);
         await container.readPadding(header);
+        await readEntry(reading, entry, bytes);
     }
 }
 

@@ -71,6 +71,9 @@ def _with_others():
                "container.trailing,entry.sha256", "P1, C7")
     yield case("and_truncated", "the photo is changed and the end is missing", whole[:-1024],
                "container.truncated,entry.sha256", "P1, C1")
+    padded = whole[:-1025] + b"\1" + whole[-1024:]
+    yield case("and_padding", "the photo is changed and so is its last padding byte, which is checked before the hash", padded,
+               "container.padding", "C5")
     draft = flipped("photo.jpg", 5)
     draft.assertion_bytes = Draft(with_depth=False).sealed_assertion()
     yield case("and_signature", "the photo is changed and the assertion is another bundle's", draft,

@@ -80,7 +80,8 @@ class Page:
     def verify(self, vectors):
         """What the verifier of the page says of vectors: reports as `capbundle verify --json` writes them."""
         data = [
-            {"bytes": base64.b64encode(one.data).decode(), "trust": one.trust_file.decode(), "words": one.arguments}
+            {"bytes": base64.b64encode(one.data).decode(), "trust": base64.b64encode(one.trust_file).decode(),
+             "words": one.arguments}
             for one in vectors
         ]
         return self.browser.ask_async((pathlib.Path(__file__).parent / "verify.js").read_text(), data)

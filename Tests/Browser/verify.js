@@ -25,12 +25,15 @@ function reportOf(report) {
     };
 }
 
+function decoded(base64) {
+    return Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+}
+
 async function verified({ bytes, trust, words }) {
     const required = words.includes("--require") ? words[words.indexOf("--require") + 1].split(",") : [];
     const policy = { allowsWithheld: words.includes("--allow-withheld"), required };
-    const blob = new Blob([Uint8Array.from(atob(bytes), letter => letter.charCodeAt(0))]);
     try {
-        return reportOf(await verifyBundle(blob, trust, policy));
+        return reportOf(await verifyBundle(new Blob([decoded(bytes)]), decoded(trust), policy));
     } catch (error) {
         // A damaged trust file gives no verdict: T0.
         return error.code === "trust.file" ? { exit_code: 78, faults: [{ code: error.code }] } : { broke: String(error) };

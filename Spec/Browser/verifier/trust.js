@@ -5,12 +5,14 @@ import { isBefore, parseTimeOrDate } from "./time.js";
 
 // The trust file: section 10.
 
+const LARGEST = 64 * 2 ** 20;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 // One option of a line. Only the value of `rpid` may contain a comma.
 const OPTION = /^(?:(revoked)|(level|valid-after|valid-before)=([^,]*)|(rpid)="([\x21\x23-\x7e]{1,255})")(?:,(?=.)|$)/;
 
 /** The lines of a trust file. Throws T0. */
 export async function parseTrust(bytes) {
+    if (bytes.length > LARGEST) throw new Fault("trust.file", `has ${bytes.length} bytes, at most ${LARGEST} are allowed`);
     const text = textOf(bytes);
     if (text === null) throw new Fault("trust.file", "is not UTF-8 text");
     const devices = [];

@@ -1,4 +1,3 @@
-import { utf8 } from "../verifier/bytes.js";
 import { Unreadable } from "../verifier/fault.js";
 import { parseTrust } from "../verifier/trust.js";
 import { judge, readBundle } from "../verifier/verification.js";
@@ -91,5 +90,5 @@ addEventListener("unhandledrejection", ({ reason }) => {
 });
 
 /** The verifier as a function, for tests. */
-globalThis.verifyBundle = async (blob, trustText, policy) =>
-    judge(await readBundle(blob), await parseTrust(utf8(trustText)), policy);
+globalThis.verifyBundle = async (blob, trustFile, policy) =>
+    judge(await readBundle(blob), await parseTrust(trustFile), policy);

@@ -6,7 +6,7 @@ from page import SAMPLES
 
 # The parts of Spec/Vectors whose vectors are bundles.
 PARTS = (
-    "valid", "container", "manifest", "depth", "metadata", "location", "assertion", "entry", "trust", "policy",
+    "valid", "container", "manifest", "depth", "metadata", "location", "assertion", "entry", "trust", "policy", "exif",
 )
 BATCH = 1_000_000
 SAMPLE = SAMPLES / "desk-lamp/desk-lamp.bundle"

@@ -35,19 +35,19 @@ export function readMetadata(bytes, manifest) {
     const warnings = placeNames(root).map(
         name => new Fault("metadata.position", `the member ${name} looks like a position`, METADATA));
     if (complaint) return { metadata: null, faults, warnings };
+    const stated = sidesOf(members.get("depth_map_dimensions"));
     const metadata = {
-        capturedAt: members.get("captured_at").text, deviceModel: members.get("device_model").text, root,
+        capturedAt: members.get("captured_at").text, deviceModel: members.get("device_model").text, sides: stated, root,
     };
     const time = utcText(parseTime(metadata.capturedAt));
     if (time !== manifest.capturedAt) {
         add("metadata.captured_at", `captured_at is ${time} in UTC, the manifest says ${manifest.capturedAt}`);
     }
-    const stated = sidesOf(members.get("depth_map_dimensions"));
-    const signed = manifest.depth ? `${manifest.depth.width}x${manifest.depth.height}` : null;
-    if (stated !== signed) {
+    const [said, signed] = [stated, manifest.depth].map(sides => sides && `${sides.width}x${sides.height}`);
+    if (said !== signed) {
         add(
             "metadata.dimensions",
-            `depth_map_dimensions ${stated ? `is ${stated}` : "is missing"}, the manifest has ${signed ?? "no depth"}`);
+            `depth_map_dimensions ${said ? `is ${said}` : "is missing"}, the manifest has ${signed ?? "no depth"}`);
     }
     return { metadata, faults, warnings };
 }
@@ -69,11 +69,11 @@ function complaintAbout(root) {
     return null;
 }
 
-/** Width and height, such as `256x192`; null for another value. */
+/** The digits of width and height; null for another value. */
 function sidesOf(value) {
-    const sides = ["width", "height"].map(name => value?.members?.get(name));
-    const isSound = sides.every(side => side?.kind === "number" && /^[0-9]+$/.test(side.text));
-    return isSound ? sides.map(side => side.text).join("x") : null;
+    const [width, height] = ["width", "height"].map(name => value?.members?.get(name));
+    const isSound = [width, height].every(side => side?.kind === "number" && /^[0-9]+$/.test(side.text));
+    return isSound ? { width: width.text, height: height.text } : null;
 }
 
 /** Names of members that look like a position, at any depth. */

@@ -5,7 +5,7 @@ import { DEPTH } from "./path.js";
 
 const ROLES = ["photo", "depth", "metadata", "location", "confidence", "source"];
 
-/** `policy` is {allowsWithheld, required}; `required` has roles, names of entries, `chain` and `plausible`. */
+/** `policy` is {allowsWithheld, required}; `required` has roles, names of entries, `chain`, `exif` and `plausible`. */
 export function judgePolicy({ allowsWithheld, required }, reading) {
     const faults = [];
     for (const { path, status } of reading.entries) {
@@ -16,7 +16,10 @@ export function judgePolicy({ allowsWithheld, required }, reading) {
     const present = reading.entries.filter(({ status }) => status === "matched");
     const add = message => faults.push(new Fault("policy.required", message));
     for (const word of required) {
-        if (word === "plausible") {
+        if (word === "exif") {
+            // If the bundle lacks the photo, nothing can be said about its EXIF.
+            if (!reading.photo?.exif) add("EXIF is required, but the photo has none");
+        } else if (word === "plausible") {
             if (reading.isPlausible === null) add("a plausible depth map is required, but the bundle has no depth map");
             if (reading.isPlausible === false) add("a plausible depth map is required, but this one is not plausible");
         } else if (!isPresent(word, present, reading.manifest)) {

@@ -4,7 +4,7 @@ const CLASSES = { "entry.sha256": 1, "assertion.signature": 1, "trust.unknown": 
 const WORDS = ["verified", "altered", "malformed", "unknown-device", "unacceptable"];
 const WORST_FIRST = [2, 1, 3, 4, 0];
 
-const classOf = code => CLASSES[code] ?? (/^(?:trust|policy)\./.test(code) ? 4 : 2);
+const classOf = code => CLASSES[code] ?? (/^(?:trust|policy|exif)\./.test(code) ? 4 : 2);
 
 /** The worst class of the faults, and its word. */
 export function verdictOf(faults) {

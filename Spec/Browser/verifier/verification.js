@@ -2,11 +2,13 @@ import { isManifestSigned, readAssertion } from "./assertion.js";
 import { hex, sha256 } from "./bytes.js";
 import { ContainerReader, END_LENGTH, lengthOf } from "./container.js";
 import { isPlausible, readFloats, samplesOf } from "./depth.js";
+import { readExif } from "./exif.js";
+import { compareExif } from "./exifrules.js";
 import { Fault } from "./fault.js";
 import { readLocation } from "./location.js";
 import { parseManifest } from "./manifest.js";
 import { readMetadata } from "./metadata.js";
-import { DEPTH, LOCATION, METADATA } from "./path.js";
+import { DEPTH, LOCATION, METADATA, PHOTO } from "./path.js";
 import { judgePolicy } from "./policy.js";
 import { Source } from "./source.js";
 import { judgeTrust } from "./trust.js";
@@ -22,7 +24,7 @@ const CHECKS = [
 export async function readBundle(blob) {
     const reading = {
         bytes: 0, manifest: null, manifestSHA256: null, authenticator: null, entries: [], metadata: null, position: null,
-        isPlausible: null, faults: [], warnings: [], outcomes: new Map(),
+        isPlausible: null, photo: null, faults: [], warnings: [], outcomes: new Map(),
     };
     const source = new Source(blob);
     try {
@@ -125,6 +127,7 @@ async function readEntry(reading, entry, bytes) {
         reading.faults.push(new Fault("entry.sha256", message, entry.path));
         return;
     }
+    if (entry.path === PHOTO) reading.photo = readExif(bytes);
     if (entry.path === DEPTH) await readDepth(reading, bytes);
     if (entry.path === METADATA) {
         const { metadata, faults, warnings } = readMetadata(bytes, reading.manifest);
@@ -157,13 +160,16 @@ function record(reading, check, faults) {
 /** The report of a bundle: step 6, and the verdict. It has the members of `capbundle verify --json`, and more. */
 export async function judge(reading, devices, policy = { allowsWithheld: false, required: [] }) {
     const outcomes = new Map(reading.outcomes);
-    const faults = [...reading.faults];
+    const [faults, warnings] = [[...reading.faults], [...reading.warnings]];
     const isGenuine = ["assertion", "signature"].every(check => outcomes.get(check) === "passed");
     let device = null;
     if (isGenuine) {
         const trust = await judgeTrust(devices, reading.manifest, reading.authenticator);
         if (faults.length === 0) {
-            const policyFaults = judgePolicy(policy, reading);
+            const { disagreements, remarks } = compareExif({ ...reading, ...reading.photo });
+            const requiresExif = policy.required.includes("exif");
+            const policyFaults = [...judgePolicy(policy, reading), ...(requiresExif ? disagreements : [])];
+            warnings.push(...(requiresExif ? [] : disagreements), ...remarks);
             outcomes.set("trust", trust.faults.length === 0 ? "passed" : "failed");
             outcomes.set("policy", policyFaults.length === 0 ? "passed" : "failed");
             device = trust.device;
@@ -173,7 +179,7 @@ export async function judge(reading, devices, policy = { allowsWithheld: false, 
         }
     }
     return {
-        ...reading, ...verdictOf(faults), faults, device, isGenuine, notChecked: notChecked(reading.manifest, isGenuine),
+        ...reading, ...verdictOf(faults), faults, warnings, device, isGenuine, notChecked: notChecked(reading.manifest, isGenuine),
         checks: CHECKS.map(name => ({ name, outcome: outcomes.get(name) ?? "not-reached" })),
     };
 }

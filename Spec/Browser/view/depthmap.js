@@ -1,17 +1,17 @@
 import { isMeasured } from "../verifier/depth.js";
-import { turnOf } from "./jpeg.js";
+import { turnOf } from "./turn.js";
 
 const LARGEST_SIDE = 2048;
 
 /** A depth map as the page shows it: upright, with at most 2048 samples a side, and its statistics. */
 export class DepthMap {
-    /** `photo` has the facts of the photo; null if there is no photo to compare with. */
+    /** `photo` has EXIF and frame size of the photo; null if there is no photo to compare with. */
     constructor(samples, { width, height }, photo) {
         this.stored = { samples, width, height };
         // A depth map with another shape than the stored photo was turned already.
-        const isTurned = photo !== null && photo.width > 0 && (photo.width > photo.height) === (width > height);
-        this.orientation = isTurned ? photo.orientation : 1;
-        this.turn = turnOf(this.orientation);
+        const frame = photo?.frame;
+        const hasShape = frame && (frame.width > frame.height) === (width > height);
+        this.turn = turnOf(hasShape ? photo.exif?.orientation ?? 1 : 1);
         this.step = Math.max(1, Math.ceil(Math.max(width, height) / LARGEST_SIDE));
         const sides = [Math.ceil(width / this.step), Math.ceil(height / this.step)];
         [this.width, this.height] = this.turn[0] === 0 ? sides.reverse() : sides;

@@ -5,7 +5,6 @@ import { contentOf, presentEntry } from "./content.js";
 import { DepthMap } from "./depthmap.js";
 import { depthPicture } from "./depthpicture.js";
 import { element } from "./dom.js";
-import { photoFacts } from "./jpeg.js";
 
 // The photo that colours the points does not need more pixels than the points are.
 const LARGEST_PHOTO = 1024;
@@ -18,14 +17,13 @@ export async function showPictures(box, file, report, isWanted) {
     if (photoEntry) {
         const bytes = await contentOf(file, photoEntry);
         photo = await decoded(bytes);
-        photo.facts = photoFacts(bytes);
         if (isWanted()) add(photoFigure(photo));
         else URL.revokeObjectURL(photo.url);
     }
     const depthEntry = presentEntry(report, DEPTH);
     if (!depthEntry || !isWanted()) return;
     const floats = await readFloats(await contentOf(file, depthEntry), report.manifest.depth);
-    const map = new DepthMap(samplesOf(floats), report.manifest.depth, photo?.facts ?? null);
+    const map = new DepthMap(samplesOf(floats), report.manifest.depth, report.photo);
     add(depthPicture(map));
     if (map.measured > 0) add(cloud(map, report.metadata, photo?.image && smallPixels(photo.image)));
 }

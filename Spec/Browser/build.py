@@ -31,7 +31,8 @@ def modules(path, found):
 def wrapped(path, text):
     """A module as a function that is called at once, so that the names in it are its own."""
     exports = EXPORT.findall(text)
-    body = EXPORT.sub("", IMPORT.sub(lambda match: f"const {match[1]} = {pathlib.Path(match[2]).stem}Module;\n", text)).strip()
+    body = IMPORT.sub(lambda match: f"const {match[1]} = {pathlib.Path(match[2]).stem}Module;\n", text)
+    body = EXPORT.sub("", body).strip()
     # One space for each level keeps the page readable and small.
     body = re.sub(r"^(?:    )+", lambda match: " " * (len(match[0]) // 4), body, flags=re.MULTILINE)
     result = f"\nreturn {{ {', '.join(exports)} }};" if exports else ""

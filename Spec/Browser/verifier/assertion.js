@@ -10,7 +10,9 @@ const TYPE = "application/vnd.capture-bundle.manifest+json;version=1";
 const LENGTH = 37;
 
 /**
- * The parts of an assertion, and its faults (A1 to A6). `authenticator` is null after A1, A2, or fewer than 37 bytes (A3).
+ * The parts of an assertion, and its faults (A1 to A6).
+ *
+ * `authenticator` is null after A1, A2, or fewer than 37 bytes (A3).
  */
 export async function readAssertion(bytes) {
     const parts = partsOf(bytes);

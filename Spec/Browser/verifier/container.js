@@ -105,7 +105,8 @@ export class ContainerReader {
         if (isZero(block)) return null;
         const header = this.#checkedHeader(block);
         if (header.path < this.#last) {
-            throw new Fault("container.order", `comes after ${this.#last}, expected the order of the manifest`, header.path);
+            throw new Fault(
+                "container.order", `comes after ${this.#last}, expected the order of the manifest`, header.path);
         }
         this.#seen.add(header.path);
         this.#last = header.path;

@@ -12,7 +12,9 @@ export function readExif(photo) {
     for (const { marker, data } of segments(photo)) {
         if (marker === 0xe1 && !exif && MARK.every((byte, index) => data[index] === byte)) exif = new TIFF(data.slice(6));
         const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-        if (isFrame) frame ??= { height: data[1] << 8 | data[2], width: data[3] << 8 | data[4], isWhole: data.length >= 5 };
+        if (isFrame && !frame) {
+            frame = { height: data[1] << 8 | data[2], width: data[3] << 8 | data[4], isWhole: data.length >= 5 };
+        }
     }
     if (frame && !(frame.isWhole && frame.width > 0 && frame.height > 0)) frame = null;
     return { exif: exif?.isSound ? fieldsOf(exif) : null, frame };
@@ -50,7 +52,7 @@ function fieldsOf(tiff) {
     };
 }
 
-/** DateTimeOriginal: {text, offset, local, exact}, in milliseconds; `exact` is null without OffsetTimeOriginal. */
+/** DateTimeOriginal: {text, local, exact}, times in milliseconds; `exact` is null without OffsetTimeOriginal. */
 function timeOf(tiff, details) {
     const date = isoDate(tiff.text(details, 0x9003), /^(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)$/);
     if (!date || !parseTime(`${date}Z`)) return null;
@@ -58,7 +60,10 @@ function timeOf(tiff, details) {
     const text = /^\d{1,9}$/.test(decimals) ? `${date}.${decimals}` : date;
     const offset = tiff.text(details, 0x9011);
     const exact = offset === null ? null : parseTime(text + offset);
-    return { text: exact ? text + offset : text, local: millisecondsOf(parseTime(`${text}Z`)), exact: exact && millisecondsOf(exact) };
+    return {
+        text: exact ? text + offset : text, local: millisecondsOf(parseTime(`${text}Z`)),
+        exact: exact && millisecondsOf(exact),
+    };
 }
 
 function isoDate(text, pattern) {

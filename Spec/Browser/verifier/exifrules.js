@@ -50,8 +50,9 @@ function modelFault({ make, model }, { deviceModel }) {
     if (!model || /[,(]/.test(deviceModel)) return null;
     // Only A to Z have a small letter here.
     const plain = text => text.replaceAll(" ", "").replace(/[A-Z]/g, letter => letter.toLowerCase());
-    if (plain((make ?? "") + model).includes(plain(deviceModel)) || plain(deviceModel).includes(plain(model))) return null;
-    const said = make && !plain(model).startsWith(plain(make)) ? `${make} ${model}` : model;
+    const [maker, camera, stated] = [make ?? "", model, deviceModel].map(plain);
+    if ((maker + camera).includes(stated) || stated.includes(camera)) return null;
+    const said = make && !camera.startsWith(maker) ? `${make} ${model}` : model;
     return finding("model", `its EXIF says ${said}, but device_model is ${deviceModel}`);
 }
 

@@ -152,7 +152,8 @@ function entryOf(fields, depth) {
     }
     const isWithholdable = fields.has("withholdable");
     if (isWithholdable && fields.value("withholdable").kind !== "true") {
-        fields.refuse("withholdable", `is ${kindWords(fields.value("withholdable"))}, expected true, or the member left out`);
+        const found = kindWords(fields.value("withholdable"));
+        fields.refuse("withholdable", `is ${found}, expected true, or the member left out`);
     }
     if (isWithholdable && path === METADATA) wrong("metadata.json cannot be withholdable");
     const sha256 = fields.digest("sha256");

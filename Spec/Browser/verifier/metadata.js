@@ -63,7 +63,9 @@ function complaintAbout(root) {
     const modelWords = "expected a string of 1 to 256 bytes that is not blank";
     if (model?.kind !== "string") return `device_model is ${model ? kindWords(model) : "missing"}, ${modelWords}`;
     const [length, isBlank] = [utf8(model.text).length, /^[\t-\r ]*$/.test(model.text)];
-    if (length > 256 || isBlank) return `device_model has ${length} bytes${isBlank ? " and is blank" : ""}, ${modelWords}`;
+    if (length > 256 || isBlank) {
+        return `device_model has ${length} bytes${isBlank ? " and is blank" : ""}, ${modelWords}`;
+    }
     const sides = root.members.get("depth_map_dimensions");
     if (sides && !sidesOf(sides)) return "depth_map_dimensions is not an object with the integers width and height";
     return null;

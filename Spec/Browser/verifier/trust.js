@@ -12,7 +12,9 @@ const OPTION = /^(?:(revoked)|(level|valid-after|valid-before)=([^,]*)|(rpid)="(
 
 /** The lines of a trust file. Throws T0. */
 export async function parseTrust(bytes) {
-    if (bytes.length > LARGEST) throw new Fault("trust.file", `has ${bytes.length} bytes, at most ${LARGEST} are allowed`);
+    if (bytes.length > LARGEST) {
+        throw new Fault("trust.file", `has ${bytes.length} bytes, at most ${LARGEST} are allowed`);
+    }
     const text = textOf(bytes);
     if (text === null) throw new Fault("trust.file", "is not UTF-8 text");
     const devices = [];
@@ -37,7 +39,8 @@ async function deviceOf(line) {
     const point = base64Bytes(fields[word + 1]);
     if (!point || !isPoint(point)) refuse("the key is not base64 of an uncompressed point on P-256");
     if (!NAME.test(fields[0])) refuse(`${fields[0]} is not a device name`);
-    const device = { name: fields[0], point, keyId: hex(await sha256(point)), ...optionsOf(word === 2 ? fields[1] : null) };
+    const options = optionsOf(word === 2 ? fields[1] : null);
+    const device = { name: fields[0], point, keyId: hex(await sha256(point)), ...options };
     if ((device.level === "apple-appattest") !== (device.rpid !== undefined)) {
         refuse("expected both level=apple-appattest and rpid, or neither");
     }
@@ -82,7 +85,8 @@ export function lineOfPEM(text, name) {
     const body = /^\s*-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]*)-----END PUBLIC KEY-----\s*$/.exec(text)?.[1];
     const bytes = body === undefined ? null : base64Bytes(body.replace(/\s/g, ""));
     if (!bytes || hex(bytes.subarray(0, 26)) !== SPKI || !isPoint(bytes.subarray(26))) return null;
-    const plain = name.replace(/\.(?:pem|pub|key)\b/g, "").replace(/[^A-Za-z0-9._@+-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+    const stem = name.replace(/\.(?:pem|pub|key)\b/g, "");
+    const plain = stem.replace(/[^A-Za-z0-9._@+-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
     return `${plain.slice(0, 64) || "device"} p256 ${base64(bytes.subarray(26))}`;
 }
 

@@ -179,7 +179,8 @@ export async function judge(reading, devices, policy = { allowsWithheld: false, 
         }
     }
     return {
-        ...reading, ...verdictOf(faults), faults, warnings, device, isGenuine, notChecked: notChecked(reading.manifest, isGenuine),
+        ...reading, ...verdictOf(faults), faults, warnings, device, isGenuine,
+        notChecked: notChecked(reading.manifest, isGenuine),
         checks: CHECKS.map(name => ({ name, outcome: outcomes.get(name) ?? "not-reached" })),
     };
 }

@@ -22,7 +22,8 @@ export function card({ file, report, error }) {
         return section;
     }
     const findings = [
-        ...report.faults.map(finding), ...report.warnings.map(warning => `warning: ${finding(warning)}`), ...origin(report),
+        ...report.faults.map(finding), ...report.warnings.map(warning => `warning: ${finding(warning)}`),
+        ...origin(report),
     ];
     if (findings.length > 0) {
         section.append(element("ul", { class: `findings ${kind.tone}` }, ...findings.map(

@@ -44,7 +44,9 @@ export function cloud(map, metadata, photo) {
     const assumed = lens.isAssumed ? " The lens is assumed, so proportions are approximate." : "";
     return element(
         "figure", { class: "wide" }, canvas,
-        element("figcaption", {}, `The scene as ${points.count} points. Drag, or use the arrow keys, to turn it.${assumed}`),
+        element(
+            "figcaption", {},
+            `The scene as ${points.count} points. Drag, or use the arrow keys, to turn it.${assumed}`),
         controls(change, reset));
 }
 

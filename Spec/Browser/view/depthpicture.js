@@ -9,7 +9,8 @@ export function depthPicture(map) {
         width: map.width, height: map.height, tabindex: "0", role: "application", class: "depth",
         "aria-label": "Depth map. The arrow keys move a cursor, and the distance at it is announced.",
     });
-    const reading = element("output", { class: "reading", "aria-live": "polite" }, "Point at the depth map, or use the arrow keys.");
+    const reading = element(
+        "output", { class: "reading", "aria-live": "polite" }, "Point at the depth map, or use the arrow keys.");
     const cursor = element("span", { class: "cursor", "aria-hidden": "true" });
     cursor.hidden = true;
     paint(canvas, map);

@@ -34,7 +34,8 @@ async function readItem(file) {
         return { file, reading: await readBundle(file), report: null, error: null };
     } catch (error) {
         if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
-        const words = error instanceof Unreadable ? error.message : "needs more memory than the browser gives: use capbundle verify";
+        const isUnreadable = error instanceof Unreadable;
+        const words = isUnreadable ? error.message : "needs more memory than the browser gives: use capbundle verify";
         return { file, reading: null, report: null, error: words };
     }
 }
@@ -65,13 +66,17 @@ async function trust(file) {
     await judgeAll();
 }
 
+async function trustAll(files) {
+    for (const file of files) await trust(file);
+}
+
 function takeFilesOf(zone, act) {
     const input = zone.querySelector("input");
     input.addEventListener("change", () => act([...input.files]).finally(() => { input.value = ""; }));
 }
 
 takeFilesOf(byId("bundles"), take);
-takeFilesOf(byId("trust"), async files => { for (const file of files) await trust(file); });
+takeFilesOf(byId("trust"), trustAll);
 byId("use").addEventListener("click", () => trust(new File([byId("key").value], "pasted")));
 
 // Files that are dropped on the box for devices are trusted. Files that are dropped anywhere else are bundles, whatever
@@ -80,7 +85,7 @@ addEventListener("dragover", event => event.preventDefault());
 addEventListener("drop", event => {
     event.preventDefault();
     const files = [...event.dataTransfer.files];
-    if (byId("trust").contains(event.target)) files.reduce((before, file) => before.then(() => trust(file)), Promise.resolve());
+    if (byId("trust").contains(event.target)) trustAll(files);
     else take(files);
 });
 

@@ -4,7 +4,8 @@ import { colourOf } from "./colours.js";
 const MOST_POINTS = 120_000;
 
 /**
- * The measured samples of a depth map as points in space, upright, in metres from the lens: x to the right, y down, z away.
+ * The measured samples of a depth map as points in space, upright, in metres from the lens: x to the right, y down,
+ * z away.
  *
  * `photo` is the ImageData of the upright photo, which colours the points; null colours them by depth.
  */
@@ -34,8 +35,8 @@ export function pointsOf(map, lens, photo) {
             const [u, v] = [(column + 0.5) / width - 0.5, (row + 0.5) / height - 0.5];
             const across = Math.floor((xx * u + xy * v + 0.5) * photo.width);
             const down = Math.floor((yx * u + yy * v + 0.5) * photo.height);
-            points.colour[index] = photoPixels[
-                Math.min(photo.height - 1, Math.max(0, down)) * photo.width + Math.min(photo.width - 1, Math.max(0, across))];
+            const line = Math.min(photo.height - 1, Math.max(0, down));
+            points.colour[index] = photoPixels[line * photo.width + Math.min(photo.width - 1, Math.max(0, across))];
         }
     }
     return points;

@@ -8,7 +8,7 @@ from outcomes import expect
 from page import SAMPLES
 
 RAW = SAMPLES / "desk-lamp/raw"
-ROUNDS = 3
+ROUNDS = 5
 
 
 def photo(page):

@@ -4,17 +4,20 @@ enum PlaceNames {
     private static let photoshop = "http://ns.adobe.com/photoshop/1.0/"
 
     /// Names of IPTC and Photoshop, which other namespaces use in the same meaning, and those of the geo vocabulary.
-    private static let names = [
-        "City", "Country", "CountryCode", "CountryName", "Location", "LocationCreated", "LocationId", "LocationName",
-        "LocationShown", "ProvinceState", "Sublocation", "WorldRegion", "lat", "lon", "long", "lng",
-    ]
+    private static let names = Set(
+        [
+            "City", "Country", "CountryCode", "CountryName", "Location", "LocationCreated", "LocationId",
+            "LocationName", "LocationShown", "ProvinceState", "Sublocation", "WorldRegion", "lat", "lon", "long", "lng",
+        ].map { Array($0.utf8) })
 
     /// Whether an XMP property with this name contains a position or a place: EXIF's GPS properties, the place names of
     /// IPTC and Photoshop, and in any namespace a name that contains `latitude` or `longitude`.
     static func isPlace(_ name: XMLReader.Name) -> Bool {
+        // A hostile packet has millions of short names. All names of places have at least three bytes.
+        guard name.local.count >= 3 else { return false }
         if name.namespace.elementsEqual(exif.utf8), name.local.starts(with: "GPS".utf8) { return true }
         if name.namespace.elementsEqual(photoshop.utf8), name.local.elementsEqual("State".utf8) { return true }
-        return names.contains { name.local.elementsEqual($0.utf8) } || tellsPlace(name.local)
+        return names.contains(name.local) || tellsPlace(name.local)
     }
 
     /// Words in any bytes that are not read as EXIF or XMP: coordinates in text, in GoPro's GPMF, of NMEA and of

@@ -37,12 +37,24 @@ struct XMLReader {
     private static let namespaceLimit = 256
     /// The prefix `xml` is always bound to this namespace.
     private static let xmlNamespace = Array("http://www.w3.org/XML/1998/namespace".utf8)
+    private static let xml = Array("xml".utf8)
+    private static let xmlns = Array("xmlns".utf8)
+    private static let xmlnsPrefix = Array("xmlns:".utf8)
+    private static let comment = Array("!--".utf8)
+    private static let data = Array("![CDATA[".utf8)
+    private static let endOfComment = Array("-->".utf8)
+    private static let endOfData = Array("]]>".utf8)
+    private static let endOfInstruction = Array("?>".utf8)
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The names of the open elements, as written.
-    private var open: [[UInt8]] = []
-    private var bindings: [(prefix: [UInt8], namespace: [UInt8], depth: Int)] = []
+    // A hostile packet has millions of names, so they are kept as places in the bytes until one is reported.
+    /// The places of the names of the open elements.
+    private var open: [Range<Int>] = []
+    /// The namespaces of each prefix, the innermost last.
+    private var namespaces: [ArraySlice<UInt8>: [[UInt8]]] = [:]
+    /// The prefixes that open elements bind, in order.
+    private var bindings: [(prefix: ArraySlice<UInt8>, depth: Int)] = []
     /// Whether an empty-element tag was read whose end has not been reported yet.
     private var owesEnd = false
     private var isStarted = false
@@ -61,37 +73,57 @@ struct XMLReader {
         while true {
             if isStarted && open.isEmpty { return nil }
             guard let byte = current else { throw failure("the text ends inside an element") }
-            if byte != UInt8(ascii: "<") {
+            guard byte == UInt8(ascii: "<") else {
                 let text = try text()
                 if !open.isEmpty { return .text(text) }
                 guard text.trimmed.isEmpty else { throw failure("there is text outside the outermost element") }
-            } else if take("<?") {
-                try skip(through: "?>")
-            } else if take("<!--") {
-                try skip(through: "-->")
-            } else if take("<![CDATA[") {
-                guard !open.isEmpty else { throw failure("there is text outside the outermost element") }
-                let start = position
-                try skip(through: "]]>")
-                return .text(try string(bytes[start..<(position - 3)]))
-            } else if take("<!") {
-                throw failure("a document type or another declaration, which XMP must not have")
-            } else if take("</") {
+                continue
+            }
+            position += 1
+            switch current {
+            case UInt8(ascii: "?"):
+                position += 1
+                try skip(through: Self.endOfInstruction)
+            case UInt8(ascii: "!"):
+                if let text = try declaration() { return .text(text) }
+            case UInt8(ascii: "/"):
+                position += 1
                 let name = try name()
                 skipSpace()
-                guard take(">"), name == open.last else { throw failure("an end tag that does not match") }
+                guard take(UInt8(ascii: ">")), let start = open.last, bytes[name] == bytes[start] else {
+                    throw failure("an end tag that does not match")
+                }
                 return close()
-            } else {
-                position += 1
-                return try startTag()
+            default: return try startTag()
             }
         }
+    }
+
+    /// Reads what begins with `<!`: a comment, which is skipped, or CDATA, whose text is returned.
+    private mutating func declaration() throws(Failure) -> String? {
+        let rest = bytes[position...]
+        if rest.starts(with: Self.comment) {
+            position += Self.comment.count
+            try skip(through: Self.endOfComment)
+            return nil
+        }
+        guard rest.starts(with: Self.data) else {
+            throw failure("a document type or another declaration, which XMP must not have")
+        }
+        guard !open.isEmpty else { throw failure("there is text outside the outermost element") }
+        position += Self.data.count
+        let start = position
+        try skip(through: Self.endOfData)
+        return try string(bytes[start..<(position - Self.endOfData.count)])
     }
 
     private mutating func close() -> Event {
         owesEnd = false
         open.removeLast()
-        while let last = bindings.last, last.depth > open.count { bindings.removeLast() }
+        while let last = bindings.last, last.depth > open.count {
+            bindings.removeLast()
+            _ = namespaces[last.prefix]?.popLast()
+        }
         return .end
     }
 
@@ -100,32 +132,38 @@ struct XMLReader {
         guard open.count < Self.depthLimit else { throw failure("more than \(Self.depthLimit) nested elements") }
         open.append(written)
         isStarted = true
-        var attributes: [(written: [UInt8], value: String)] = []
+        var attributes: [(written: Range<Int>, value: String)] = []
         while true {
             let hadSpace = skipSpace()
-            if take("/>") {
+            if take(UInt8(ascii: ">")) { break }
+            if take(UInt8(ascii: "/")) {
+                guard take(UInt8(ascii: ">")) else { throw failure("a malformed tag") }
                 owesEnd = true
                 break
             }
-            if take(">") { break }
             guard hadSpace, attributes.count < Self.attributeLimit else { throw failure("a malformed tag") }
             let attribute = (written: try name(), value: try attributeValue())
-            guard !attributes.contains(where: { $0.written == attribute.written }) else {
-                throw failure("an attribute occurs twice")
-            }
             try bind(attribute)
             attributes.append(attribute)
         }
+        guard !occursTwice(attributes.map(\.written)) else { throw failure("an attribute occurs twice") }
         var resolved: [Attribute] = []
-        for (name, value) in attributes where name != Array("xmlns".utf8) && !name.starts(with: "xmlns:".utf8) {
+        for (name, value) in attributes where prefixBound(by: name) == nil {
             resolved.append(Attribute(name: try resolve(name, isAttribute: true), value: value))
         }
         return .start(try resolve(written, isAttribute: false), resolved)
     }
 
+    /// Whether two names are equal. Comparing each with each would take too long for hundreds of attributes.
+    private func occursTwice(_ names: [Range<Int>]) -> Bool {
+        guard names.count > 1 else { return false }
+        let sorted = names.map { bytes[$0] }.sorted { $0.lexicographicallyPrecedes($1) }
+        return zip(sorted, sorted.dropFirst()).contains { $0 == $1 }
+    }
+
     private mutating func attributeValue() throws(Failure) -> String {
         skipSpace()
-        guard take("=") else { throw failure("an attribute without a value") }
+        guard take(UInt8(ascii: "=")) else { throw failure("an attribute without a value") }
         skipSpace()
         guard let quote = current, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
             throw failure("an attribute without quotes")
@@ -152,28 +190,36 @@ struct XMLReader {
 // MARK: - Namespaces
 
 extension XMLReader {
-    private mutating func bind(_ attribute: (written: [UInt8], value: String)) throws(Failure) {
-        let isDefault = attribute.written == Array("xmlns".utf8)
-        guard isDefault || attribute.written.starts(with: "xmlns:".utf8) else { return }
+    /// The prefix that an attribute with this name binds, empty for the default namespace; nil for other attributes.
+    private func prefixBound(by name: Range<Int>) -> Range<Int>? {
+        let written = bytes[name]
+        guard written.starts(with: Self.xmlns) else { return nil }
+        if written.count == Self.xmlns.count { return name.upperBound..<name.upperBound }
+        return written.starts(with: Self.xmlnsPrefix) ? name.dropFirst(Self.xmlnsPrefix.count) : nil
+    }
+
+    private mutating func bind(_ attribute: (written: Range<Int>, value: String)) throws(Failure) {
+        guard let prefix = prefixBound(by: attribute.written) else { return }
         guard bindings.count < Self.namespaceLimit, attribute.value.utf8.count <= Self.nameLimit else {
             throw failure("too many or too long namespaces")
         }
-        let prefix = isDefault ? [] : Array(attribute.written.dropFirst(6))
-        bindings.append((prefix, Array(attribute.value.utf8), open.count))
+        bindings.append((bytes[prefix], open.count))
+        namespaces[bytes[prefix], default: []].append(Array(attribute.value.utf8))
     }
 
     /// Resolves the prefix of a name. An element without a prefix has the default namespace, but an attribute without a
     /// prefix has none.
-    private func resolve(_ written: [UInt8], isAttribute: Bool) throws(Failure) -> Name {
-        let parts = written.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else { throw failure("a name with several colons") }
-        let prefix = parts.count == 2 ? Array(parts[0]) : []
-        let local = Array(parts[parts.count - 1])
-        if prefix == Array("xml".utf8) { return Name(namespace: Self.xmlNamespace, local: local) }
-        if prefix.isEmpty && isAttribute { return Name(namespace: [], local: local) }
-        if let binding = bindings.last(where: { $0.prefix == prefix }) {
-            return Name(namespace: binding.namespace, local: local)
+    private func resolve(_ written: Range<Int>, isAttribute: Bool) throws(Failure) -> Name {
+        let colon = bytes[written].firstIndex(of: UInt8(ascii: ":"))
+        let prefix = written.lowerBound..<(colon ?? written.lowerBound)
+        let rest = bytes[(colon.map { $0 + 1 } ?? written.lowerBound)..<written.upperBound]
+        guard colon == nil || !prefix.isEmpty, !rest.isEmpty, !rest.contains(UInt8(ascii: ":")) else {
+            throw failure("a name with several colons")
         }
+        let local = Array(rest)
+        if bytes[prefix].elementsEqual(Self.xml) { return Name(namespace: Self.xmlNamespace, local: local) }
+        if prefix.isEmpty && isAttribute { return Name(namespace: [], local: local) }
+        if let namespace = namespaces[bytes[prefix]]?.last { return Name(namespace: namespace, local: local) }
         guard prefix.isEmpty else { throw failure("a prefix without a namespace") }
         return Name(namespace: [], local: local)
     }
@@ -186,15 +232,13 @@ extension XMLReader {
 
     private func failure(_ message: String) -> Failure { Failure(offset: position, message: message) }
 
-    private mutating func take(_ text: StaticString) -> Bool {
-        let wanted = text.description.utf8
-        guard bytes.count - position >= wanted.count, bytes[position...].starts(with: wanted) else { return false }
-        position += wanted.count
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard current == byte else { return false }
+        position += 1
         return true
     }
 
-    private mutating func skip(through end: StaticString) throws(Failure) {
-        let end = Array(end.description.utf8)
+    private mutating func skip(through end: [UInt8]) throws(Failure) {
         guard let found = ByteSearch.first(end, in: bytes.span, from: position) else {
             throw failure("the text ends inside a comment, an instruction or CDATA")
         }
@@ -209,7 +253,7 @@ extension XMLReader {
     }
 
     /// Reads a name: ASCII letters, digits and `.-_:`, and any byte of a longer UTF-8 sequence.
-    private mutating func name() throws(Failure) -> [UInt8] {
+    private mutating func name() throws(Failure) -> Range<Int> {
         let start = position
         while let byte = current {
             let isStart =
@@ -222,7 +266,7 @@ extension XMLReader {
             position += 1
         }
         guard position > start, position - start <= Self.nameLimit else { throw failure("a malformed name") }
-        return Array(bytes[start..<position])
+        return start..<position
     }
 
     private func string(_ bytes: some Sequence<UInt8>) throws(Failure) -> String {

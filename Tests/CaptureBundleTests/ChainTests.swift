@@ -44,7 +44,7 @@ struct ChainTests {
     /// Random small chains: the walk finds what the rules of the Spec say, applied one by one.
     @Test func findsTheFaultsThatTheRulesSay() throws {
         var chance = SeededGenerator(seed: 113)
-        var found: Set<String> = []
+        var found: Set<BundleError.Code> = []
         for round in 0..<3000 {
             var links: [Link] = []
             for manifest in 0..<Int.random(in: 1...9, using: &chance) {
@@ -63,16 +63,16 @@ struct ChainTests {
             }
             let chains = ChainCollection()
             for link in links.shuffled(using: &chance) { try chains.add(try Self.record(link), file: "") }
-            var faults: [String] = []
+            var faults: Set<ChainModel.Fault> = []
             try chains.walk { event in
                 guard case .fault(let fault) = event else { return }
-                faults.append("\(fault.code.rawValue) \(fault.seqs.lowerBound) \(fault.seqs.upperBound)")
+                faults.insert(.init(code: fault.code, first: fault.seqs.lowerBound, last: fault.seqs.upperBound))
             }
             let expected = ChainModel.faults(links)
-            #expect(Set(faults) == expected, "round \(round): \(links)")
-            found.formUnion(expected.map { $0.components(separatedBy: " ")[0] })
+            #expect(faults == expected, "round \(round): \(links)")
+            found.formUnion(expected.map(\.code))
         }
-        #expect(found == ["chain.gap", "chain.fork", "chain.order"])
+        #expect(found == [.chainGap, .chainFork, .chainOrder])
     }
 }
 
@@ -87,31 +87,37 @@ enum ChainModel {
         var time: Int
     }
 
-    static func faults(_ copies: [Link]) -> Set<String> {
+    struct Fault: Hashable {
+        var code: BundleError.Code
+        var first: Int
+        var last: Int
+    }
+
+    static func faults(_ copies: [Link]) -> Set<Fault> {
         Set(Set(copies.map(\.key)).flatMap { key in faults(ofDevice: copies.filter { $0.key == key }) })
     }
 
-    private static func faults(ofDevice copies: [Link]) -> [String] {
+    private static func faults(ofDevice copies: [Link]) -> [Fault] {
         func counters(_ manifest: Int) -> [Int] { copies.filter { $0.manifest == manifest }.map(\.counter) }
         let seqs = Set(copies.map(\.seq)).sorted()
-        var faults: [String] = []
+        var faults: [Fault] = []
         for (index, seq) in seqs.enumerated() {
             let links = Set(copies.filter { $0.seq == seq }.map(\.manifest))
-            if links.count > 1 { faults.append("chain.fork \(seq) \(seq)") }
+            if links.count > 1 { faults.append(Fault(code: .chainFork, first: seq, last: seq)) }
             guard index > 0 else { continue }
             let lower = seqs[index - 1]
             let before = Set(copies.filter { $0.seq == lower }.map(\.manifest))
-            if lower != seq - 1 { faults.append("chain.gap \(lower + 1) \(seq - 1)") }
+            if lower != seq - 1 { faults.append(Fault(code: .chainGap, first: lower + 1, last: seq - 1)) }
             for link in links {
                 var followed = copies.first { $0.manifest == link }?.prev ?? -1
                 if lower != seq - 1 {
                     followed = before.min { (counters($0).max() ?? 0) < (counters($1).max() ?? 0) } ?? -1
                 } else if !before.contains(followed) {
-                    faults.append("chain.fork \(seq) \(seq)")
+                    faults.append(Fault(code: .chainFork, first: seq, last: seq))
                     continue
                 }
                 if (counters(link).min() ?? 0) <= (counters(followed).max() ?? 0) {
-                    faults.append("chain.order \(seq) \(seq)")
+                    faults.append(Fault(code: .chainOrder, first: seq, last: seq))
                 }
             }
         }

@@ -147,6 +147,48 @@ def same_capture(bench):
         pack_next(rig)
 
 
+def named_capture(bench):
+    """If a pending link has its name already, the same command succeeds, and another capture is refused."""
+    rig = pending_rig(bench)
+    rig.hidden.rename(rig.target)
+    refused = rig.pack(rig.target, "--chain", raw=rig.other).must(73, about="another capture")
+    expect("is link 1 of this key's chain" in refused.text, f"does not say so: {refused.text!r}")
+    expect(link_in(rig.target.read_bytes()) == rig.first, "the bundle was replaced")
+    pack_next(rig)
+    for single in (True, False):
+        rig = pending_rig(bench)
+        rig.hidden.rename(rig.target)
+        raw = write_raw(rig.folder / "x")
+        where = ["-o", rig.target] if single else ["--out-dir", rig.out]
+        result = rig.run("pack", raw, *where, "--chain", "--json").must(0, about="the same capture")
+        expect(b'"seq":1' in result.out, f"gets another link: {result.out!r}")
+        pack_next(rig)
+
+
+def no_link_is_replaced(bench):
+    """--force replaces other files, but no bundle with a link of the same key."""
+    rig = bench.rig()
+    first, old = rig.out / "x.bundle", rig.out / "old.bundle"
+    rig.pack(first, "--chain").must(0)
+    kept = first.read_bytes()
+    raw = write_raw(rig.folder / "x", device_model="Rig 2")
+    for options in ((), ("--force",), ("--force", "--dry-run")):
+        for where in (["-o", first], ["--out-dir", rig.out]):
+            if "--dry-run" in options and where[0] != "-o":
+                continue
+            refused = rig.run("pack", raw, *where, "--chain", *options).must(73, about=f"{options} {where}")
+            expect("is link 1 of this key's chain" in refused.text and "--force" not in refused.text,
+                   f"{refused.text!r}")
+    expect(first.read_bytes() == kept, "the link was replaced")
+    rig.bundle("old.bundle")
+    rig.pack(old, "--chain", "--force", raw=raw).must(0, about="a bundle without a link")
+    foreign = bench.rig()
+    foreign.run("key", "new", "--key", foreign.folder / "k").must(0)
+    foreign.pack(rig.out / "foreign.bundle", "--chain", "--key", foreign.folder / "k").must(0)
+    rig.pack(rig.out / "foreign.bundle", "--chain", "--force", raw=raw).must(0, about="a link of another key")
+    Chain(rig).judge()
+
+
 def no_fork_after_a_failed_reuse(bench):
     """If the capture that would take a link again fails, the next capture takes another link."""
     def trial(number):
@@ -306,6 +348,8 @@ TESTS = [
     ("a pending link with odd bytes in its paths", odd_paths),
     ("the same content takes a lost link again", same_content),
     ("the same command finishes its bundle", same_capture),
+    ("a pending link that has its name: the same capture succeeds, another one is refused", named_capture),
+    ("--force replaces no link of the same chain", no_link_is_replaced),
     ("a lost link is not given to other content, even if its own content fails", no_fork_after_a_failed_reuse),
     ("states with links that do not follow each other: 78", damaged_lines),
     ("a lost chain: 78 until key recover --last-bundle, which never goes back", lost_chain),

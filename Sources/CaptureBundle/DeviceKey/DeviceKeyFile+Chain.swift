@@ -32,6 +32,12 @@ extension DeviceKeyFile {
         }
     }
 
+    /// The names that bundles of the chain have or will have, as the state has them now. The key is not locked.
+    func chainTargets() -> ChainTargets { ChainTargets(readableState) }
+
+    /// The state; nil if it cannot be read.
+    private var readableState: DeviceKeyState? { try? DeviceKeyState.decode(readPrivate(statePath)) }
+
     private func chainEnd(_ state: DeviceKeyState) throws(BundleError) -> ChainRecord.End {
         try refuseRealityCam(state)
         guard let end = state.chain.end else {

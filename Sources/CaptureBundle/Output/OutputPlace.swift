@@ -50,9 +50,14 @@ public enum OutputPlace: Hashable, Sendable {
 
     /// Refuses a place that a command uses twice, or that is its input: the second file would replace the first.
     ///
-    /// - Parameter input: The file that is being read; nil if there is none.
-    /// - Throws: `output.unusable`.
-    static func examine(_ places: [OutputPlace], reading input: FileStatus? = nil) throws(BundleError) {
+    /// - Parameters:
+    ///   - input: The file that is being read; nil if there is none.
+    ///   - examine: Examines each place.
+    /// - Throws: `output.unusable`, and the errors that `examine` throws.
+    static func examine(
+        _ places: [OutputPlace], reading input: FileStatus? = nil,
+        by examine: (OutputPlace) throws(BundleError) -> Void = { place throws(BundleError) in try place.examine() }
+    ) throws(BundleError) {
         var seen: [FilePath: FilePath] = [:]
         for place in places {
             guard let path = place.path else { continue }
@@ -65,7 +70,7 @@ public enum OutputPlace: Hashable, Sendable {
                 throw BundleError(.outputUnusable, "is also the input, expected another name", file: path)
             }
         }
-        for place in places { try place.examine() }
+        for place in places { try examine(place) }
     }
 
     /// Refuses a place that is a file of a raw folder, since the output would replace a part of the capture.

@@ -77,7 +77,10 @@ public struct Packer: Sendable {
         let capture = try FrameReader.read(source.single(), of: source, options, decoder)
         let places = [output, body?.body, body?.headers].compactMap(\.self)
         for place in places { try place.refuse(inside: raw) }
-        try OutputPlace.examine(places, reading: try? FileStatus.of(raw))
+        let targets = isChained ? key.chainTargets() : nil
+        try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place throws(BundleError) in
+            if let targets { try targets.examine(place) } else { try place.examine() }
+        }
         let device = try key.load(passphrase)
         let plan = try BundlePlan(
             capture, device: device.point, secret: key.saltSecret(for: device), remarks: source.remarks)

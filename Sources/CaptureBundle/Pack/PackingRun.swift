@@ -64,7 +64,10 @@ public struct PackingRun: Sendable {
         guard (try? FileStatus.of(folder))?.kind == .folder else {
             throw BundleError(.outputUnusable, "is not a folder", file: folder)
         }
-        for item in items where item.problem == nil { try item.output.examine() }
+        let targets = packer.isChained ? packer.key.chainTargets() : nil
+        for item in items where item.problem == nil {
+            if let targets { try targets.examine(item.output) } else { try item.output.examine() }
+        }
     }
 
     /// Creates a run from names that are all readable.

@@ -34,7 +34,7 @@ struct LinkedGroup {
         var next = state
         let (link, counter) = try next.takeLink(reusing: reused, of: key)
         do {
-            try capture.place.examine()
+            try ChainTargets(keyID: device.point.keyID).examine(capture.place)
             let file = try LinkedFile(capture.plan, link, counter: counter, to: capture.place, in: folder)
             next.chain.pending.append(file.pending)
             files.append((outcomes.count, file))

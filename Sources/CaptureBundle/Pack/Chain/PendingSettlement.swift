@@ -69,7 +69,7 @@ struct PendingSettlement {
 
     /// Gives the bundle of a link its name.
     ///
-    /// - Parameter replaces: Whether it replaces another file of that name.
+    /// - Parameter replaces: Whether it replaces another file of that name, if that is not a link of the chain.
     private mutating func finish(
         _ pending: PendingLink, replaces: Bool
     ) throws(BundleError) -> Place {
@@ -91,7 +91,11 @@ struct PendingSettlement {
         guard let temporary, temporary.isWhole else { return .nowhere }
         let assertion = try temporary.sign(device, counter: pending.counter)
         do throws(NativeError) {
-            if replaces { try folder.rename(hidden, to: name) } else { try folder.move(hidden, to: folder, as: name) }
+            if replaces && ChainTargets(keyID: device.point.keyID).link(at: files.target) == nil {
+                try folder.rename(hidden, to: name)
+            } else {
+                try folder.move(hidden, to: folder, as: name)
+            }
             try folder.synchronize()
         } catch {
             guard error.isExisting else { throw .writing(files.target, error) }

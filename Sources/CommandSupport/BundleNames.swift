@@ -24,7 +24,7 @@ package final class BundleNames: Sendable {
         list = isList ? NameList() : nil
     }
 
-    /// The number of files in the folders that are not bundles.
+    /// The number of files in the folders that are not bundles, or have hidden temporary names.
     package var leftOut: Int { state.withLock(\.leftOut) }
 
     /// Returns the next bundle; nil at the end. For a folder without a bundle it returns a failure.
@@ -56,6 +56,7 @@ package final class BundleNames: Sendable {
                 state.hasFound = true
                 return .failure(error)
             case .success(.rawCapture): continue
+            case .success(.temporary): state.leftOut += 1
             case .success(.file(let path)):
                 guard isBundle(path) else {
                     state.leftOut += 1

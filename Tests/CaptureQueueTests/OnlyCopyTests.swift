@@ -139,6 +139,14 @@ struct OnlyCopyTests {
         #expect(outcomes == [.restored])
     }
 
+    @Test func adoptsNoFileWithATemporaryName() throws {
+        let path = try room.bundle("a")
+        try FileManager.default.moveItem(atPath: path.string, toPath: room.path(".a.bundle.1.tmp").string)
+        var outcomes: [Pushed.Outcome] = []
+        try queue.adopt(room.path(".")) { outcomes.append(try $1.get().outcome) }
+        #expect(outcomes.isEmpty && exists(room.path(".a.bundle.1.tmp")))
+    }
+
     @Test func writesToTheDatabaseThatSalvageMade() throws {
         _ = try queue.push(room.bundle("a"))
         _ = try UploadQueue.salvage(queue.folder, releases: true, isForced: true, clock: manual.clock) { _ in }

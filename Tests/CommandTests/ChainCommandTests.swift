@@ -109,6 +109,20 @@ struct ChainCommandTests {
         #expect(all["devices"] as? Int == 1 && all["contents"] as? String == "not-checked")
     }
 
+    @Test func leavesOutTemporaryNamesInFolders() throws {
+        try archive("1", "2")
+        try tool.folder.write(Data("half a bundle".utf8), to: "archive/.3.bundle.1.tmp")
+        try tool.folder.write(tool.folder.bytes("archive/2.bundle"), to: "archive/.folder.tmp/4.bundle")
+        let run = try tool.run("chain", "archive")
+        #expect(run.exitCode == 0)
+        #expect(run.outputText.contains("2 bundles: 2 in 1 chain; no fault in the chains"))
+        #expect(run.errorText.contains("left out 2 files"))
+        let page = try tool.run("report", "--trust", "trust", "archive", "-o", "page.html")
+        #expect(page.exitCode == 0 && page.errorText.contains("left out 2 files"))
+        let named = try tool.run("chain", "archive/.3.bundle.1.tmp")
+        #expect(named.exitCode == 2)
+    }
+
     /// The names in messages come from outside.
     @Test func showsControlCharactersInNamesAsText() throws {
         try archive("2", "2_branch")

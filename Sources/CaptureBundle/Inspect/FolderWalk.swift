@@ -8,6 +8,8 @@ package final class FolderWalk: Sendable {
         case file(FilePath)
         /// A folder with a photo and metadata.
         case rawCapture(FilePath)
+        /// A file or folder with a hidden temporary name, which an interrupted run left. A folder is not entered.
+        case temporary(FilePath)
     }
 
     /// A folder whose names are being returned.
@@ -54,6 +56,12 @@ package final class FolderWalk: Sendable {
         names.contains("photo.jpg") && names.contains("metadata.json")
     }
 
+    /// Whether the name begins with `.` and ends with `.tmp`, as the names of files that are not complete yet.
+    private static func isTemporary(_ path: FilePath) -> Bool {
+        guard let bytes = path.name?.bytes else { return false }
+        return bytes.first == UInt8(ascii: ".") && bytes.suffix(4).elementsEqual(".tmp".utf8)
+    }
+
     /// Returns the next file or raw capture; nil at the end. For a folder that cannot be read it returns a failure, and
     /// the walk continues.
     package func next() -> Result<Found, BundleError>? {
@@ -61,6 +69,9 @@ package final class FolderWalk: Sendable {
             while let path = state.take() {
                 do throws(NativeError) {
                     let status = try FileStatus.ofName(path)
+                    if path != root && Self.isTemporary(path) && (status.kind == .file || status.kind == .folder) {
+                        return .success(.temporary(path))
+                    }
                     if status.kind == .file { return .success(.file(path)) }
                     // Only the folder that the user named may be a link.
                     guard status.kind == .folder || path == root && status.kind == .link else { continue }

@@ -94,6 +94,28 @@ def gives_up(bench):
     every(cases, judge)
 
 
+def folder_is_missing(bench):
+    """A link is not given up while its folder is missing; an empty folder gives it up."""
+    for is_back in (True, False):
+        rig = pending_rig(bench, "card")
+        away = rig.folder / "away"
+        rig.out.rename(away)
+        state = (rig.keys / "device.key.state").read_bytes()
+        for where in (rig.folder / "out/next.bundle", "-"):
+            refused = rig.pack(where, "--chain", raw=rig.other, cwd=rig.folder).must(78, about="a missing folder")
+            expect("the folder of link 1 is missing" in refused.text and f"mkdir -p {rig.out}" in refused.text,
+                   f"{refused.text!r}")
+        expect((rig.keys / "device.key.state").read_bytes() == state, "the state changed")
+        if is_back:
+            away.rename(rig.out)
+            pack_next(rig)
+            rig.verify(rig.target)
+        else:
+            rig.out.mkdir()
+            result = pack_next(rig)
+            expect("link 1 was given out, but its bundle is missing" in result.text, f"{result.text!r}")
+
+
 def name_is_taken(bench):
     """If another file has the name, the bundle keeps its hidden name, signed, and the tool says where it is."""
     for change in (lambda path: path.write_text("mine"), os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere")):
@@ -343,6 +365,7 @@ def bad_captures_take_no_link(bench):
 TESTS = [
     ("a whole bundle of a pending link gets its signature and its name", finishes),
     ("a pending link without a whole bundle: a gap, and a warning", gives_up),
+    ("a pending link whose folder is missing: 78 until the folder exists again", folder_is_missing),
     ("a pending link whose target is another file: the bundle stays hidden", name_is_taken),
     ("a pending link with both names: the hidden one is removed", both_names),
     ("a pending link with odd bytes in its paths", odd_paths),

@@ -74,11 +74,10 @@ struct PendingSettlement {
         _ pending: PendingLink, replaces: Bool
     ) throws(BundleError) -> Place {
         guard let files = pending.files else { return .nowhere }
+        let folder = try open(files.target.folder, of: pending)
         let temporary = try PendingBundle(files.temporary, of: pending, device: device.point, canChange: true)
         let there = try PendingBundle(files.target, of: pending, device: device.point)
-        guard let folder = try? FolderHandle(files.target.folder), let name = files.target.name,
-            let hidden = files.temporary.name
-        else { return .nowhere }
+        guard let name = files.target.name, let hidden = files.temporary.name else { return .nowhere }
         do throws(NativeError) {
             if let assertion = there?.assertion {
                 if temporary != nil { _ = try folder.removeFile(hidden) }
@@ -108,6 +107,22 @@ struct PendingSettlement {
             .note, "chain.finished", files.target.string,
             "finished the bundle with link \(pending.link.seq), which an interrupted run had left incomplete")
         return .target(assertion: assertion)
+    }
+
+    /// Opens the folder of a link's files. A missing folder does not give the link up, since its disk may not be mounted.
+    private func open(_ folder: FilePath, of pending: PendingLink) throws(BundleError) -> FolderHandle {
+        do {
+            return try FolderHandle(folder)
+        } catch {
+            guard error.isMissing else { throw .writing(folder, error) }
+            throw BundleError(
+                .keyState, "the folder of link \(pending.link.seq) is missing", file: folder,
+                hints: [
+                    "bring it back, for example mount its disk, and pack again",
+                    "if it is gone for good, make an empty folder there: mkdir -p \(ShellWord.quote(folder)); "
+                        + "its links then count as lost",
+                ])
+        }
     }
 
     private mutating func remark(_ weight: Remark.Weight, _ code: String, _ file: String, _ message: String) {

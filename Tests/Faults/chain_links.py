@@ -274,6 +274,8 @@ def lost_chain(bench):
         rig.pack(path, "--chain").must(0)
     state = rig.keys / "device.key.state"
     state.unlink()
+    hints = [line for line in rig.pack(rig.out / "3.bundle", "--chain").must(78).text.splitlines() if "hint:" in line]
+    expect("key recover --last-bundle FILE" in hints[0] and "--counter N" in hints[-1], f"the hints are {hints}")
     rig.run("key", "recover", "--counter", "90").must(0)
     rig.bundle("unchained.bundle")
     refused = rig.pack(rig.out / "3.bundle", "--chain").must(78).naming(state)

@@ -242,7 +242,10 @@ extension DeviceKeyFile {
             BundleError(
                 .keyState, reason, file: statePath,
                 hints: [
-                    "find the highest counter that this key signed with; its newest bundle has it: capbundle show FILE",
+                    "if the key makes a chain, give its newest bundle: "
+                        + "capbundle key recover --last-bundle FILE\(option)",
+                    "if not, find the highest counter that this key signed with; its newest bundle has it: "
+                        + "capbundle show FILE",
                     "then: capbundle key recover --counter N\(option)",
                 ] + (path == Self.usualPath ? [] : ["for a key that signs uploads to RealityCam, add --realitycam"]))
         }

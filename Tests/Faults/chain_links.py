@@ -211,6 +211,18 @@ def no_link_is_replaced(bench):
     Chain(rig).judge()
 
 
+def unlinked(bench):
+    """A key that makes a chain says once that bundles without --chain have no link; another key says nothing."""
+    rig = bench.rig()
+    raws = [write_raw(rig.folder / f"raws/{index}") for index in range(2)]
+    before = rig.pack(rig.out / "before.bundle").must(0)
+    rig.pack(rig.out / "first.bundle", "--chain").must(0)
+    for words in (["pack", raws[0], "-o", rig.out / "x.bundle"], ["pack", *raws, "--out-dir", rig.out]):
+        result = rig.run(*words).must(0)
+        expect(result.text.count("since --chain is missing") == 1, f"{words}: {result.text!r}")
+    expect("--chain" not in before.text, f"a key without a chain: {before.text!r}")
+
+
 def no_fork_after_a_failed_reuse(bench):
     """If the capture that would take a link again fails, the next capture takes another link."""
     def trial(number):
@@ -375,6 +387,7 @@ TESTS = [
     ("the same command finishes its bundle", same_capture),
     ("a pending link that has its name: the same capture succeeds, another one is refused", named_capture),
     ("--force replaces no link of the same chain", no_link_is_replaced),
+    ("without --chain, a key that makes a chain says so", unlinked),
     ("a lost link is not given to other content, even if its own content fails", no_fork_after_a_failed_reuse),
     ("states with links that do not follow each other: 78", damaged_lines),
     ("a lost chain: 78 until key recover --last-bundle, which never goes back", lost_chain),

@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// The state of a key that gives out links of a chain (Spec/capture-bundle.md section 9.3).
 extension DeviceKeyFile {
@@ -34,6 +35,14 @@ extension DeviceKeyFile {
 
     /// The names that bundles of the chain have or will have, as the state has them now. The key is not locked.
     func chainTargets() -> ChainTargets { ChainTargets(readableState) }
+
+    /// The remark about bundles without a link; nil if the key has not begun a chain.
+    func unlinkedRemark() -> Remark? {
+        guard let end = readableState?.chain.end, end.seq > 0 else { return nil }
+        return Remark(
+            weight: .note, code: "chain.unlinked", file: path.string,
+            message: "this key makes a chain; this bundle has no link, since --chain is missing")
+    }
 
     /// The state; nil if it cannot be read.
     private var readableState: DeviceKeyState? { try? DeviceKeyState.decode(readPrivate(statePath)) }

@@ -85,6 +85,7 @@ public struct Packer: Sendable {
         let plan = try BundlePlan(
             capture, device: device.point, secret: key.saltSecret(for: device), remarks: source.remarks)
         plan.remarks.forEach(onRemark)
+        if !isChained, let remark = key.unlinkedRemark() { onRemark(remark) }
         if isDryRun {
             let planned = isChained ? try plan.linked(key.nextLink(for: device)) : plan
             return try planned.packed(counter: nil, assertion: 141, body: nil)

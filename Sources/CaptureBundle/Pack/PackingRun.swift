@@ -133,7 +133,8 @@ public struct PackingRun: Sendable {
     ///   - threads: The number of captures that are packed at the same time; nil means one for each processor.
     ///   - stopsAtFailure: Whether the first capture that cannot be packed ends the run. Later captures then get no
     ///     bundle.
-    ///   - onRemark: Receives remarks about links of the chain that an earlier run left pending.
+    ///   - onRemark: Receives remarks about links of the chain that an earlier run left pending, and about bundles
+    ///     without a link by a key that makes a chain.
     ///   - deliver: Receives the result of each capture, in their order, on this thread.
     /// - Throws: The errors of `DeviceKeyFile` before anything is packed, and `output.unusable` if the folder cannot be
     ///   created. A failure of a single capture is its result.
@@ -149,6 +150,7 @@ public struct PackingRun: Sendable {
         let key = packer.key
         let device = try key.load(packer.passphrase)
         let secret = try key.saltSecret(for: device)
+        if let remark = key.unlinkedRemark() { onRemark(remark) }
         let made = try MadeFolder(folder)
         defer { made.removeIfEmpty() }
         let first = try key.reserveCounters(items.count, for: device)

@@ -24,7 +24,7 @@ public struct Packer: Sendable {
         public let layout: String
         /// The app's number or name of the frame; nil if RAW is a single capture.
         public let frame: String?
-        public let remarks: [Remark]
+        public internal(set) var remarks: [Remark]
 
         public var id: String { manifest.id }
     }
@@ -91,8 +91,13 @@ public struct Packer: Sendable {
             return try planned.packed(counter: nil, assertion: 141, body: nil)
         }
         if isChained {
-            return try ChainPacking(key: key, device: device).pack(
-                plan, to: output, body: body, onRemark: onRemark)
+            var told: [Remark] = []
+            var packed = try ChainPacking(key: key, device: device).pack(plan, to: output, body: body) {
+                told.append($0)
+                onRemark($0)
+            }
+            packed.remarks = told + packed.remarks
+            return packed
         }
         let target = try OutputTarget(output)
         let counter = try key.reserveCounters(1, for: device)

@@ -32,7 +32,7 @@ struct CounterRecords {
 
     /// Sets the records that were written back to zero, as far as the disk allows it.
     func undo() {
-        for (file, counter) in written { try? file.record(CounterFile.unseen, at: counter) }
+        for (file, counter) in written { file.forget(counter) }
     }
 }
 
@@ -40,7 +40,9 @@ struct CounterRecords {
 private struct CounterFile {
     static let unseen = [UInt8](repeating: 0, count: 32)
 
-    let isEmpty: Bool
+    var isEmpty: Bool { size == 0 }
+    /// The length of the file when it was opened.
+    private let size: Int
     private let handle: FileHandle
     private let path: FilePath
 
@@ -57,7 +59,7 @@ private struct CounterFile {
         self.handle = handle
         let status = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try handle.status() }
         guard status.kind == .file else {
-            throw BundleError(.stateDamaged, "is not a regular file", file: path)
+            throw CounterState.notAFile(path)
         }
         if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
         guard status.size % Self.unseen.count == 0 else {
@@ -68,7 +70,7 @@ private struct CounterFile {
                     "without a backup, give a new folder to --state; it remembers nothing that was verified before",
                 ])
         }
-        isEmpty = status.size == 0
+        size = status.size
     }
 
     func manifest(at counter: UInt32) throws(BundleError) -> Digest? {
@@ -82,6 +84,12 @@ private struct CounterFile {
         try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
             try handle.write(bytes, at: bytes.count * Int(counter))
         }
+    }
+
+    /// Takes back a record that was written since the file was opened, even if only a part of it was written.
+    func forget(_ counter: UInt32) {
+        if Self.unseen.count * Int(counter) < size { try? record(Self.unseen, at: counter) }
+        try? handle.shorten(to: size)
     }
 
     func synchronize() throws(BundleError) {

@@ -49,6 +49,16 @@ public final class CounterState: Sendable {
         _ keys: some Sequence<Digest>, _ body: (inout CounterRecords) throws(BundleError) -> Void
     ) throws(BundleError) {
         let lock = path.appending(Self.lockName)
+        // Another user who can open this file could hold the lock for ever.
+        if let status = try native(
+            { Self.failure($0, lock) },
+            { () throws(NativeError) in
+                try folder.status(of: Self.lockName)
+            })
+        {
+            guard status.kind == .file else { throw Self.notAFile(lock) }
+            if let fault = FileAccess.exposure(ofState: lock, status) { throw fault }
+        }
         try FileLock.withLock(in: folder, Self.lockName, convert: { Self.failure($0, lock) }) {
             () throws(BundleError) in
             var records = try CounterRecords(keys, in: folder, path)
@@ -65,7 +75,12 @@ public final class CounterState: Sendable {
     static func failure(_ error: NativeError, _ path: FilePath) -> BundleError {
         if error.isNoFolder { return BundleError(.outputUnusable, "is not a folder", file: path) }
         if error.isLoop { return BundleError(.stateDamaged, "is a symbolic link, expected a regular file", file: path) }
+        if error.isFolder { return notAFile(path) }
         if error.call == "pread" { return BundleError(.inputOutput, "cannot be read: \(error.text)", file: path) }
         return .writing(path, error)
+    }
+
+    static func notAFile(_ path: FilePath) -> BundleError {
+        BundleError(.stateDamaged, "is not a regular file", file: path)
     }
 }

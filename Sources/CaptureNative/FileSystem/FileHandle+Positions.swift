@@ -36,6 +36,13 @@ extension FileHandle {
         }
     }
 
+    /// Cuts the file to a length.
+    package func shorten(to count: Int) throws(NativeError) {
+        while ftruncate(descriptor, count) != 0 {
+            if errno != EINTR { throw .system("ftruncate") }
+        }
+    }
+
     /// Waits until the bytes, and what is needed to read them again, are on the disk.
     package func synchronizeData() throws(NativeError) {
         while fdatasync(descriptor) != 0 {

@@ -69,6 +69,15 @@ struct ChainPacking {
                 if !isWritten && stopsAtFailure { break }
             }
             try group.publishHidden(&state)
+            if let reusable = found.reusable {
+                if group.isEmpty {
+                    // The link stays pending, so that the same capture can take it at the next try.
+                    state.chain.last = reusable.before
+                    state.chain.pending = [reusable]
+                } else if !group.takesLinkAgain {
+                    onRemark(PendingSettlement.gap(reusable))
+                }
+            }
             guard !group.isEmpty else {
                 if state != before { try key.save(state) }
                 return Outcome(results: group.results)

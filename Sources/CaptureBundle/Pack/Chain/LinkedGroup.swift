@@ -8,8 +8,8 @@ struct LinkedGroup {
     /// One for each capture, in order; nil until the bundle is signed.
     private var outcomes: [Result<Packer.Packed, BundleError>?] = []
     private var files: [(index: Int, file: LinkedFile)] = []
-    /// The link of an earlier run that the first bundle takes again.
-    private var reused: PendingLink?
+    /// Whether the first bundle takes the link of an earlier run again.
+    private(set) var takesLinkAgain = false
 
     init(_ device: DeviceKey, in folder: FolderHandle) {
         self.device = device
@@ -44,7 +44,7 @@ struct LinkedGroup {
             return false
         }
         state = next
-        if let reused { self.reused = reused }
+        if reused != nil { takesLinkAgain = true }
         return true
     }
 
@@ -74,8 +74,6 @@ struct LinkedGroup {
         }
         state.chain.pending.removeLast(files.count - offset)
         files.removeSubrange(offset...)
-        // The earlier run may have given the link out.
-        if files.isEmpty, let reused { state.chain.last = reused.end }
     }
 
     /// Signs the bundles, whose links are on the disk now.

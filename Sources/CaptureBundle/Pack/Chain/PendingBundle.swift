@@ -11,19 +11,26 @@ struct PendingBundle {
     private let path: FilePath
     private let manifest: [UInt8]
 
-    /// Opens the file; nil if there is no file that can be read, or it does not begin with the manifest of the link.
+    /// Opens the file; nil if it is missing, is not a regular file, or does not begin with the manifest of the link.
     ///
     /// - Parameter canChange: Whether the file is opened so that `sign` can write to it.
+    /// - Throws: `input.unreadable` or `io.failed` if the file cannot be read. The link is not lost then.
     init?(
         _ path: FilePath, of pending: PendingLink, device: DevicePoint, canChange: Bool = false
     ) throws(BundleError) {
-        let opened =
-            try? canChange
-            ? FileHandle.open(path, FileHandle.existingFileToChange) : FileHandle.readingPlainFile(path)
-        guard let handle = opened, let status = try? handle.status(), status.kind == .file else { return nil }
+        guard let handle = try Self.open(path, canChange: canChange) else { return nil }
+        let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try handle.status() }
+        guard status.kind == .file else { return nil }
         var bytes: [UInt8] = []
         let reader = BundleReader(BundleSource(handle: handle, name: path.string))
-        let head = try? reader.readHead { bytes = $0 }
+        let head: BundleReader.Head?
+        do {
+            head = try reader.readHead { bytes = $0 }
+        } catch {
+            // The bytes are not the head of a bundle. Other errors say nothing about the bytes.
+            guard error.verdict != nil else { throw error }
+            head = nil
+        }
         guard try Digest.of(bytes) == pending.manifest, let manifest = try? Manifest.decode(bytes) else { return nil }
         (self.handle, self.path, self.manifest) = (handle, path, bytes)
         isWhole = status.size == BundleWriter.byteCount(manifest, manifestSize: bytes.count, assertion: 1)
@@ -31,6 +38,16 @@ struct PendingBundle {
             assertion = head.assertion
         } else {
             assertion = nil
+        }
+    }
+
+    private static func open(_ path: FilePath, canChange: Bool) throws(BundleError) -> FileHandle? {
+        do {
+            return try canChange
+                ? FileHandle.open(path, FileHandle.existingFileToChange) : FileHandle.readingPlainFile(path)
+        } catch {
+            if error.isMissing || error.isLoop || error.isFolder { return nil }
+            throw .reading(path, error)
         }
     }
 

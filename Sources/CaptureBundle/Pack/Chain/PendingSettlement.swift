@@ -44,7 +44,7 @@ struct PendingSettlement {
                 if let first = captures.first, pending == last, try first.fits(pending) {
                     found.reusable = pending
                 } else {
-                    remarkGap(pending)
+                    remarks.append(Self.gap(pending))
                 }
             }
         }
@@ -53,18 +53,24 @@ struct PendingSettlement {
         return found
     }
 
-    private mutating func remarkGap(_ pending: PendingLink) {
+    /// Says that a link was given out and that its bundle is missing.
+    static func gap(_ pending: PendingLink) -> Remark {
         let seq = pending.link.seq
-        if let files = pending.files {
-            remark(
-                .warning, "chain.gap", files.target.string,
-                "link \(seq) was given out, but its bundle is missing: the chain has a gap there")
-        } else {
-            remark(
-                .warning, "chain.gap", "standard output",
-                "link \(seq) was given out, and its bundle was not complete yet; "
-                    + "if nobody has the bundle, the chain has a gap there")
-        }
+        let (file, message) =
+            if let files = pending.files {
+                (
+                    files.target.string,
+                    "link \(seq) was given out, but its bundle is not at this path; "
+                        + "if the bundle does not exist elsewhere either, the chain has a gap at link \(seq)"
+                )
+            } else {
+                (
+                    "standard output",
+                    "link \(seq) was given out, and its bundle was not complete yet; "
+                        + "if nobody has the bundle, the chain has a gap there"
+                )
+            }
+        return Remark(weight: .warning, code: "chain.gap", file: file, message: message)
     }
 
     /// Gives the bundle of a link its name.
@@ -79,7 +85,10 @@ struct PendingSettlement {
         let there = try PendingBundle(files.target, of: pending, device: device.point)
         guard let name = files.target.name, let hidden = files.temporary.name else { return .nowhere }
         do throws(NativeError) {
-            if let assertion = there?.assertion {
+            // A copy that is cut short or lacks entries, or a link to the temporary file, does not replace that file.
+            let isPlain = try folder.status(of: name)?.kind == .file
+            let isOwn = temporary == nil || (isPlain && there?.isWhole == true)
+            if let assertion = there?.assertion, isOwn {
                 if temporary != nil { _ = try folder.removeFile(hidden) }
                 try folder.synchronize()
                 return .target(assertion: assertion)

@@ -33,13 +33,16 @@ struct ChainCommandTests {
             try text("archive") == """
                 device studio, key <id>
                   links 1 to 2
-                  fault: link 3 is missing [chain.gap]
+                  fault: link 3 is missing between archive/2.bundle (link 2) and archive/4.bundle (link 4) [chain.gap]
                   links 4 to 5
-                  fault: links 6 to 9007199254740990 are missing [chain.gap]
+                  fault: links 6 to 9007199254740990 are missing between archive/5.bundle (link 5) and \
+                archive/last.bundle (link 9007199254740991) [chain.gap]
                   link 9007199254740991
                   5 links in 7 files, 9007199254740986 missing, 2 faults
+                  newest: link 9007199254740991 in archive/last.bundle, counter 4294967295, 2026-03-14T08:26:53.589Z
                 7 bundles: 7 in 1 chain; 2 faults in the chains
                 contents: not checked; use "capbundle verify"
+                newer links cannot be seen here: compare with "capbundle key show" on the device
 
                 """)
     }
@@ -101,9 +104,12 @@ struct ChainCommandTests {
         #expect(summary["missing"] as? Int == 1 && summary["fault_count"] as? Int == 1)
         #expect(summary["trusted"] as? String == "yes")
         let fault = try #require((summary["faults"] as? [[String: Any]])?.first)
-        #expect(fault["code"] as? String == "chain.gap" && fault["message"] as? String == "link 3 is missing")
-        #expect(fault["first"] as? Int == 3 && fault["last"] as? Int == 3)
-        #expect((fault["files"] as? [String])?.isEmpty == true)
+        #expect(fault["code"] as? String == "chain.gap" && fault["first"] as? Int == 3)
+        #expect(
+            fault["message"] as? String
+                == "link 3 is missing between archive/2.bundle (link 2) and archive/4.bundle (link 4)")
+        #expect(fault["last"] as? Int == 3)
+        #expect(fault["files"] as? [String] == ["archive/2.bundle", "archive/4.bundle"])
         let all = objects[6]
         #expect(all["bundles"] as? Int == 6 && all["faulty"] as? Int == 1 && all["unreadable"] as? Int == 1)
         #expect(all["devices"] as? Int == 1 && all["contents"] as? String == "not-checked")

@@ -34,8 +34,8 @@ def little_memory(bench):
             frugal(measured(rig, "chain", "--from0", *words, stdin=names), 0, LIMIT, f"chain {' '.join(words)}")
     with open(rig.folder / "names", "rb") as names:
         done = rig.run("chain", "--from0", stdin=names).must(0, about="chain")
-    expect(f"links 1 to 3\n  3 links in {LINKS} files, no fault\n{LINKS} bundles: {LINKS} in 1 chain; no fault"
-           in done.out, f"found {done.out}")
+    expect(f"links 1 to 3\n  3 links in {LINKS} files, no fault\n  newest: link 3 in " in done.out
+           and f"\n{LINKS} bundles: {LINKS} in 1 chain; no fault" in done.out, f"found {done.out}")
 
 
 def full_disk(bench):

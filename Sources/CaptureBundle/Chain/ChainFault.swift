@@ -48,7 +48,7 @@ package struct ChainFault: Sendable {
     package let kind: Kind
     /// The numbers of the links.
     package let seqs: ClosedRange<Int>
-    /// The names of at most two of the links.
+    /// The names of at most two of the links, or of a link before the gap and of one after it.
     package let names: [LinkRecord.Name]
     /// The number of links with this fault.
     private(set) var count = 1
@@ -84,8 +84,12 @@ package struct ChainFault: Sendable {
         let link = "link \(seq) (\(files.first ?? "")\(more))"
         switch kind {
         case .gap:
-            if seqs.count == 1 { return "link \(seq) is missing" }
-            return "links \(seq) \(seqs.count == 2 ? "and" : "to") \(seqs.upperBound) are missing"
+            var place = ""
+            if let before = files.first, let after = files.last {
+                place = " between \(before) (link \(seq - 1)) and \(after) (link \(seqs.upperBound + 1))"
+            }
+            if seqs.count == 1 { return "link \(seq) is missing\(place)" }
+            return "links \(seq) \(seqs.count == 2 ? "and" : "to") \(seqs.upperBound) are missing\(place)"
         case .twins:
             let example = count > files.count ? "for example " : ""
             return "\(count) different captures have link \(seq): \(example)\(files.joined(separator: " and "))"
@@ -108,6 +112,8 @@ package struct ChainSummary: Sendable {
     /// The links that are missing between the first and the last.
     package internal(set) var missing = 0
     package internal(set) var faults = 0
+    /// The link with the highest number; of several such links the one with the lowest hash.
+    package internal(set) var newest: ChainLink?
     /// The links that claim an earlier time than the link that they follow.
     package private(set) var earlierTimes = 0
     /// The number of the first such link.

@@ -25,7 +25,7 @@ package struct ChainWalk {
         /// The member with the lowest counter.
         var lowest: Member?
         /// The names of the first two.
-        private var names: [LinkRecord.Name] = []
+        private(set) var names: [LinkRecord.Name] = []
         private var stranger: ChainFault?
         private var disorder: ChainFault?
 
@@ -105,6 +105,7 @@ package struct ChainWalk {
         level?.add(done)
         summary?.links += 1
         summary?.copies += done.copies
+        if summary?.newest?.seq != done.seq { summary?.newest = done }
         try emit(.link(done))
     }
 
@@ -126,7 +127,8 @@ package struct ChainWalk {
         if let before, before.seq + 1 < done.seq {
             let missing = (before.seq + 1)...(done.seq - 1)
             summary?.missing += missing.count
-            try report([ChainFault(.gap, missing)], emit)
+            let names = [before.names.first, done.names.first].compactMap(\.self)
+            try report([ChainFault(.gap, missing, names: names)], emit)
         }
         let faults = done.faults
         if faults.isEmpty {

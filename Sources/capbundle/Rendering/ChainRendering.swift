@@ -59,6 +59,10 @@ final class ChainRendering {
         case .text:
             try output.line(counts.summary)
             try output.line("contents: not checked; use \"capbundle verify\"")
+            if counts.copies > 0 {
+                try output.line(
+                    "newer links cannot be seen here: compare with \"capbundle key show\" on the device")
+            }
         case .json: try write(counts.json)
         case .none: break
         }
@@ -76,8 +80,16 @@ final class ChainRendering {
             let message = fault.message(try chains.files(fault))
             let line = Visible.text("\(message) [\(fault.code.rawValue)]")
             try output.line("  \(Style.bad.output("fault")): \(line)")
-        case .end(let summary): for line in Self.lines(summary) { try output.line("  " + line) }
+        case .end(let summary):
+            for line in Self.lines(summary) { try output.line("  " + line) }
+            if let newest = summary.newest { try output.line("  " + words(newest)) }
         }
+    }
+
+    private func words(_ newest: ChainLink) throws(BundleError) -> String {
+        let file = Visible.text(try chains.file(newest.name))
+        let time = newest.capturedAt.map { ", \($0)" } ?? ""
+        return "newest: link \(newest.seq) in \(file), counter \(newest.counter)\(time)"
     }
 
     private static func words(_ seqs: ClosedRange<Int>) -> String {

@@ -117,7 +117,7 @@ struct ChainCommandTests {
 
     @Test func leavesOutTemporaryNamesInFolders() throws {
         try archive("1", "2")
-        try tool.folder.write(Data("half a bundle".utf8), to: "archive/.3.bundle.1.tmp")
+        try tool.folder.write("half a bundle", to: "archive/.3.bundle.1.tmp")
         try tool.folder.write(tool.folder.bytes("archive/2.bundle"), to: "archive/.folder.tmp/4.bundle")
         let run = try tool.run("chain", "archive")
         #expect(run.exitCode == 0)

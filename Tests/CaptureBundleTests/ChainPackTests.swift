@@ -80,7 +80,59 @@ struct ChainPackTests {
         let error = #expect(throws: BundleError.self) { try packer.pack(raw, to: .file(folder.path("b"))) }
         #expect(error?.code == .keyState)
         let last = try DeviceKeyFile.LastBundle(BundleSource(path: folder.path("a")))
-        #expect(try key.recover(counter: nil, lastBundle: last).state.chain.end?.seq == 1)
+        #expect(try key.recover(counter: nil, lastBundles: [last]).state.chain.end?.seq == 1)
         #expect(try packer.pack(raw, to: .file(folder.path("b"))).manifest.chain?.seq == 2)
+    }
+
+    /// The key packed with a chain, then without, and lost its state: counter and link come from different bundles.
+    @Test(arguments: [["a", "b", "plain"], ["plain", "b"], ["b", "plain"]])
+    func recoversCounterAndLinkFromSeveralBundles(_ names: [String]) throws {
+        let raw = try raws(1)[0]
+        for name in ["a", "b"] { _ = try packer.pack(raw, to: .file(folder.path(name))) }
+        try packPlain(raw)
+        try FileManager.default.removeItem(atPath: folder.path("keys/device.key.state"))
+        let recovered = try key.recover(counter: nil, lastBundles: lastBundles(names))
+        #expect(recovered.state.counter == 3)
+        #expect(recovered.state.chain.end?.seq == 2)
+        #expect(!recovered.startsChain)
+        #expect(try packer.pack(raw, to: .file(folder.path("c"))).manifest.chain?.seq == 3)
+    }
+
+    @Test func saysThatTheChainBeginsAnewIfNoLastBundleHasOne() throws {
+        let raw = try raws(1)[0]
+        _ = try packer.pack(raw, to: .file(folder.path("a")))
+        try packPlain(raw)
+        let last = try lastBundles(["plain"])
+        #expect(try !key.recover(counter: nil, lastBundles: last).startsChain, "the state knows the chain")
+        #expect(try key.recover(counter: nil, lastBundles: last).state.chain.end?.seq == 1)
+        try FileManager.default.removeItem(atPath: folder.path("keys/device.key.state"))
+        let recovered = try key.recover(counter: nil, lastBundles: last)
+        #expect(recovered.startsChain)
+        #expect(recovered.state.chain.end?.seq == 0)
+        #expect(try key.recover(counter: nil, lastBundles: lastBundles(["a"])).state.chain.end?.seq == 1)
+    }
+
+    @Test func refusesTwoLastBundlesWithOneLink() throws {
+        let raws = try raws(2)
+        let state = folder.path("keys/device.key.state")
+        try FileManager.default.copyItem(atPath: state, toPath: folder.path("old"))
+        _ = try packer.pack(raws[0], to: .file(folder.path("a")))
+        try FileManager.default.removeItem(atPath: state)
+        try FileManager.default.moveItem(atPath: folder.path("old"), toPath: state)
+        _ = try packer.pack(raws[1], to: .file(folder.path("b")))
+        try FileManager.default.removeItem(atPath: state)
+        let error = #expect(throws: BundleError.self) {
+            try key.recover(counter: nil, lastBundles: lastBundles(["a", "b"]))
+        }
+        #expect(error?.code == .keyState)
+        #expect(!FileManager.default.fileExists(atPath: state))
+    }
+
+    private func packPlain(_ raw: FilePath) throws {
+        _ = try Packer(key: key).pack(raw, to: .file(folder.path("plain")))
+    }
+
+    private func lastBundles(_ names: [String]) throws -> [DeviceKeyFile.LastBundle] {
+        try names.map { try DeviceKeyFile.LastBundle(BundleSource(path: folder.path($0))) }
     }
 }

@@ -3,11 +3,12 @@ import CaptureNative
 /// Makes a new state after the old one was lost. Neither a counter nor a link may be given out twice, so an intact state
 /// is never lowered.
 extension DeviceKeyFile {
-    /// The bundle from which a lost state is recovered.
+    /// A bundle of the key, from which a lost state is recovered.
     package struct LastBundle: Sendable {
         let name: String
         let keyID: Digest
         let counter: UInt32
+        /// The link of the bundle; `start` if it has no chain.
         let end: ChainRecord.End
 
         /// Reads the manifest and the assertion. The payload is not read.
@@ -37,24 +38,26 @@ extension DeviceKeyFile {
         package let state: DeviceKeyState
         /// Whether a new salt secret was made.
         package let isNewSalt: Bool
+        /// Whether the chain was unknown and now begins at link 1, because no last bundle has a chain.
+        package let startsChain: Bool
     }
 
     /// Makes a new state, or raises the counter and the link of an intact one. The next signature gets a higher counter
-    /// than `counter` and than that of the last bundle.
+    /// than `counter` and than those of the last bundles. The next link follows the highest link of the last bundles.
     ///
     /// - Parameters:
-    ///   - lastBundle: The newest bundle of the key. Without it, a new state does not know the chain.
+    ///   - lastBundles: Bundles of the key: the newest one, and the newest one of the chain. Without any, a new state
+    ///     does not know the chain.
     ///   - isForRealityCam: Whether the key signs for RealityCam. This cannot be changed for an existing state.
     /// - Throws: `key.state` if the existing state is valid and would be lowered, if its key signs for the other
-    ///   purpose, or if another key signed the last bundle.
+    ///   purpose, if another key signed a last bundle, or if two bundles have one link.
     package func recover(
-        counter: UInt32?, lastBundle: LastBundle? = nil, isForRealityCam: Bool = false
+        counter: UInt32?, lastBundles: [LastBundle] = [], isForRealityCam: Bool = false
     ) throws(BundleError) -> Recovered {
         let keyID = try publicKey().keyID
-        if let lastBundle, lastBundle.keyID != keyID {
+        if let foreign = lastBundles.first(where: { $0.keyID != keyID }) {
             throw BundleError(
-                .keyState, "another key signed it, \(lastBundle.keyID); the key here is \(keyID)",
-                file: lastBundle.name)
+                .keyState, "another key signed it, \(foreign.keyID); the key here is \(keyID)", file: foreign.name)
         }
         return try locked { () throws(BundleError) in
             let known = try soundState(of: keyID)
@@ -68,30 +71,41 @@ extension DeviceKeyFile {
                 state = DeviceKeyState(keyID: keyID, counter: 0, salt: salt)
                 if !isForRealityCam { state.chain.last = nil }
             }
-            state.counter = max(state.counter, counter ?? 0, lastBundle?.counter ?? 0)
+            state.counter = max(state.counter, counter ?? 0, lastBundles.map(\.counter).max() ?? 0)
             if known == nil && isForRealityCam { state.realityCamHeader = state.counter }
-            if let lastBundle { try raise(&state, to: lastBundle) }
+            let startsChain = try raise(&state, to: lastBundles)
             try save(state)
-            return Recovered(state: state, isNewSalt: known == nil)
+            return Recovered(state: state, isNewSalt: known == nil, startsChain: startsChain)
         }
     }
 
-    /// Raises the chain of a state to that of the last bundle. Pending links before that one are given up.
-    private func raise(_ state: inout DeviceKeyState, to lastBundle: LastBundle) throws(BundleError) {
+    /// Raises the chain of a state to the highest link of the bundles. Pending links before that one are given up.
+    ///
+    /// - Returns: Whether the chain was unknown and now begins at link 1.
+    private func raise(_ state: inout DeviceKeyState, to lastBundles: [LastBundle]) throws(BundleError) -> Bool {
+        guard let newest = lastBundles.max(by: { $0.end.seq < $1.end.seq }) else { return false }
         try refuseRealityCam(state)
-        guard let end = state.chain.end, end != lastBundle.end else {
-            if state.chain.last == nil { state.chain.last = lastBundle.end }
-            return
+        if let twin = lastBundles.first(where: { $0.end.seq == newest.end.seq && $0.end != newest.end }) {
+            throw usedTwice(twin)
         }
-        guard lastBundle.end.seq >= end.seq else { throw lowered("link", end.seq, lastBundle.end.seq) }
-        guard lastBundle.end.seq > end.seq else {
-            throw BundleError(
-                .keyState, "has link \(end.seq), but the key gave that link to another bundle too",
-                file: lastBundle.name,
-                hints: ["the key was copied, or its state was restored from a backup: make a new key"])
+        guard let end = state.chain.end else {
+            state.chain.last = newest.end
+            return newest.end == .start
         }
+        // A bundle without a chain says nothing about the chain.
+        guard newest.end != .start, newest.end != end else { return false }
+        guard newest.end.seq >= end.seq else { throw lowered("link", end.seq, newest.end.seq) }
+        guard newest.end.seq > end.seq else { throw usedTwice(newest) }
         state.chain.pending = []
-        state.chain.last = lastBundle.end
+        state.chain.last = newest.end
+        return false
+    }
+
+    private func usedTwice(_ bundle: LastBundle) -> BundleError {
+        BundleError(
+            .keyState, "has link \(bundle.end.seq), but the key gave that link to another bundle too",
+            file: bundle.name,
+            hints: ["the key was copied, or its state was restored from a backup: make a new key"])
     }
 
     private func lowered(_ what: String, _ known: some BinaryInteger, _ wanted: some BinaryInteger) -> BundleError {

@@ -136,12 +136,15 @@ struct KeyCommand: ParsableCommand {
                 higher one. "capbundle show" prints the counter of a bundle. The next signature gets the counter \
                 after it.
 
-                If the key made a chain, give the newest bundle of the chain. "pack --chain" continues after it. A \
-                bundle without a chain says that the key never made one. With both options, the higher counter is used.
+                If the key made a chain, give the newest bundle of the chain. "pack --chain" continues after the \
+                highest link of the given bundles. If none of them has a chain and the chain is unknown, it begins \
+                at link 1: this is right only if the key never packed with --chain. The next counter is higher than \
+                all that are given.
 
                 Example:
                   capbundle key recover --counter 4711
                   capbundle key recover --last-bundle newest.bundle
+                  capbundle key recover --last-bundle newest.bundle --last-bundle newest-of-chain.bundle
                 """)
 
         @OptionGroup var key: KeyOptions
@@ -151,29 +154,30 @@ struct KeyCommand: ParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The newest bundle that this key signed; the counter and the chain continue after it.",
-                valueName: "file"),
+                "A bundle that this key signed: give its newest one, and the newest one of its chain if that is "
+                    + "another.",
+                discussion: "Can be given several times.", valueName: "file"),
             completion: .file())
-        var lastBundle: String?
+        var lastBundle: [String] = []
 
         @Flag(name: .customLong("realitycam"), help: "The key signs uploads to RealityCam, not bundles.")
         var isForRealityCam = false
 
         func validate() throws {
-            if counter == nil && lastBundle == nil {
+            if counter == nil && lastBundle.isEmpty {
                 throw ValidationError("give --counter N, --last-bundle FILE, or both")
             }
-            if lastBundle != nil && isForRealityCam {
+            if !lastBundle.isEmpty && isForRealityCam {
                 throw ValidationError("--last-bundle does not work with --realitycam: such a key signs no bundle")
             }
         }
 
         func run() throws {
-            let last = try lastBundle.map { path throws(BundleError) in
+            let bundles = try lastBundle.map { path throws(BundleError) in
                 try DeviceKeyFile.LastBundle(BundleSource(path: FilePath(path)))
             }
             let recovered = try key.file.recover(
-                counter: counter, lastBundle: last, isForRealityCam: isForRealityCam)
+                counter: counter, lastBundles: bundles, isForRealityCam: isForRealityCam)
             let counter = recovered.state.counter
             if counter < UInt32.max {
                 diagnostic.note("the next signature gets counter \(counter + 1)")
@@ -182,6 +186,15 @@ struct KeyCommand: ParsableCommand {
             }
             if let end = recovered.state.chain.end, end.seq > 0 {
                 diagnostic.note("the next link of the chain is \(end.seq + 1)")
+            }
+            if recovered.startsChain {
+                diagnostic.warning(
+                    "no given bundle has a chain, so the next pack --chain starts at link 1: this is right only if "
+                        + "the key never packed with --chain",
+                    hints: [
+                        "otherwise run this command again with the newest bundle of the chain, before you pack with "
+                            + "--chain"
+                    ])
             }
             if recovered.isNewSalt {
                 diagnostic.note(

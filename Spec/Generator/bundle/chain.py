@@ -58,7 +58,7 @@ def _judge_chain(by_seq):
         for link in by_seq[seq] if lower is not None else ():
             followed = _followed(link, by_seq[lower], lower)
             if followed is None:
-                yield Fault("H2", "link %d follows a link that is not here" % seq)
+                yield Fault("H2", "link %d follows a link that is not among the files" % seq)
             elif min(link.counters) <= max(followed.counters):
                 yield Fault("H3", "link %d has counter %d" % (seq, min(link.counters)))
 

@@ -70,7 +70,7 @@ struct ExifCheckTests {
     }
 
     /// The search ends after 1 MiB, so a photo cannot make a verifier keep more than one segment.
-    @Test func doesNotReadBehindTheLimit() {
+    @Test func readsNothingBeyondTheLimit() {
         let filler = JPEGPieces.segment(0xfe, [UInt8](repeating: 0, count: 65_533))
         var exif = ExifBuilder(isLittle: true)
         exif.main = [.text(0x0110, "Test 7")]

@@ -24,7 +24,7 @@ struct VectorCommandTests {
         }
     }
 
-    /// The order of the files does not matter, and neither do their number of threads and the form of the output.
+    /// The order of the files, the number of threads and the form of the output do not change the result.
     @Test(arguments: try VectorFile.all(of: "chain"))
     func judgesTheChainOfAllFiles(_ vector: VectorFile) throws {
         let tool = try Capbundle()

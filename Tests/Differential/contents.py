@@ -92,7 +92,7 @@ def _to_512(rng, data):
 
 
 def depth_stream(rng, draft):
-    """Makes another gzip member of the same floats, of almost the same floats, or of those of a vector."""
+    """Compresses floats as another gzip member: the same ones, slightly changed ones, or the floats of a vector."""
     raw = base.FLOATS
     if rng.random() < 0.3:
         raw = raw + bytes(rng.choice((1, 4, 48)))

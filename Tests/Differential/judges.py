@@ -11,7 +11,7 @@ from bundle.faults import CODES, TRUST_FILE_EXIT, Fault
 
 
 class Result:
-    """What a judge says about a case; two results are equal if the judges agree."""
+    """The answer of a judge to a case. Two judges agree if their results are equal."""
 
     def __init__(self, exit_code, codes, facts):
         self.exit_code = exit_code
@@ -96,7 +96,7 @@ class Swift:
         return [from_report(report) for report in reports]
 
     def one(self, case):
-        """Returns the Result of a case that has a process of its own."""
+        """Judges a case in a separate process and returns the Result."""
         self._write_trust(case)
         given, rebuilt = os.path.join(self._folder, "given"), os.path.join(self._folder, "rebuilt")
         name = "-"

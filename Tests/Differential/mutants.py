@@ -126,7 +126,7 @@ def _seal(rng, draft, stages):
 
 
 def _list_again(draft):
-    """Makes the manifest of the draft. A mutation may have made an id impossible; then any id will do."""
+    """Makes the manifest of the draft. If a mutation prevents the computation of the id, uses an arbitrary id."""
     try:
         draft.manifest()
     except (KeyError, TypeError):

@@ -134,7 +134,7 @@ def in_order(calls, *steps):
     for name, word, what in steps:
         place = next((index + 1 for index, call in enumerate(calls)
                       if index >= place and call.name.startswith(name) and word in call.text), None)
-        expect(place is not None, f"no {what}, or not in this order")
+        expect(place is not None, f"{what} is missing or in the wrong place")
 
 
 def syncs_in_order(bench):

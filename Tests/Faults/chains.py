@@ -39,7 +39,7 @@ class Chain:
                 expect(link.counter > before.counter, f"link {seq}: counter {link.counter} after {before.counter}")
         state = self.state()
         expect(not state["pending"], f"links are still pending: {state['pending']}")
-        expect(state["seq"] >= max(manifests, default=0), f"the state has link {state['seq']} of {max(manifests)}")
+        expect(state["seq"] >= max(manifests, default=0), f"the state ends at link {state['seq']}, the bundles at {max(manifests)}")
         if state["seq"] in manifests:
             expect(state["last"] == manifests[state["seq"]].manifest, "the state has another manifest for its link")
         told = {int(seq) for text in self.texts for seq in re.findall(r"link (\d+) was given out", text)}

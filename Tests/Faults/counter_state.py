@@ -147,7 +147,7 @@ def syncs_in_order(bench):
         step = next((index + 1 for index in range(step, len(calls))
                      if calls[index].name.startswith(name) and word in calls[index].text), None)
         if step is None:
-            raise Failed(f"no {what}, or not in this order")
+            raise Failed(f"{what} is missing or in the wrong place")
 
 
 def one_accepts(bench):
@@ -189,7 +189,7 @@ def shuffled_archive(bench):
     outputs = [tool.communicate(timeout=PATIENCE)[0] for tool in started]
     fresh = [file for out in outputs for file in verified(out)]
     expect(sorted(fresh) == sorted(map(str, bundles)), f"{len(fresh)} verdicts 0 for {len(bundles)} bundles")
-    expect(not any(b"counter.reused" in out for out in outputs), "a false alarm")
+    expect(not any(b"counter.reused" in out for out in outputs), "counter.reused for a bundle whose counter was not reused")
     for out, words in zip(outputs, runs):
         files = [json.loads(line)["file"] for line in out.splitlines()]
         expect(files == [str(one) for one in words[8:]], "the verdicts are not in the order of the input")
@@ -364,8 +364,8 @@ TESTS = [
     ("a kill at any system call: a printed verdict is in the state", functools.partial(survives_kills, 1)),
     ("a kill in a run over several bundles: printed verdicts are in the state", functools.partial(survives_kills, 5)),
     ("a failing call: no verdict, and the state is as it was", survives_failures),
-    ("after a power cut the record precedes the verdict", syncs_in_order),
-    ("twelve runs at once: one bundle is fresh once", one_accepts),
+    ("the record is synced before the verdict is printed", syncs_in_order),
+    ("twelve runs at once: exactly one run accepts the bundle", one_accepts),
     ("a copied key: one of two bundles is accepted", copied_key),
     ("an archive in three orders at once: no false alarm", shuffled_archive),
     ("the last counter uses few disk blocks", last_counter),
@@ -376,6 +376,6 @@ TESTS = [
     ("a full disk: no verdict", full_disk),
     ("a limit on the size of files: no verdict", file_size_limit),
     ("a verdict does not wait for the next name", answers_at_once),
-    ("--fail-fast records nothing after its end", fail_fast),
+    ("--fail-fast records nothing after the bundle that ends the run", fail_fast),
     ("--quiet, --json and a pipe remember the same", mutes_change_nothing),
 ]

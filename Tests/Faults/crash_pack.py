@@ -112,7 +112,7 @@ def syncs_in_order(bench):
         for index in range(start, len(calls)):
             if calls[index].name.startswith(name) and word in calls[index].text:
                 return index + 1
-        raise Failed(f"no {what}, or not in this order")
+        raise Failed(f"{what} is missing or in the wrong place")
 
     step = after(0, "write", "capture-bundle-key-state", "write of the new counter")
     step = after(step, "fsync", str(rig.keys), "fsync of the state")

@@ -45,7 +45,7 @@ def full_disk(bench):
     with open(_names(rig, 100_000), "rb") as names:
         done = rig.run("chain", "--from0", prefix=limit, stdin=names)
     expect(done.code == 74, f"exit {done.code}: {done.err}")
-    expect("TMPDIR" in done.err, f"found {done.err}")
+    expect("TMPDIR" in done.err, f"the error does not name TMPDIR: {done.err}")
     expect(not done.out, f"printed {done.out}")
 
 

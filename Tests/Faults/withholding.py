@@ -47,7 +47,7 @@ def every_subset(bench):
         for names in itertools.combinations(NAMES, count):
             cut, back = rig.out / "cut.bundle", rig.out / "back.bundle"
             rig.run("redact", whole, "--withhold", ",".join(names), "-o", cut, "--force").must(0, about="redact")
-            expect(cut.read_bytes() == without(names, data), f"redact without {names} is not the archive cut by Python")
+            expect(cut.read_bytes() == without(names, data), f"redact --withhold {names} differs from the archive that Python cut")
             rig.verify(cut, code=4, about=f"verify without {names}")
             rig.run("verify", "--allow-withheld", cut).must(0, about=f"verify --allow-withheld without {names}")
             rig.run("restore", cut, *(kept / name for name in names), "-o", back, "--force").must(0, about="restore")

@@ -1,4 +1,4 @@
-/// What a signed head says about its place in a chain: one copy of a link. All records have the same size, so that a
+/// One copy of a link: the facts of a signed head that place it in its chain. All records have the same size, so a
 /// million of them can be sorted on disk.
 package struct LinkRecord: Sendable {
     /// The key id of the device.

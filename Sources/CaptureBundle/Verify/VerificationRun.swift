@@ -32,8 +32,8 @@ extension Verifier {
     /// Does the same, but converts each outcome on its worker thread: a report can be far larger than its text. With a
     /// state, the outcome is complete only when the counter is judged, so this thread converts it.
     ///
-    /// - Parameter group: The maximum number of bundles that are recorded in the state with one sync. With 1, no bundle
-    ///   is remembered that is not delivered.
+    /// - Parameter group: The maximum number of bundles that are recorded in the state with one sync. With 1, each
+    ///   remembered bundle is also delivered.
     package func verifyAll<Value: Sendable>(
         threads: Int? = nil, group: Int = CounterState.bundlesPerSync,
         next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,

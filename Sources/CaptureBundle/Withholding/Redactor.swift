@@ -96,7 +96,7 @@ public struct Redactor: Sendable {
 /// Copies the entries that stay while their bundle is verified.
 private final class RedactionObserver: BundleObserver {
     let writer: BundleWriter
-    /// Searches the entries that stay for a position; nil if they may tell it.
+    /// Searches the entries that stay for a position; nil if the caller allows them to contain it.
     private(set) var places: RemainingPlaces?
     private(set) var withheld: [ManifestEntry] = []
     private let selection: EntrySelection

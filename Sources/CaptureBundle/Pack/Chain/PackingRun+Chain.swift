@@ -6,7 +6,7 @@ import Synchronization
 extension PackingRun {
     /// The captures that are written together.
     private struct Group {
-        /// A group is complete with so many captures, or with so many bytes in memory.
+        /// The limits of a group: it is complete when it reaches one of them.
         static let captures = 32
         static let memory = 64 << 20
 

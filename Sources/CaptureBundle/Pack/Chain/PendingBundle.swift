@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A file that holds the bundle of a pending link, maybe without its signature (Spec/capture-bundle.md section 9.3).
 struct PendingBundle {
-    /// nil if the bundle has no valid signature yet.
+    /// The bytes of assertion.cbor; nil if the signature is missing or invalid.
     let assertion: [UInt8]?
     /// Whether the file has the length of the whole bundle.
     let isWhole: Bool

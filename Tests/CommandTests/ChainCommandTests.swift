@@ -79,7 +79,9 @@ struct ChainCommandTests {
         try archive("3", "4")
         let run = try tool.run("chain", "archive")
         #expect(run.exitCode == 0)
-        #expect(run.outputText.contains("  note: begins at link 3: links 1 to 2 are not here\n  2 links, no fault\n"))
+        #expect(
+            run.outputText.contains(
+                "  note: begins at link 3: links 1 to 2 are not among these files\n  2 links, no fault\n"))
     }
 
     @Test func printsALineOfJSONForEachLink() throws {

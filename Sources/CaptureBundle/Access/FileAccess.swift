@@ -54,7 +54,8 @@ package enum FileAccess {
         }
         guard status.isWritableByOthers else { return nil }
         return BundleError(
-            .stateOpenToOthers, "others can write it (mode \(octal(status))), and so remove what was seen", file: path,
+            .stateOpenToOthers,
+            "others can write to it (mode \(octal(status))), so they can erase the remembered counters", file: path,
             hints: ["chmod go-w \(ShellWord.quote(path))"])
     }
 

@@ -53,7 +53,7 @@ package struct ChainFault: Sendable {
     /// The number of links with this fault.
     private(set) var count = 1
 
-    /// The fault of one more link: `fault` with its count raised, or, if there is none yet, `first`.
+    /// Raises the count of `fault`; returns `first` if `fault` is nil.
     static func another(_ fault: ChainFault?, _ first: @autoclosure () -> ChainFault) -> ChainFault {
         guard var fault else { return first() }
         fault.count += 1
@@ -94,7 +94,7 @@ package struct ChainFault: Sendable {
             let example = count > files.count ? "for example " : ""
             return "\(count) different captures have link \(seq): \(example)\(files.joined(separator: " and "))"
         case .stranger:
-            return "\(link) follows another link \(seq - 1), which is not here"
+            return "\(link) follows another link \(seq - 1), which is not among these files"
         case .order(let counter, let last, let before):
             return "\(link) has counter \(counter), expected more than \(before), the counter of link \(last)"
         }

@@ -66,7 +66,8 @@ extension RawCapture {
         if let absent = selection.items.first(where: { item in !paths.contains(where: item.contains) }) {
             let has = paths.sorted().map(\.description).joined(separator: ", ")
             throw BundleError(
-                .rawCapture, "--withholdable names \(absent), which is not in this capture; it has \(has)", file: raw)
+                .rawCapture, "--withholdable names \(absent), which is not in this capture; the capture has \(has)",
+                file: raw)
         }
         var marked = self
         marked.withholdable = selection

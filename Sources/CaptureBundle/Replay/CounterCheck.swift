@@ -45,7 +45,7 @@ struct CounterCheck {
                 BundleError(
                     .counterReused,
                     "this key used counter \(use.counter) before, for the manifest with SHA-256 \(known); "
-                        + "the key was copied, or its state rolled back"))
+                        + "the key was copied, or its state was restored from an older copy"))
         } else {
             report.isSeenBefore = known != nil
             if known != nil && requiresFresh {

@@ -231,6 +231,6 @@ final class BodyObserver: BundleObserver {
     private func withheldRemarks(_ manifest: Manifest) -> [String] {
         [(EntryPath.depth, "depth_map"), (.photo, "photo")]
             .filter { manifest.entry($0.0) != nil && !present.contains($0.0) }
-            .map { "has no part \($0.1), because \($0.0) is withheld; servers require it" }
+            .map { "has no part \($0.1), because \($0.0) is withheld; servers require this part" }
     }
 }

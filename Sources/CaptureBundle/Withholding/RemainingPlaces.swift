@@ -5,7 +5,19 @@ import SystemPackage
 struct RemainingPlaces {
     private struct Found {
         let path: EntryPath
-        let words: String
+        /// What was found in the entry, and what follows for the position.
+        let message: String
+
+        static func told(_ path: EntryPath, _ words: String) -> Found {
+            Found(path: path, message: "tells a position (\(words)), so withholding location.json does not hide it")
+        }
+
+        static func unsearched(_ path: EntryPath, _ reason: String) -> Found {
+            Found(
+                path: path,
+                message: "could not be searched for a position (\(reason)), so it may reveal the position that you "
+                    + "withhold")
+        }
     }
 
     private let decoder: PictureDecoder
@@ -31,20 +43,18 @@ struct RemainingPlaces {
         if !isDecided, bytes.count >= FileKind.length, Form(path, bytes) == .samples { return drop() }
         let limit = Self.limit(path)
         if bytes.count > limit {
-            found.append(Found(path: path, words: "it has more than the \(limit) bytes that can be searched"))
+            found.append(.unsearched(path, "it is larger than \(limit) bytes"))
             drop()
         }
     }
 
     mutating func end() {
         guard let path = current else { return }
-        let words: String?
         switch Form(path, bytes) {
-        case .samples: words = nil
-        case .searched(let kind): words = PlacesTold.tellsAPosition(bytes, kind: kind)
-        case .heif: words = inHEIF(path)
+        case .samples: break
+        case .searched(let kind): note(path, PlacesTold.tellsAPosition(bytes, kind: kind))
+        case .heif: searchHEIF(path)
         }
-        if let words { found.append(Found(path: path, words: words)) }
         drop()
     }
 
@@ -53,15 +63,21 @@ struct RemainingPlaces {
         bytes = []
     }
 
-    private mutating func inHEIF(_ path: EntryPath) -> String? {
+    /// - Parameter words: What tells a position; nil if nothing does.
+    private mutating func note(_ path: EntryPath, _ words: String?) {
+        if let words { found.append(.told(path, words)) }
+    }
+
+    private mutating func searchHEIF(_ path: EntryPath) {
         do {
             let picture = try decoder.heif(bytes, withPhoto: false)
-            return picture.exif.flatMap { PlacesTold.tellsAPosition($0, kind: .tiff) }
-                ?? picture.xmp.flatMap { PlacesTold.tellsAPosition($0, kind: .xmp) }
+            note(
+                path,
+                picture.exif.flatMap { PlacesTold.tellsAPosition($0, kind: .tiff) }
+                    ?? picture.xmp.flatMap { PlacesTold.tellsAPosition($0, kind: .xmp) })
         } catch {
-            guard error.kind.isInstallation else { return "it cannot be searched: \(error.message)" }
+            guard error.kind.isInstallation else { return found.append(.unsearched(path, error.message)) }
             failure = BundleError(.decoderMissing, error.message, entry: path.description, hints: error.hints)
-            return nil
         }
     }
 
@@ -78,8 +94,7 @@ struct RemainingPlaces {
                 let isLast = one.path == found.last?.path
                 let isWithholdable = manifest.entry(one.path)?.isWithholdable ?? false
                 throw BundleError(
-                    .redactPosition, "tells a position (\(one.words)), so withholding location.json does not hide it",
-                    file: file, entry: one.path.description,
+                    .redactPosition, one.message, file: file, entry: one.path.description,
                     hints: [
                         isWithholdable ? "withhold it too: --withhold location.json,\(one.path)" : nil,
                         Self.packing(one.path),

@@ -101,8 +101,7 @@ package struct ReportChain: Sendable {
     package static let opening: HTML = """
         <section aria-labelledby="chains">
         <h2 id="chains">Chains</h2>
-        <p class="lead">The captures of each device in the order in which they were signed. A number is the place of a \
-        capture in the chain.</p>
+        <p class="lead">Each row shows the captures of one device in the order of their numbers in the chain.</p>
 
         """
     package static let closing: HTML = "</section>\n"

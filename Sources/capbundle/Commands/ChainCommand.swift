@@ -14,10 +14,11 @@ struct ChainCommand: ParsableCommand {
             A capture that was packed with a chain has a number and names the capture before it. This command puts \
             the captures of each device in order and finds missing numbers, two captures with one number, and \
             captures that were signed in another order. Signatures are checked, contents are not: use "capbundle \
-            verify" for them. Bundles in folders are found as by "capbundle report".
+            verify" for them. It searches folders for bundles in the same way as "capbundle report".
 
-            Exit codes: 0 no fault, 4 a fault in a chain, 1 signature wrong, 2 not a well-formed bundle. The worst of \
-            all decides. The newest captures can be missing without a trace.
+            Exit codes: 0 no fault, 4 a fault in a chain, 1 signature wrong, 2 not a well-formed bundle, 66 a file \
+            that cannot be read. The worst result of all files and chains decides. The newest captures can be missing \
+            without a trace.
 
             Example:
               capbundle chain archive
@@ -30,7 +31,7 @@ struct ChainCommand: ParsableCommand {
         completion: .file())
     var files: [String] = []
 
-    @Flag(name: [.short, .long], help: "Print nothing; the exit code gives the result.")
+    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
     var quiet = false
 
     @OptionGroup var list: NameOptions

@@ -10,8 +10,8 @@ struct PolicyOptions: ParsableArguments {
             discussion: """
                 photo, depth, metadata, location, confidence, source, chain, or the name of an entry as \
                 "capbundle show" prints it; plausible requires a depth map whose median is 0.05 to 100 m; exif \
-                requires a photo whose EXIF agrees with the metadata; fresh requires a bundle that was not verified \
-                before (only for verify --state)
+                requires a photo whose EXIF agrees with the metadata; fresh requires a bundle that the folder of \
+                --state has not accepted before (only with verify --state)
                 """, valueName: "parts"),
         completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
     var require: String?

@@ -9,13 +9,14 @@ struct RedactCommand: ParsableCommand {
         abstract: "Withhold entries of a bundle, such as the position.",
         usage: "capbundle redact FILE --withhold ENTRIES -o FILE [options]",
         discussion: """
-            Writes a copy of the bundle without these entries. The signature stays valid, and \
+            Writes a copy of the bundle without the entries that --withhold names. The signature stays valid, and \
             "capbundle verify --allow-withheld" accepts the copy. Only entries that were marked when the capture was \
             packed can be withheld: location.json, and those of "capbundle pack --withholdable". The hashes of \
             withheld entries stay in the copy; only that of location.json is salted. Writes nothing unless the bundle \
             is unchanged and its signature is valid; does not check trust.
 
-            The position is not withheld while another entry tells it.
+            Refuses to withhold location.json if another entry contains a position; --keep-photo-location overrides \
+            this.
 
             Example:
               capbundle redact cap.bundle --withhold location.json -o public.bundle

@@ -9,10 +9,11 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Put withheld entries back into a bundle.",
         usage: "capbundle restore FILE KEPT... -o FILE [options]",
         discussion: """
-            KEPT is a file with the bytes of a withheld entry, or a bundle of the same capture that has the entry. A \
-            file is put back only if its size and SHA-256 are those of a withheld entry; its name does not matter. \
-            With all entries back, the result has the bytes of the original bundle. Writes nothing unless the result \
-            is unchanged and its signature is valid; does not check trust.
+            KEPT is a file with the bytes of a withheld entry, or another copy of the bundle, with the same manifest, \
+            that still has the entry. A file is put back only if its size and SHA-256 are those of a withheld entry; \
+            its name does not matter. With all entries back, the result has the bytes of the original bundle. Writes \
+            nothing unless all entries of the result match the manifest and its signature is valid. Does not check \
+            trust.
 
             Example:
               capbundle extract cap.bundle -o kept

@@ -31,9 +31,10 @@ struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Remember the counters of accepted bundles in this folder, and refuse another bundle with such a counter.",
+            "Remember the counters of each key in this folder, and refuse a second bundle in which a key uses the same "
+                + "counter.",
             discussion: """
-                The folder is made if it is missing. --require fresh refuses a bundle that was verified before.
+                The folder is made if it is missing. --require fresh refuses a bundle that the folder has accepted before.
                 """,
             valueName: "dir"),
         completion: .directory)

@@ -9,7 +9,10 @@ enum WithholdingWords {
         var selection = EntrySelection()
         for word in text.pieces(by: ",", keepsEmpty: true) {
             guard selection.add(word) else {
-                let words = (Role.allCases.map(\.rawValue) + EntryPath.names).joined(separator: ", ")
+                // metadata.json is an entry, but it can never be withheld.
+                let roles = Role.allCases.filter { $0 != .metadata }.map(\.rawValue)
+                let names = EntryPath.names.filter { $0 != EntryPath.metadata.description }
+                let words = (roles + names).joined(separator: ", ")
                 throw ValidationError(
                     "\(option): \"\(word)\" is not an entry of a bundle, expected \(words) or source/NAME")
             }
@@ -29,7 +32,8 @@ struct WithholdableOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Entries that can be withheld later, such as photo.jpg, separated by commas.",
-            discussion: "location.json always can. See capbundle redact.", valueName: "entries"),
+            discussion: "location.json can always be withheld, without this option. See capbundle redact.",
+            valueName: "entries"),
         completion: WithholdingWords.completion)
     var withholdable: String?
 

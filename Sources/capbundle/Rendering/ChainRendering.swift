@@ -102,7 +102,8 @@ final class ChainRendering {
         if summary.first > 1 {
             let before = words(1...(summary.first - 1))
             lines.append(
-                "note: begins at link \(summary.first): \(before) \(summary.first == 2 ? "is" : "are") not here")
+                "note: begins at link \(summary.first): \(before) \(summary.first == 2 ? "is" : "are") not among these files"
+            )
         }
         if let first = summary.firstEarlierTime {
             let more = summary.earlierTimes > 1 ? ", and so do \(Quantity.number(summary.earlierTimes - 1)) more" : ""

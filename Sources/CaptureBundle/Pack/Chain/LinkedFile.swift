@@ -69,7 +69,7 @@ struct LinkedFile {
             throw BundleError(
                 .outputExists,
                 "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
-                file: name)
+                file: name, hints: ["the bundle is complete: rename it to another name"])
         }
     }
 

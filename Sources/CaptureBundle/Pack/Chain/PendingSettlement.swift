@@ -109,7 +109,8 @@ struct PendingSettlement {
             guard error.isExisting else { throw .writing(files.target, error) }
             remark(
                 .warning, "chain.taken", files.target.string,
-                "another file has this name; the bundle with link \(pending.link.seq) is in \(files.temporary)")
+                "another file has this name; the bundle with link \(pending.link.seq) is complete in "
+                    + "\(files.temporary): rename it to another name")
             return .temporary
         }
         remark(

@@ -44,18 +44,20 @@ extension ExifCheck {
     private static func time(_ exif: PhotoFacts, _ metadata: CaptureMetadata) -> BundleError? {
         guard let time = exif.time, let asUTC = CaptureTime(time.local + "Z") else { return nil }
         let captured = metadata.capturedAt.milliseconds
-        let said: String
+        let claim = "captured_at is \(metadata.capturedAtText)"
         if let offset = time.offset, let moment = CaptureTime(time.local + offset) {
             guard abs(moment.milliseconds - captured) > clockTolerance else { return nil }
-            said = time.local + offset
+            return finding(.exifTime, "its EXIF says \(time.local)\(offset), but \(claim)")
         } else if let satellites = time.satellites {
             guard abs(satellites.milliseconds - captured) > satelliteTolerance else { return nil }
-            said = "\(satellites) as GPS time"
+            return finding(.exifTime, "its EXIF says \(satellites) as GPS time, but \(claim)")
         } else {
             guard !isExplainedByAZone(asUTC.milliseconds - captured) else { return nil }
-            said = "\(time.local), which no time zone explains"
+            return finding(
+                .exifTime,
+                "its EXIF says \(time.local) without a time zone, and this differs from captured_at "
+                    + "\(metadata.capturedAtText) in every time zone")
         }
-        return finding(.exifTime, "its EXIF says \(said), but captured_at is \(metadata.capturedAtText)")
     }
 
     /// Whether local time minus UTC, in milliseconds, is the offset of a possible time zone.
@@ -102,7 +104,8 @@ extension ExifCheck {
         guard isAcross else { return nil }
         return finding(
             .exifOrientation,
-            "it is \(frame) and the depth map \(depth), but its EXIF has no rotation (orientation \(orientation))")
+            "it is \(frame) and the depth map \(depth), but orientation \(orientation) in its EXIF does not turn it by a "
+                + "quarter")
     }
 
     private static func size(

@@ -51,7 +51,7 @@ struct PolicyCheck {
             }
             return survey.isPlausible ? nil : "a plausible depth map is required, but \(survey.finding)"
         case .fresh:
-            return hasState ? nil : "fresh is required, but without a state nobody knows what was verified before"
+            return hasState ? nil : "fresh is required, but the verifier has no state folder"
         case .exif:
             guard let photo = report.photo else { return "EXIF is required, but the photo is withheld" }
             return photo.exif == nil ? "EXIF is required, but the photo has none" : nil

@@ -144,7 +144,7 @@ struct KeyCommand: ParsableCommand {
                 Example:
                   capbundle key recover --counter 4711
                   capbundle key recover --last-bundle newest.bundle
-                  capbundle key recover --last-bundle newest.bundle --last-bundle newest-of-chain.bundle
+                  capbundle key recover --last-bundle new.bundle --last-bundle chained.bundle
                 """)
 
         @OptionGroup var key: KeyOptions

@@ -45,6 +45,11 @@ package struct PhotoFacts: Sendable {
     /// - Returns: nil if the bytes do not begin with a TIFF header.
     package init?(exif: [UInt8]) {
         let tiff = exif.starts(with: Self.exifHeader) ? Array(exif.dropFirst(Self.exifHeader.count)) : exif
+        self.init(tiff: tiff)
+    }
+
+    /// Reads the bytes after `Exif` NUL NUL in a segment; nil if they do not begin with a TIFF header.
+    init?(tiff: [UInt8]) {
         guard TIFFStructure(tiff) != nil else { return nil }
         read(tiff)
     }

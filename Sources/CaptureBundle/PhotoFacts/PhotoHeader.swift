@@ -98,7 +98,7 @@ package struct PhotoHeaderReader {
                 header.frame = Self.size(segment)
             } else if segment.starts(with: Self.exifStart) {
                 hasExif = true
-                header.exif = PhotoFacts(exif: Array(segment.dropFirst(Self.exifStart.count)))
+                header.exif = PhotoFacts(tiff: Array(segment.dropFirst(Self.exifStart.count)))
             }
             segment = []
         }

@@ -35,6 +35,8 @@ def _segments():
             ("cut", NONE, "R2", "the photo ends inside the EXIF segment", with_segments(late)[:40]),
             ("cut_length", NONE, "R2", "the photo ends inside the length", b"\xff\xd8\xff\xe1\0"),
             ("lower", NONE, "R2", "the segment begins with exif", with_segments(late.replace(b"Exif", b"exif"))),
+            ("doubled", NONE, "R2", "Exif and two zero bytes twice", with_segments(
+                segment(0xE1, b"Exif\0\0Exif\0\0" + tiff(exif={0x9011: text("+02:00")})))),
             ("no_padding", NONE, "R2", "one NUL after Exif", with_segments(
                 segment(0xE1, b"Exif\0" + tiff())))):
         yield case("segment_" + name, codes, covers, comment, bundle(jpeg))

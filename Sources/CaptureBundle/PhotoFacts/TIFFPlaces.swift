@@ -70,6 +70,12 @@ private struct DirectoryWalk {
             directories.append(directory)
             if let next = directory.next, tiff.directory(at: next) != nil { waiting.append(next) }
             for entry in directory.entries where Self.isPointer(entry) {
+                // Lists of pointers that do not overlap fit the structure too.
+                if entry.isElsewhere { budget -= entry.value?.count ?? 0 }
+                guard budget >= 0 else {
+                    doubt = "EXIF has more pointers than can be searched for a place"
+                    return
+                }
                 waiting += (0..<min(entry.count, Self.directoryLimit + 1)).compactMap { tiff.pointer(entry, at: $0) }
             }
         }

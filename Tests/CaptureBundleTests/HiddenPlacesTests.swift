@@ -138,6 +138,7 @@ struct HiddenPlacesTests {
             "in XMP under another name",
             photo(JPEGPieces.segment(0xe1, Array("http://example.com/\0<p:City>Town</p:City>".utf8))), true
         ),
+        ("in a picture inside a segment", photo(JPEGPieces.segment(0xe5, photo(plain.segment()))), true),
         ("in two parts of JUMBF", photo(jumbf), true),
         ("in a video after the picture", RawFolder.photo + [0xa9] + Array("xyz\0\u{12}+12.5-045.2/".utf8), false),
     ]
@@ -179,6 +180,19 @@ struct HiddenPlacesTests {
             #expect(throws: BundleError.self) { try PositionRemoval.apply(to: photo) }
         }
         #expect(time < .seconds(20), "\(time)")
+    }
+
+    /// All entries point to the same list of pointers, and none of them leads to a directory.
+    @Test func pointersThatShareBytesAreNotFollowedAgainAndAgain() {
+        func photo(_ count: Int) -> [UInt8] {
+            var made = Structure(directories: [([], nil)])
+            let offset = made.end + 12 * count
+            made.directories[0].entries = (0..<count).map { _ in .init(tag: 0x014a, count: 64, value: offset) }
+            made.rest = [UInt8](repeating: 0, count: 256)
+            return Self.photo(made.segment())
+        }
+        #expect(PlacesTold.tellsAPosition(photo(1), kind: .jpeg) == nil)
+        #expect(PlacesTold.tellsAPosition(photo(1000), kind: .jpeg)?.contains("more pointers") ?? false)
     }
 
     /// The position is not in a GPS directory, but pack refuses it as well.

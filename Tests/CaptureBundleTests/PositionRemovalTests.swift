@@ -134,10 +134,6 @@ struct PositionRemovalTests {
         (JPEGPieces.photo(with: JPEGPieces.exifWithPosition) + Array("ftypmp42".utf8), "other data after"),
         (Array(JPEGPieces.photo(with: JPEGPieces.exifWithPosition).dropLast(2)), "structure is broken"),
         (Array(RawFolder.photo.dropLast(2)) + exif(true).segment + [0xff, 0xd9], "between the parts"),
-        (
-            JPEGPieces.photo(with: JPEGPieces.segment(0xe5, JPEGPieces.photo(with: exif(true).segment))),
-            "in a part that cannot be changed"
-        ),
         ([], "broken"),
     ]
 

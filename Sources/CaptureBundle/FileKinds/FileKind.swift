@@ -20,6 +20,8 @@ package struct FileKind: Equatable, Sendable {
         (0, [0xff, 0xd8, 0xff], .jpeg, "a JPEG photo"),
         (0, Array("GIF8".utf8), .picture, "a GIF picture"),
         (8, Array("WEBP".utf8), .picture, "a WebP picture"),
+        (4, Array("jP  ".utf8), .picture, "a JPEG 2000 picture"),
+        (4, Array("JXL ".utf8), .picture, "a JPEG XL picture"),
         (0, [0x49, 0x49, 0x2a, 0], .depthPicture, "a TIFF picture"),
         (0, [0x4d, 0x4d, 0, 0x2a], .depthPicture, "a TIFF picture"),
         (0, [0x76, 0x2f, 0x31, 0x01], .depthPicture, "an OpenEXR picture"),

@@ -127,7 +127,7 @@ public struct CaptureMetadata: Sendable {
         }
     }
 
-    private static func looksLikeAPosition(_ name: String) -> Bool {
+    static func looksLikeAPosition(_ name: String) -> Bool {
         // A cheap test first: every position name contains c, g, l or p, and is short without its separators.
         guard name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
         let letters = name.utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }

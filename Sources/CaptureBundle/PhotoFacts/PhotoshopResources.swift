@@ -32,10 +32,9 @@ enum PhotoshopResources {
             let data = rest.prefix(length)
             rest = rest.dropFirst(length + length % 2)
             if kind == iptc, tellsPlace(iptc: data) { return "IPTC names a place" }
-            if exif.contains(kind), let tiff = TIFFStructure(Array(data)),
-                let words = TIFFPlaces(tiff, isInResources: true).words
-            {
-                return words
+            if exif.contains(kind), !data.isEmpty {
+                guard let tiff = TIFFStructure(Array(data)) else { return SegmentPlaces.unreadable }
+                if let words = TIFFPlaces(tiff, isInResources: true).words { return words }
             }
             if kind == xmp, let words = XMPPacket.words(Array(data)) { return words }
         }

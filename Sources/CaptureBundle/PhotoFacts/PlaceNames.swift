@@ -23,8 +23,10 @@ enum PlaceNames {
     /// Words in any bytes that are not read as EXIF or XMP: coordinates in text, in GoPro's GPMF, of NMEA and of
     /// QuickTime (`ISO6709`, and `©xyz` in Latin-1).
     private static let words =
-        ["latitude", "longitude", "gps5", "gps9", "$gpgga", "$gprmc", "iso6709"].map { Array($0.utf8) }
-        + [[0xa9] + Array("xyz".utf8)]
+        longWords + ["gps5", "gps9"].map { Array($0.utf8) } + [[0xa9] + Array("xyz".utf8)]
+    /// `?` is any letter: the two letters of the talker in NMEA.
+    private static let longWords =
+        ["latitude", "longitude", "$??gga", "$??rmc", "$??gll", "$??gns", "iso6709"].map { Array($0.utf8) }
     /// Words that may belong to a place, for what cannot be read.
     private static let vagueWords = ["gps", "latitude", "longitude", "city", "country", "location", "state", "region"]
         .map { Array($0.utf8) }
@@ -33,6 +35,9 @@ enum PlaceNames {
     /// and UTF-32 are found too.
     static func tellsPlace(_ bytes: some Sequence<UInt8>) -> Bool { contain(words, bytes) }
 
+    /// Whether the bytes contain one of these words with six bytes or more.
+    static func tellsPlaceAmongSamples(_ bytes: some Sequence<UInt8>) -> Bool { contain(longWords, bytes) }
+
     /// Whether the bytes contain a word that may belong to a place.
     static func mayTellPlace(_ bytes: some Sequence<UInt8>) -> Bool { contain(vagueWords, bytes) }
 
@@ -40,10 +45,12 @@ enum PlaceNames {
         var matched = [Int](repeating: 0, count: words.count)
         for byte in bytes where byte != 0 {
             let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lower)
             for (index, word) in words.enumerated() {
                 // The first letter of each word occurs only once in it.
                 let count = matched[index]
-                matched[index] = lower == word[count] ? count + 1 : lower == word[0] ? 1 : 0
+                let isNext = lower == word[count] || isLetter && word[count] == UInt8(ascii: "?")
+                matched[index] = isNext ? count + 1 : lower == word[0] ? 1 : 0
                 if matched[index] == word.count { return true }
             }
         }

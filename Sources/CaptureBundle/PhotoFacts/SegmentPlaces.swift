@@ -34,31 +34,17 @@ struct SegmentPlaces {
         addBoxes(jpeg, image)
     }
 
-    /// Whether EXIF begins after up to four other bytes, or its header is written in another way. Some programs read it.
+    /// Whether a name of EXIF begins in the first 16 bytes, but not as `Exif` 00 00 and a TIFF structure.
     private static func hasUnusualHeader(_ data: ArraySlice<UInt8>) -> Bool {
-        let name = Array("exif\0".utf8)
-        for skipped in 0...4 where data.count > skipped + exifHeader.count {
-            let rest = data.dropFirst(skipped)
-            let start = rest.prefix(name.count).map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
-            guard start == name, beginsAsTIFF(rest.dropFirst(exifHeader.count)) else { continue }
-            return !data.starts(with: exifHeader)
-        }
-        return false
-    }
-
-    /// Whether the first two bytes are a byte order of TIFF.
-    static func beginsAsTIFF(_ data: ArraySlice<UInt8>) -> Bool {
-        data.starts(with: [0x49, 0x49]) || data.starts(with: [0x4d, 0x4d])
+        let start = data.prefix(16).map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+        guard start.indices.contains(where: { start[$0...].starts(with: "exif".utf8) }) else { return false }
+        return !data.starts(with: exifHeader) || TIFFStructure(Array(data.dropFirst(exifHeader.count))) == nil
     }
 
     private static func look(_ marker: UInt8, _ data: ArraySlice<UInt8>) -> (Kind, String)? {
         if marker == 0xe1, hasUnusualHeader(data) { return (.other, unreadable) }
         if marker == 0xe1, data.starts(with: exifHeader) {
-            let bytes = Array(data.dropFirst(exifHeader.count))
-            guard let tiff = TIFFStructure(bytes) else {
-                if beginsAsTIFF(bytes[...]) { return (.other, unreadable) }
-                return PlaceNames.tellsPlace(bytes) ? (.other, "EXIF that cannot be read names a place") : nil
-            }
+            guard let tiff = TIFFStructure(Array(data.dropFirst(exifHeader.count))) else { return (.other, unreadable) }
             return TIFFPlaces(tiff).words.map { (.exif, $0) }
         }
         if marker == 0xe1, data.starts(with: XMPPacket.segmentHeader) {
@@ -72,6 +58,7 @@ struct SegmentPlaces {
         }
         if marker == 0xe2, withoutText.contains(where: { data.starts(with: $0) }) { return nil }
         let name = marker == 0xfe ? "a comment" : "APP\(marker - 0xe0)"
+        if LoosePlaces.hasStructure(Array(data)) { return (.other, "\(name) contains EXIF or TIFF") }
         return PlaceNames.tellsPlace(data) ? (.other, "\(name) names a latitude, a longitude or GPS data") : nil
     }
 

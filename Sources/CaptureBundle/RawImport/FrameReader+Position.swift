@@ -18,7 +18,7 @@ extension FrameReader {
     /// Refuses a carried file that contains a position.
     func refusePosition(in bytes: [UInt8], _ path: FilePath) throws(BundleError) {
         guard options.location != .exact, !options.keepsPhotoLocation else { return }
-        guard let kind = PlacesTold.Kind(path), let what = PlacesTold.tellsAPosition(bytes, kind: kind) else { return }
+        guard let what = PlacesTold.tellsAPosition(bytes, kind: PlacesTold.Kind(path, bytes)) else { return }
         throw BundleError(
             .rawPosition, "contains a position (\(what)), which --location \(options.location.rawValue) does not allow",
             file: label(path), hints: ["leave it out: pack without --keep-source", PositionRefusal.keeping])
@@ -26,14 +26,31 @@ extension FrameReader {
 }
 
 extension PlacesTold.Kind {
-    /// The kind of a carried file, by its ending; nil for files that contain only samples.
-    init?(_ file: FilePath) {
+    /// The kind of a carried file. Its first bytes decide; if they are of no known form, the ending of its name does.
+    init(_ file: FilePath, _ bytes: [UInt8]) {
+        self = Self.beginning(bytes) ?? Self.ending(file)
+    }
+
+    private static func beginning(_ bytes: [UInt8]) -> Self? {
+        if bytes.starts(with: PlacesTold.pngSignature) { return .png }
+        return switch FileKind(bytes)?.family {
+        case .jpeg?: .jpeg
+        case .depthPicture? where TIFFStructure(bytes) != nil: .tiff
+        case .compressed? where bytes.starts(with: [0x1f, 0x8b]): .deflated
+        case .picture?, .compressed?, .zip?, .document?: .closed
+        default: nil
+        }
+    }
+
+    private static func ending(_ file: FilePath) -> Self {
         switch file.ending {
-        case "jpg", "jpeg": self = .jpeg
-        case "tif", "tiff": self = .tiff
-        case "png": self = .png
-        case "f32", "bin", "raw", "gz", "zlib", "deflate", "npy", "pfm": return nil
-        default: self = .json
+        case "jpg", "jpeg": .jpeg
+        case "tif", "tiff": .tiff
+        case "png": .png
+        case "webp", "gif", "avif", "jxl", "jp2": .closed
+        case "f32", "bin", "raw", "npy", "pfm": .samples
+        case "gz", "zlib", "deflate": .deflated
+        default: .json
         }
     }
 }

@@ -38,9 +38,7 @@ struct RemainingPlaces {
 
     mutating func take(_ piece: Span<UInt8>) {
         guard let path = current else { return }
-        let isDecided = bytes.count >= FileKind.length
         bytes.append(copying: piece)
-        if !isDecided, bytes.count >= FileKind.length, Form(path, bytes) == .samples { return drop() }
         let limit = Self.limit(path)
         if bytes.count > limit {
             found.append(.unsearched(path, "it is larger than \(limit) bytes"))
@@ -51,7 +49,6 @@ struct RemainingPlaces {
     mutating func end() {
         guard let path = current else { return }
         switch Form(path, bytes) {
-        case .samples: break
         case .searched(let kind): note(path, PlacesTold.tellsAPosition(bytes, kind: kind))
         case .heif: searchHEIF(path)
         }
@@ -124,12 +121,10 @@ struct RemainingPlaces {
     }
 }
 
-/// How an entry is searched. Its first bytes decide; if they are not those of a picture, the ending of its name does.
-private enum Form: Equatable {
+/// How an entry is searched.
+private enum Form {
     case searched(PlacesTold.Kind)
     case heif
-    /// It contains only samples.
-    case samples
 
     init(_ path: EntryPath, _ bytes: [UInt8]) {
         switch path {
@@ -137,22 +132,8 @@ private enum Form: Equatable {
         case .metadata, .location: self = .searched(.json)
         case .confidence: self = .searched(.png)
         default:
-            if let form = Self.picture(bytes) {
-                self = form
-            } else {
-                self = PlacesTold.Kind(FilePath(path.description)).map { .searched($0) } ?? .samples
-            }
-        }
-    }
-
-    private static func picture(_ bytes: [UInt8]) -> Form? {
-        switch FileKind(bytes)?.family {
-        case .heif?: .heif
-        case .jpeg?: .searched(.jpeg)
-        case .picture? where bytes.starts(with: PlacesTold.pngSignature): .searched(.png)
-        case .depthPicture? where bytes.starts(with: PlacesTold.pngSignature): .searched(.png)
-        case .depthPicture? where SegmentPlaces.beginsAsTIFF(bytes[...]): .searched(.tiff)
-        default: nil
+            let isHEIF = FileKind(bytes)?.family == .heif
+            self = isHEIF ? .heif : .searched(PlacesTold.Kind(FilePath(path.description), bytes))
         }
     }
 }

@@ -54,9 +54,9 @@ struct ChainCommandTests {
                 """
                 device studio, key <id>
                   link 1
-                  fault: 2 different captures have link 2: archive/2.bundle and archive/2_branch.bundle [chain.fork]
+                  fault: 2 different captures have link 2: archive/2_branch.bundle and archive/2.bundle [chain.fork]
                   link 3
-                  3 links
+                  4 links, 1 fault
                 """))
     }
 
@@ -152,7 +152,7 @@ struct ChainCommandTests {
             .map { "\($0.1): \($0.2)" }
         #expect(
             marks == ["good: 1", "fork bad: 2 fork", "missing neutral: 3 missing", "good: 4", "good: 5"], "\(drawing)")
-        #expect(page.contains("archive/2.bundle and archive/2_branch.bundle [chain.fork]"))
+        #expect(page.contains("archive/2_branch.bundle and archive/2.bundle [chain.fork]"))
         #expect(page.contains("<p class=\"note\">5 links, 1 missing, 2 faults</p>"))
     }
 

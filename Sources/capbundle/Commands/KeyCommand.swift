@@ -131,6 +131,10 @@ struct KeyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recover",
             abstract: "Make a new state file for the key after it was lost or damaged.",
+            usage: """
+                capbundle key recover --counter N [options]
+                capbundle key recover (--last-bundle FILE)... [options]
+                """,
             discussion: """
                 A counter must never be used twice, so give the highest one that this key ever signed with, or a \
                 higher one. "capbundle show" prints the counter of a bundle. The next signature gets the counter \

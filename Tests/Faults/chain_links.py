@@ -113,7 +113,7 @@ def folder_is_missing(bench):
         else:
             rig.out.mkdir()
             result = pack_next(rig)
-            expect("link 1 was given out, but its bundle is missing" in result.text, f"{result.text!r}")
+            expect("link 1 was given out, but its bundle is not at this path" in result.text, f"{result.text!r}")
 
 
 def name_is_taken(bench):
@@ -126,6 +126,52 @@ def name_is_taken(bench):
         expect("another file has this name" in result.text and str(rig.hidden) in result.text, f"{result.text!r}")
         expect(not rig.target.is_file() or rig.target.read_text() == "mine", "the other file was replaced")
         rig.verify(rig.hidden)
+
+
+def copy_is_not_whole(bench):
+    """A cut copy under the target's name, or a link to the hidden file, does not replace the whole bundle."""
+    for make in (lambda rig: rig.target.write_bytes(rig.hidden.read_bytes()[:-1024]),
+                 lambda rig: rig.target.symlink_to(rig.hidden.name)):
+        rig = pending_rig(bench)
+        make(rig)
+        result = pack_next(rig)
+        expect("another file has this name" in result.text and str(rig.hidden) in result.text, f"{result.text!r}")
+        rig.verify(rig.hidden)
+
+
+def unreadable(bench):
+    """A bundle that cannot be read now is not given up."""
+    for name in ("hidden", "target"):
+        rig = pending_rig(bench)
+        path = getattr(rig, name)
+        if name == "target":
+            rig.hidden.rename(rig.target)
+        state = (rig.keys / "device.key.state").read_bytes()
+        refused = rig.pack(rig.out / "next.bundle", "--chain", raw=rig.other,
+                           prefix=["strace", "-f", "-o", "/dev/null", "-P", str(path), "-e", "trace=openat",
+                                   "-e", "inject=openat:error=EIO"])
+        refused.must(66, 74).naming(path)
+        expect((rig.keys / "device.key.state").read_bytes() == state, "the state changed")
+        pack_next(rig)
+        rig.verify(rig.target)
+
+
+def failed_again(bench):
+    """If the capture that takes a link again cannot be written, the link waits for the next try."""
+    def trial(number):
+        rig = pending_rig(bench)
+        set_chain(rig, 1, b"chain 0 -", b"pending 1 1 - %s - -" % rig.first.manifest.encode())
+        rig.hidden.unlink()
+        call = type("Call", (), {"name": "write", "number": number})
+        result = rig.pack(rig.out / "again.bundle", "--chain", prefix=prefix(call, "error=ENOSPC"))
+        if result.code:
+            expect("was given out" not in result.text, f"gives the link up: {result.text!r}")
+            rig.pack(rig.out / "again.bundle", "--chain").must(0)
+        expect(link_in((rig.out / "again.bundle").read_bytes()) == rig.first, f"failing write {number}: another link")
+        return result.code
+
+    codes = [again_if_not_injected(trial, number)[0] for number in range(1, 6)]
+    expect(74 in codes, f"no trial failed: {codes}")
 
 
 def both_names(bench):
@@ -388,6 +434,9 @@ TESTS = [
     ("a pending link without a whole bundle: a gap, and a warning", gives_up),
     ("a pending link whose folder is missing: 78 until the folder exists again", folder_is_missing),
     ("a pending link whose target is another file: the bundle stays hidden", name_is_taken),
+    ("a pending link whose target is a cut copy or a link: the whole bundle stays", copy_is_not_whole),
+    ("a pending link whose bundle cannot be read: nothing is given up", unreadable),
+    ("the same content takes a lost link again after a failure", failed_again),
     ("a pending link with both names: the hidden one is removed", both_names),
     ("a pending link with odd bytes in its paths", odd_paths),
     ("the same content takes a lost link again", same_content),

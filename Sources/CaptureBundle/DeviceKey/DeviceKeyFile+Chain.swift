@@ -37,8 +37,10 @@ extension DeviceKeyFile {
     func chainTargets() -> ChainTargets { ChainTargets(readableState) }
 
     /// The remark about bundles without a link; nil if the key has not begun a chain.
-    func unlinkedRemark() -> Remark? {
-        guard let end = readableState?.chain.end, end.seq > 0 else { return nil }
+    ///
+    /// - Throws: The errors of reading the state.
+    func unlinkedRemark(for device: DeviceKey) throws(BundleError) -> Remark? {
+        guard let end = try readState(of: device.point.keyID).chain.end, end.seq > 0 else { return nil }
         return Remark(
             weight: .note, code: "chain.unlinked", file: path.string,
             message: "this key makes a chain; this bundle has no link, since --chain is missing")

@@ -85,7 +85,7 @@ public struct Packer: Sendable {
         let plan = try BundlePlan(
             capture, device: device.point, secret: key.saltSecret(for: device), remarks: source.remarks)
         plan.remarks.forEach(onRemark)
-        if !isChained, let remark = key.unlinkedRemark() { onRemark(remark) }
+        if !isChained, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
         if isDryRun {
             let planned = isChained ? try plan.linked(key.nextLink(for: device)) : plan
             return try planned.packed(counter: nil, assertion: 141, body: nil)

@@ -150,7 +150,7 @@ public struct PackingRun: Sendable {
         let key = packer.key
         let device = try key.load(packer.passphrase)
         let secret = try key.saltSecret(for: device)
-        if let remark = key.unlinkedRemark() { onRemark(remark) }
+        if let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
         let made = try MadeFolder(folder)
         defer { made.removeIfEmpty() }
         let first = try key.reserveCounters(items.count, for: device)

@@ -1,7 +1,8 @@
 """chain needs little memory for many bundles, because it sorts their links in temporary files."""
 import os
 import pathlib
-import subprocess
+import resource
+import signal
 
 from checks import expect
 from memory import frugal, measured
@@ -34,18 +35,23 @@ def little_memory(bench):
             frugal(measured(rig, "chain", "--from0", *words, stdin=names), 0, LIMIT, f"chain {' '.join(words)}")
     with open(rig.folder / "names", "rb") as names:
         done = rig.run("chain", "--from0", stdin=names).must(0, about="chain")
-    expect(f"links 1 to 3\n  3 links in {LINKS} files, no fault\n  newest: link 3 in " in done.out
-           and f"\n{LINKS} bundles: {LINKS} in 1 chain; no fault" in done.out, f"found {done.out}")
+    found = done.out.decode()
+    expect(f"links 1 to 3\n  3 links in {LINKS} files, no fault\n  newest: link 3 in " in found
+           and f"\n{LINKS} bundles: {LINKS} in 1 chain; no fault" in found, f"found {found}")
 
 
 def full_disk(bench):
     """A temporary file that cannot grow ends the command with 74, and no result is printed."""
     rig = bench.rig()
-    limit = ["prlimit", f"--fsize={1 << 20}"]
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
     with open(_names(rig, 100_000), "rb") as names:
-        done = rig.run("chain", "--from0", prefix=limit, stdin=names)
-    expect(done.code == 74, f"exit {done.code}: {done.err}")
-    expect("TMPDIR" in done.err, f"the error does not name TMPDIR: {done.err}")
+        done = rig.run("chain", "--from0", stdin=names, restore_signals=False, preexec_fn=limit)
+    expect(done.code == 74, f"exit {done.code}: {done.text}")
+    expect("TMPDIR" in done.text, f"the error does not name TMPDIR: {done.text}")
     expect(not done.out, f"printed {done.out}")
 
 
@@ -53,7 +59,7 @@ def missing_temporary_folder(bench):
     """A folder for temporary files that does not exist is 73."""
     rig = bench.rig()
     done = rig.run("chain", SIDES / "chain_1", env={"TMPDIR": str(rig.folder / "missing")})
-    expect(done.code == 73, f"exit {done.code}: {done.err}")
+    expect(done.code == 73, f"exit {done.code}: {done.text}")
 
 
 TESTS = [

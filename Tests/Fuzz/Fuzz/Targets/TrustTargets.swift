@@ -1,4 +1,5 @@
 import CaptureTestSupport
+import SystemPackage
 
 @testable import CaptureBundle
 
@@ -27,11 +28,20 @@ enum KeyStateTarget: FuzzTarget {
         var state = DeviceKeyState(
             keyID: try Digest.of([1]), counter: 7, salt: [UInt8](repeating: 0xab, count: 32))
         let plain = try state.encode()
-        state.chainSeq = 3
-        state.chainHash = try Digest.of([2])
+        state.chain.last = ChainRecord.End(seq: 3, manifest: try Digest.of([2]))
         let chained = try state.encode()
+        let files = PendingLink.Files(temporary: "/rig/.new.bundle", target: "/rig/new.bundle")
+        for (counter, files) in [(6, files), (7, nil)] as [(UInt32, PendingLink.Files?)] {
+            guard let link = state.chain.end?.next else { break }
+            let manifest = try Digest.of([UInt8(counter)])
+            state.chain.pending.append(PendingLink(link, counter: counter, manifest: manifest, files: files))
+        }
+        let pending = try state.encode()
         state.realityCamHeader = 5
-        return [plain, chained, try state.encode()]
+        let signing = try state.encode()
+        state.chain.last = nil
+        state.chain.pending = []
+        return [plain, chained, pending, signing, try state.encode()]
     }
 
     static func judge(_ bytes: [UInt8]) {

@@ -111,7 +111,7 @@ class Swift:
             with open(rebuilt, "rb") as file:
                 data = file.read()
             os.remove(rebuilt)
-        if done.returncode == TRUST_FILE_EXIT and not done.stdout:  # there is no report on any bundle
+        if done.returncode == TRUST_FILE_EXIT and not done.stdout:  # it reports on no bundle if the trust file is broken
             return Result(TRUST_FILE_EXIT, [CODES["T0"]], {})
         if not done.stdout:
             return Result(done.returncode, ["no report: " + done.stderr[-500:].decode()], {})

@@ -26,7 +26,7 @@ enum PhotoRemarks {
         remarks.add(.warning, "photo.structure", file, message)
     }
 
-    /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. There is no warning
+    /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. It does not warn
     /// if the EXIF orientation turns the photo by 90 degrees.
     static func turned(_ depth: DepthSize, _ photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
         guard let size = photo.size, !photo.isTurned else { return }

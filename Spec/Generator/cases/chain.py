@@ -49,7 +49,7 @@ def cases():
     one, two, three, four, five = line(5)
     yield case("whole", "", "section 11.3", "links 1 to 3, given in another order", two, ("3", three), ("1", one))
     yield case("one", "", "section 11.3", "a single link, the first", one)
-    yield case("begins_late", "", "section 11.3", "links 3 to 5: a missing start is no fault", four, ("3", three),
+    yield case("begins_late", "", "section 11.3", "links 3 to 5: a missing start is not a fault", four, ("3", three),
                ("5", five))
     yield case("without", "", "section 11.3", "a bundle without a chain beside links 1 and 2", Draft(with_depth=False),
                ("1", one), ("2", two))
@@ -84,9 +84,9 @@ def _devices(one, two, three):
                ("other_1", others[0]), ("other_2", others[1]), trust=(TRUST, trust_line(OTHER_KEY, "other")))
     yield case("two_devices_one_gap", "chain.gap", "H1", "one device lacks link 2; the other device has a link 2", one,
                ("3", three), ("other_1", others[0]), ("other_2", others[1]))
-    yield case("unknown", "", "section 11.3", "the trust file does not name the key, which is no fault here", one,
+    yield case("unknown", "", "section 11.3", "the trust file does not name the key, which is not a fault here", one,
                ("2", two), trust=())
-    yield case("revoked", "", "section 11.3", "the key is revoked, which is no fault here", one, ("2", two),
+    yield case("revoked", "", "section 11.3", "the key is revoked, which is not a fault here", one, ("2", two),
                trust=(TRUST, trust_line(KEY, "stolen", "revoked")))
     yield case("trust_file", "trust.file", "T0", "a line of the trust file is broken", one, ("2", two),
                trust=(TRUST, "studio p256"))
@@ -178,5 +178,5 @@ def _orders(one, two, three, four):
     later = Draft(with_depth=False)
     later.time = "2026-03-14T08:26:52.589Z"
     later.set_metadata(dict(captured_at="2026-03-14T09:26:52.589793+01:00", device_model="Example Phone 3"))
-    yield case("time_back", "", "section 11.3", "link 2 claims an earlier time than link 1, which is no fault",
+    yield case("time_back", "", "section 11.3", "link 2 claims an earlier time than link 1, which is not a fault",
                link(2, one, draft=later), ("1", one))

@@ -17,7 +17,7 @@ def cases():
     yield case("agrees", "", "section 11.1", "every field agrees", bundle(photo(), place={}))
     yield case("agrees_big_endian", "", "section 11.1", "every field agrees, in big-endian order",
                bundle(photo(order=">"), place={}))
-    yield case("agrees_without_depth", "", "section 11.1", "every field agrees, and there is no depth map",
+    yield case("agrees_without_depth", "", "section 11.1", "every field agrees, in a bundle without a depth map",
                bundle(photo(), with_depth=False))
     yield case("no_field", "", "section 11.1", "EXIF without a field that is compared", bundle(photo(only=True)))
     yield case("all", ",".join((MODEL, ORIENTATION, POSITION, SIZE, TIME)), "X1, X2, X3, X4, X5",

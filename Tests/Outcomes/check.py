@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 sys.dont_write_bytecode = True
@@ -39,7 +40,7 @@ exit 74
 
 def run_stages(*stages, before=""):
     script = "\n".join(["set -eu", ". .ci/stages", before, *stages, 'echo "all $stages passed"'])
-    return subprocess.run(["sh", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
 def ends_with(ended, *words):
@@ -83,6 +84,26 @@ def between_stages():
     ends_with(run_stages("stage one true", "sh -c 'exit 5'"), "after: true: exit code 5")
     ended = run_stages("stage one true", "kill -TERM $$", "stage two true")
     ends_with(ended, "ended by signal 15 (SIGTERM)")
+
+
+def stages_side_by_side():
+    """A function that runs beside other stages counts, and its failure is told; a failure of the others ends it."""
+    def both(beside, after):
+        return run_stages("beside others", *after, "rejoin", "stage last true", before=f"others() {{ {beside}; }}")
+
+    ended = both("stage first echo one; stage second echo two", ["stage third echo three"])
+    expect((ended.returncode, ended.stderr) == (0, ""), f"exit {ended.returncode}: {ended.stderr!r}")
+    expect("all 4 passed" in ended.stdout and "one" in ended.stdout, f"prints {ended.stdout!r}")
+    ends_with(both("stage first sh -c 'exit 7' it; stage second true", ["stage third true"]), "exit 7 it: exit code 7\n")
+    with tempfile.TemporaryDirectory() as name:
+        mark = pathlib.Path(name) / "still"
+        begun = pathlib.Path(name) / "begun"
+        ended = both(f"stage first sh -c 'touch {begun}; while :; do echo >>{mark}; sleep 0.05; done'",
+                     [f"while ! [ -e {begun} ]; do sleep 0.05; done; stage third sh -c 'exit 5' that"])
+        ends_with(ended, "exit 5 that: exit code 5\n")
+        mark.write_text("")
+        time.sleep(0.5)
+        expect(mark.read_text() == "", "the stages beside go on after the end")
 
 
 def codes_are_named():
@@ -158,7 +179,8 @@ def never_made():
 TESTS = {
     "stages that pass": stages_pass, "a stage that fails: its exit code": stage_fails,
     "a stage that is killed: the signal": stage_is_killed, "tests without their closing line": stage_is_cut_short,
-    "what ends between stages": between_stages, "a tool that is killed: the signal": codes_are_named,
+    "what ends between stages": between_stages, "stages that run side by side": stages_side_by_side,
+    "a tool that is killed: the signal": codes_are_named,
     "a trace of several threads has whole calls": calls_are_whole,
     "strace's remarks are not the tool's words": remarks_are_no_words,
     "a fault that strace did not make is made again": made_again, "and is skipped when it never can": never_made,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it.
 
-usage: run.py CAPBUNDLE
+usage: run.py CAPBUNDLE [--only debug]
 
 The URL in its Package.swift leads to a temporary repository of the files that git tracks here, in their current state,
 with the version as its tag. Everything is made in a temporary folder; settings of git and caches of SwiftPM do not
@@ -121,12 +121,14 @@ def pushes(package, configuration, room):
 def main():
     parser = argparse.ArgumentParser(description="Builds and runs a package that depends on the libraries.")
     parser.add_argument("capbundle", type=pathlib.Path, help="verifies what the package makes")
-    capbundle = parser.parse_args().capbundle.resolve()
+    parser.add_argument("--only", choices=["debug", "release"], help="build in this configuration only")
+    options = parser.parse_args()
+    capbundle = options.capbundle.resolve()
     outcomes = Outcomes()
     with tempfile.TemporaryDirectory(prefix="capbundle-library-") as folder:
         package = Package(capbundle, pathlib.Path(folder).resolve())
         package.release()
-        for configuration in ("debug", "release"):
+        for configuration in [options.only] if options.only else ["debug", "release"]:
             room = package.folder / f"room-{configuration}"
             room.mkdir(mode=0o700)
             outcomes.run(f"{configuration}: the package builds", package.build, configuration)

@@ -29,6 +29,8 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     public let hints: [String]
     /// Other faults that were found in the same raw folder, so that all can be mended at once.
     public internal(set) var further: [BundleError] = []
+    /// Whether a file could not be written because the disk or the user's quota is full.
+    public package(set) var isDiskFull = false
 
     /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
@@ -119,7 +121,9 @@ extension BundleError {
         if opening && error.isUncreatable {
             return BundleError(.outputUnusable, "cannot be made: \(error.text)", file: path)
         }
-        return BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
+        var failure = BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
+        failure.isDiskFull = error.isDiskFull
+        return failure
     }
 
     static func exists(_ path: FilePath, hint: String = "use --force to replace it") -> BundleError {
@@ -132,7 +136,9 @@ extension BundleError {
 
     /// The same error, but about `file`.
     package func about(file: String) -> BundleError {
-        BundleError(code, message, file: file as String?, entry: entry, hints: hints)
+        var moved = BundleError(code, message, file: file as String?, entry: entry, hints: hints)
+        moved.isDiskFull = isDiskFull
+        return moved
     }
 
     /// The error and those in `further`, each alone.

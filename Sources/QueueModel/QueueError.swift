@@ -20,7 +20,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the user can do about it, one sentence each.
     public let hints: [String]
     /// Whether the disk is full, so that nothing was written.
-    package var isDiskFull = false
+    public package(set) var isDiskFull = false
 
     public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [String] = []) {
         self.code = code

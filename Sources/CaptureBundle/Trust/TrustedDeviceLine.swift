@@ -135,7 +135,8 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         return parts.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private static func isName(_ text: String) -> Bool {
+    /// Whether a text can be the name of a device: a letter or digit, then up to 63 letters, digits or `._@+-`.
+    public static func isName(_ text: String) -> Bool {
         func isLetterOrDigit(_ byte: UInt8) -> Bool {
             EntryPath.isAlphanumeric(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
         }

@@ -197,9 +197,11 @@ struct Intake: Sendable {
             guard let file, !isCloned else { return }
             written += piece.count
             do throws(NativeError) { try file.handle.write(piece) } catch {
-                throw BundleError(
+                var failure = BundleError(
                     .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool,
                     hints: error.isDiskFull ? QueueError.fullHints : [])
+                failure.isDiskFull = error.isDiskFull
+                throw failure
             }
         }
         let report = try verifier.verify(BundleSource(stream: stream, name: name))

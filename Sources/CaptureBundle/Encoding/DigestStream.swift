@@ -1,0 +1,25 @@
+import CaptureNative
+
+/// Computes the SHA-256 of bytes that arrive in pieces.
+///
+/// ```swift
+/// let stream = try DigestStream()
+/// for piece in pieces { try stream.update(piece) }
+/// let digest = try stream.finish()
+/// ```
+public final class DigestStream {
+    private let hasher: SHA256Hasher
+
+    /// - Throws: `BundleError.Code.internalFailure` if OpenSSL fails.
+    public init() throws(BundleError) { hasher = try native { () throws(NativeError) in try SHA256Hasher() } }
+
+    /// Adds the next bytes.
+    public func update(_ bytes: Span<UInt8>) throws(BundleError) {
+        do throws(NativeError) { try hasher.update(bytes) } catch { throw .unexpected(error) }
+    }
+
+    /// Returns the digest of all bytes, and starts again.
+    public func finish() throws(BundleError) -> Digest {
+        Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+    }
+}

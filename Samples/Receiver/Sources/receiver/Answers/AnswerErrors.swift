@@ -1,0 +1,46 @@
+import CaptureBundle
+import CaptureQueue
+import GRDB
+import Hummingbird
+import Logging
+import NIOHTTP1
+import NIOPosix
+import SystemPackage
+
+/// Turns every error into an answer of the API. Details of our own failures go to the log only.
+struct AnswerErrors: RouterMiddleware {
+    func handle(
+        _ request: Request, context: ReceiverContext,
+        next: (Request, ReceiverContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        if let given = request.headers[.requestID], RequestSignature.isDeviceID(given) { context.requestID = given }
+        do {
+            return try await next(request, context)
+        } catch {
+            let refusal = Self.refusal(error)
+            if refusal.status.kind == .serverError {
+                context.logger.error("\(request.method) \(request.uri.path): \(refusal.code): \(error)")
+            }
+            return try refusal.response(context)
+        }
+    }
+
+    private static func refusal(_ error: any Error) -> APIError {
+        switch error {
+        case let error as APIError: error
+        case is BodyTooSlow: .tooSlow
+        case is HTTPParserError: .validation("the request is not well-formed HTTP, or the connection broke")
+        case is StoreUnavailable: .storeUnavailable
+        case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:
+            .storageFull
+        case let error as BundleError where error.isDiskFull: .storageFull
+        case let error as DatabaseError where error.resultCode == .SQLITE_FULL: .storageFull
+        case Errno.noSpace, Errno.diskQuotaExceeded: .storageFull
+        case let error as HTTPError where error.status == .notFound: .notFound
+        case let error as HTTPError: APIError(error.status, "VALIDATION_ERROR", error.status.reasonPhrase)
+        case is NIOThreadPoolError.ThreadPoolInactive: .stopping
+        default: .internalError
+        }
+    }
+}

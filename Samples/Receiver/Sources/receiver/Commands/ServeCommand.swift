@@ -1,0 +1,45 @@
+import ArgumentParser
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Receive captures until SIGTERM or SIGINT.",
+        discussion: """
+            Prints the URL on standard output, and log lines on standard error. Uploads that have begun are finished \
+            after the signal. The captures are in the queue FOLDER/queue. At the first start, it sends them to the \
+            folder FOLDER/kept. To send them elsewhere: capqueue dest add NAME … --queue FOLDER/queue
+
+            example: receiver serve captures --port 8080
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 for any free port.")
+    var port = 8080
+
+    @Option(
+        name: .customLong("public-url"),
+        help: "The URL under which others reach this receiver; the default is the URL that is printed.")
+    var publicURL: String?
+
+    @Option(name: .customLong("captures-at-once"), help: "The number of bodies that are received at the same time.")
+    var capturesAtOnce = 16
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
+        guard (1...1000).contains(capturesAtOnce) else {
+            throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
+        }
+        if let publicURL, !(publicURL.hasPrefix("https://") || publicURL.hasPrefix("http://")) {
+            throw ValidationError("--public-url is \(publicURL), expected https://… or http://…")
+        }
+    }
+
+    func run() async throws {
+        let settings = ReceiverSettings(host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce)
+        try await Serving(folder: store.place, devices: store.devices(), settings: settings).run()
+    }
+}

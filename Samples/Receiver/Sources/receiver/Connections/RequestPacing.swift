@@ -1,0 +1,251 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Sent by the handler of a request once it accepts the headers and wants the body.
+struct BodyAccepted: Sendable {}
+
+/// The body of a request arrived more slowly than the limits allow.
+struct BodyTooSlow: Error {}
+
+/// The limits on the time that a client may take.
+struct PacingLimits: Sendable {
+    /// From the start of the connection to the end of the first headers.
+    var head = TimeAmount.seconds(10)
+    /// Between two requests, including the headers of the second one.
+    var idle = TimeAmount.seconds(60)
+    /// Without a byte of the body.
+    var stall = TimeAmount.seconds(10)
+    /// The minimum average rate of a body, in bytes per second.
+    var slowest = 50_000
+    /// Without progress while the client reads an answer.
+    var reading = TimeAmount.seconds(60)
+    /// How long the rest of a refused body is read and dropped, so that the client can read the answer.
+    var lingering = TimeAmount.seconds(10)
+    /// The size of one read.
+    var piece = 16 * 1024
+}
+
+/// Keeps a connection from waiting for ever, and reads a body only after its headers were accepted.
+///
+/// - Headers and idle connections have a deadline. After it, the connection is closed.
+/// - No byte of a body is read before the event `BodyAccepted`. A client that asked for it then gets `100 Continue`.
+/// - A body that is too slow ends with the error `BodyTooSlow`. Only the time in which we waited for the client counts.
+/// - If the answer comes before the end of the body, it says `Connection: close`. The rest of the body is dropped for a
+///   while, because a connection that is closed with unread bytes may lose the answer.
+final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private enum Phase {
+        /// The headers of the next request are expected.
+        case head
+        /// The headers arrived, and nobody wants the body yet.
+        case held
+        case body
+        /// The whole request arrived.
+        case answering
+        /// The answer was sent before the whole request arrived.
+        case lingering
+    }
+
+    private let limits: PacingLimits
+    private var phase = Phase.head
+    private var expectsContinue = false
+    /// Requests without a complete answer. More than one if the client sends ahead.
+    private var openRequests = 0
+    private var closesEarly = false
+    private var isReadHeld = false
+    /// When the present wait for bytes of the body began.
+    private var waitingSince: NIODeadline?
+    private var waited = TimeAmount.zero
+    private var received = 0
+    private var phaseDeadline: NIODeadline?
+    private var writeDeadline: NIODeadline?
+    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+
+    init(_ limits: PacingLimits) { self.limits = limits }
+
+    // MARK: - The connection
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        try? context.channel.syncOptions?.setOption(
+            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: limits.piece))
+        setDeadline(.now() + limits.head, context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.task.cancel()
+        timer = nil
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .lingering = phase, case ChannelEvent.inputClosed = event {
+            context.close(promise: nil)
+            return
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // Others close after the answer. While the rest of a body is dropped, this handler decides when.
+        if case .lingering = phase, mode == .all {
+            context.channel.closeFuture.cascade(to: promise)
+            return
+        }
+        if mode == .output { setDeadline(.now() + limits.lingering, context) }
+        context.close(mode: mode, promise: promise)
+    }
+
+    // MARK: - The request
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if case .lingering = phase {
+            if case .end = part { context.close(promise: nil) }
+            return
+        }
+        switch part {
+        case .head(let head):
+            openRequests += 1
+            let expectation = head.headerFields[.expect] ?? ""
+            expectsContinue = expectation.utf8.elementsEqual("100-continue".utf8)
+            phase = .held
+            setDeadline(nil, context)
+        case .body(let piece):
+            if let since = waitingSince { waited = waited + (.now() - since) }
+            waitingSince = nil
+            received += piece.readableBytes
+            setDeadline(nil, context)
+        case .end:
+            phase = .answering
+            waitingSince = nil
+            setDeadline(nil, context)
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if case .lingering = phase {
+            context.read()
+        } else {
+            context.fireChannelReadComplete()
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        switch phase {
+        case .held: isReadHeld = true
+        case .body:
+            if waitingSince == nil {
+                let now = NIODeadline.now()
+                let allowed = limits.stall + .nanoseconds(Int64(received) * 1_000_000_000 / Int64(limits.slowest))
+                waitingSince = now
+                setDeadline(now + (allowed - waited), context)
+            }
+            context.read()
+        case .head, .answering, .lingering: context.read()
+        }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyAccepted else {
+            context.triggerUserOutboundEvent(event, promise: promise)
+            return
+        }
+        if case .held = phase {
+            phase = .body
+            waited = .zero
+            received = 0
+            if expectsContinue {
+                context.writeAndFlush(wrapOutboundOut(.head(.init(status: .continue))), promise: nil)
+            }
+            if isReadHeld { read(context: context) }
+            isReadHeld = false
+        }
+        promise?.succeed()
+    }
+
+    // MARK: - The answer
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            switch phase {
+            case .held, .body:
+                if openRequests == 1 {
+                    closesEarly = true
+                    head.headerFields[.connection] = "close"
+                }
+            case .head, .answering, .lingering: break
+            }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            openRequests -= 1
+            if closesEarly {
+                linger(context, data, promise)
+            } else {
+                context.write(data, promise: promise)
+                if openRequests == 0 {
+                    phase = .head
+                    setDeadline(.now() + limits.idle, context)
+                }
+            }
+        }
+    }
+
+    private func linger(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>?) {
+        let isComplete = if case .answering = phase { true } else { false }
+        phase = .lingering
+        setDeadline(.now() + limits.lingering, context)
+        context.writeAndFlush(data, promise: promise)
+        if isComplete {
+            context.close(promise: nil)
+        } else {
+            context.close(mode: .output, promise: nil)
+            context.read()
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        writeDeadline = context.channel.isWritable ? nil : .now() + limits.reading
+        schedule(context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    // MARK: - Deadlines
+
+    private func setDeadline(_ deadline: NIODeadline?, _ context: ChannelHandlerContext) {
+        phaseDeadline = deadline
+        schedule(context)
+    }
+
+    /// Makes sure that the timer fires no later than the next deadline. It may fire earlier, which changes nothing.
+    private func schedule(_ context: ChannelHandlerContext) {
+        guard let next = [phaseDeadline, writeDeadline].compactMap(\.self).min() else { return }
+        if let timer, timer.at <= next { return }
+        timer?.task.cancel()
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { self.expire(context) }
+        timer = (next, task)
+    }
+
+    private func expire(_ context: ChannelHandlerContext) {
+        timer = nil
+        let now = NIODeadline.now()
+        if let writeDeadline, writeDeadline <= now { return context.close(promise: nil) }
+        guard let phaseDeadline, phaseDeadline <= now else { return schedule(context) }
+        self.phaseDeadline = nil
+        switch phase {
+        case .body: context.fireErrorCaught(BodyTooSlow())
+        case .head, .held, .answering, .lingering: context.close(promise: nil)
+        }
+        schedule(context)
+    }
+}
+
+@available(*, unavailable)
+extension RequestPacing: Sendable {}

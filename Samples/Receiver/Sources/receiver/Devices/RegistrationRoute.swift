@@ -1,0 +1,94 @@
+import CaptureBundle
+import Foundation
+import Hummingbird
+
+/// `POST /api/v1/devices/register`: registers the device that has an invitation. The request is signed with the new
+/// key, so the sender has that key.
+struct RegistrationRoute: Sendable {
+    let devices: Devices
+    let threads: BlockingThreads
+
+    private static let bodyLimit = 4096
+
+    private struct Body: Decodable {
+        let invitation: String
+        let publicKey: String
+
+        private enum CodingKeys: String, CodingKey {
+            case invitation
+            case publicKey = "public_key"
+        }
+    }
+
+    private struct Answer: Encodable {
+        let deviceID: String
+        let name: String
+        let keyID: String
+        /// Nothing proves that the key is in hardware.
+        var attestationLevel = "unverified"
+
+        private enum CodingKeys: String, CodingKey {
+            case name
+            case deviceID = "device_id"
+            case keyID = "key_id"
+            case attestationLevel = "attestation_level"
+        }
+    }
+
+    func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
+        let signature = try Sender.headers(of: request)
+        try Sender.check(timestamp: signature.timestamp)
+        let bytes = try await body(request, context)
+        guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes)) else {
+            throw APIError.validation("the body is not JSON with the members invitation and public_key")
+        }
+        let device = try await threads.run { try register(signature, bytes, body) }
+        let answer = Answer(
+            deviceID: device.id, name: device.line.name, keyID: device.line.point.keyID.description)
+        return try Envelope.answer(.created, data: answer, context)
+    }
+
+    private func body(_ request: Request, _ context: ReceiverContext) async throws -> [UInt8] {
+        _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
+        try await context.acceptBody()
+        var bytes: [UInt8] = []
+        for try await piece in request.body {
+            bytes += Array(buffer: piece)
+            guard bytes.count <= Self.bodyLimit else {
+                throw APIError.tooLarge("the body has more than \(Self.bodyLimit) bytes")
+            }
+        }
+        return bytes
+    }
+
+    private func register(_ signature: RequestSignature, _ bytes: [UInt8], _ body: Body) throws -> RegisteredDevice {
+        let id = signature.deviceID.lowercased()
+        // One answer for all reasons, so that nobody can find out which ids have an invitation.
+        guard let invitation = try devices.invitation(id), try invitation.accepts(body.invitation, at: UnixTime.now)
+        else {
+            throw APIError(
+                .unauthorized, "INVITATION_INVALID",
+                "the invitation is unknown, expired or revoked, or the secret is wrong"
+            )
+        }
+        let line = try Self.line(invitation.name, body.publicKey)
+        let device = RegisteredDevice(id: id, line: line, isRevoked: false)
+        try Sender(device: device, signature: signature).verify(body: Digest.of(bytes))
+        switch try devices.register(id, line) {
+        case .registered: return device
+        case .invitationUsed:
+            throw APIError(.conflict, "INVITATION_USED", "the invitation was used for another key")
+        case .keyUsed:
+            throw APIError(.conflict, "DEVICE_ALREADY_REGISTERED", "the key belongs to another device")
+        }
+    }
+
+    /// The line of a trust file. Its parser checks the key.
+    private static func line(_ name: String, _ key: String) throws -> TrustedDeviceLine {
+        let text = "\(name) p256 \(key)"
+        guard let trust = try? TrustFile(bytes: Array(text.utf8), name: "public_key"), trust.devices.count == 1,
+            let line = trust.devices.first, line.text.utf8.elementsEqual(text.utf8)
+        else { throw APIError.validation("public_key is not the base64 of an uncompressed point on P-256 (65 bytes)") }
+        return line
+    }
+}

@@ -1,0 +1,83 @@
+import CaptureBundle
+import CaptureQueue
+import Foundation
+import Logging
+import Synchronization
+
+/// Sends what was received to the queue's destinations, and deletes what was sent long enough ago. Both go on until
+/// the receiver ends. A destination that fails never stops the receiver.
+final class QueueWork: Sendable {
+    private struct State {
+        var runner: QueueRunner?
+        var isStopping = false
+    }
+
+    private let folder: QueueFolder
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let ended = DispatchGroup()
+
+    init(_ folder: QueueFolder, _ logger: Logger) {
+        self.folder = folder
+        self.logger = logger
+    }
+
+    /// Starts the threads.
+    func start() {
+        repeatedly("sending", pause: 5) { try self.send() }
+        repeatedly("pruning", pause: 3600) { try self.prune() }
+    }
+
+    private func repeatedly(_ name: String, pause: Double, _ step: @escaping @Sendable () throws -> Void) {
+        ended.enter()
+        Thread { [self] in
+            while !isStopping {
+                do { try step() } catch { logger.error("\(name): \(error)") }
+                sleep(pause)
+            }
+            ended.leave()
+        }.start()
+    }
+
+    /// Ends the work. Transfers under way get some seconds. Returns when the threads have ended.
+    func stop() {
+        let runner = state.withLock { state in
+            state.isStopping = true
+            return state.runner
+        }
+        runner?.stop()
+        ended.wait()
+    }
+
+    private var isStopping: Bool { state.withLock(\.isStopping) }
+
+    private func send() throws {
+        let queue = try UploadQueue(at: folder)
+        defer { queue.close() }
+        var options = RunOptions()
+        options.mode = .watch
+        let logger = logger
+        let runner = QueueRunner(queue, options) { event in
+            if event.name == .permanentlyFailed || event.name == .conflict || event.name == .quarantined {
+                logger.warning("\(event.name.rawValue): \(event.id ?? "") \(event.destination ?? "")")
+            }
+        }
+        let isStopping = state.withLock { state in
+            state.runner = runner
+            return state.isStopping
+        }
+        if !isStopping { _ = try runner.run() }
+    }
+
+    private func prune() throws {
+        let queue = try UploadQueue(at: folder, freesReserve: true)
+        defer { queue.close() }
+        _ = try queue.prune()
+    }
+
+    /// Sleeps, but not longer than the receiver runs.
+    private func sleep(_ seconds: Double) {
+        let end = Date().addingTimeInterval(seconds)
+        while !isStopping, Date() < end { Thread.sleep(forTimeInterval: 0.2) }
+    }
+}

@@ -1,0 +1,57 @@
+import CaptureQueue
+import Hummingbird
+import Synchronization
+
+/// Counts requests, for `GET /metrics` in the text form of Prometheus.
+final class Metrics: Sendable {
+    private struct State {
+        var requests: [String: Int] = [:]
+        var captures = 0
+    }
+
+    private let state = Mutex(State())
+
+    func count(_ method: String, _ status: Int) {
+        state.withLock { $0.requests["method=\"\(method)\",status=\"\(status)\"", default: 0] += 1 }
+    }
+
+    /// The text: counters of this process, and what the queue and the slots say now.
+    func text(slots: Slots, status: QueueStatus, captures: Int) -> String {
+        let requests = state.withLock { $0.requests.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+        var lines = head("receiver_http_requests_total", "counter", "Requests that were answered.")
+        lines += requests.map { "receiver_http_requests_total{\($0.key)} \($0.value)" }
+        let gauges: [(String, String, Int)] = [
+            ("receiver_bodies", "Bodies that are being received.", slots.takenCount),
+            ("receiver_captures", "Captures in the index.", captures),
+            ("receiver_queue_waiting", "Captures that wait to be sent on.", status.waiting),
+            ("receiver_queue_failed", "Captures that cannot be sent on without the operator.", status.failedForGood),
+            ("receiver_queue_used_bytes", "Bytes in the queue's spool.", status.usedBytes),
+        ]
+        for (name, help, value) in gauges { lines += head(name, "gauge", help) + ["\(name) \(value)"] }
+        if let free = status.freeBytes {
+            lines += head("receiver_disk_free_bytes", "gauge", "Free bytes on the disk.")
+            lines.append("receiver_disk_free_bytes \(free)")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func head(_ name: String, _ kind: String, _ help: String) -> [String] {
+        ["# HELP \(name) \(help)", "# TYPE \(name) \(kind)"]
+    }
+}
+
+/// Counts the answers.
+struct CountRequests: RouterMiddleware {
+    let metrics: Metrics
+
+    private static let methods: Set<String> = ["GET", "HEAD", "POST"]
+
+    func handle(
+        _ request: Request, context: ReceiverContext, next: (Request, ReceiverContext) async throws -> Response
+    ) async throws -> Response {
+        let response = try await next(request, context)
+        let method = request.method.rawValue
+        metrics.count(Self.methods.contains(method) ? method : "other", response.status.code)
+        return response
+    }
+}

@@ -1,0 +1,76 @@
+import CaptureBundle
+import Foundation
+import Hummingbird
+import Synchronization
+import SystemPackage
+
+/// The body of a request in a file of `bodies/`. The file is removed with this object.
+final class BodyFile: Sendable {
+    private struct State {
+        let file: FileDescriptor
+        let hash: DigestStream
+        var byteCount = 0
+    }
+
+    let path: FilePath
+    private let state: Mutex<State>
+
+    /// Creates an empty file.
+    init(_ path: FilePath) throws {
+        self.path = path
+        let file = try FileDescriptor.open(
+            path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
+        state = Mutex(State(file: file, hash: try DigestStream()))
+    }
+
+    deinit {
+        state.withLock { try? $0.file.close() }
+        try? FileManager.default.removeItem(atPath: path.string)
+    }
+
+    private func append(_ piece: ByteBuffer) throws {
+        try state.withLock { state in
+            let bytes = Array(buffer: piece)
+            try state.file.writeAll(bytes)
+            try state.hash.update(bytes.span)
+            state.byteCount += bytes.count
+        }
+    }
+
+    private func finish() throws -> Digest { try state.withLock { try $0.hash.finish() } }
+
+    var byteCount: Int { state.withLock(\.byteCount) }
+
+    /// Receives the body of a request.
+    ///
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Returns: The file, and the SHA-256 of its bytes.
+    /// - Throws: 413 for a body that is too large; 400 for one that is cut short.
+    static func receive(
+        _ request: Request, _ context: ReceiverContext, limit: Int, at path: FilePath, _ threads: BlockingThreads
+    ) async throws -> (file: BodyFile, sha256: Digest) {
+        let announced = try announcedLength(request, limit: limit)
+        let body = try await threads.run { try BodyFile(path) }
+        try await context.acceptBody()
+        var count = 0
+        for try await piece in request.body {
+            count += piece.readableBytes
+            guard count <= limit else { throw APIError.tooLarge("the body has more than \(limit) bytes") }
+            try await threads.run { try body.append(piece) }
+        }
+        guard announced.map({ $0 == count }) ?? true else {
+            throw APIError.validation("the body ends after \(count) bytes")
+        }
+        return (body, try await threads.run { try body.finish() })
+    }
+
+    /// The value of Content-Length; nil for a body in chunks.
+    static func announcedLength(_ request: Request, limit: Int) throws -> Int? {
+        guard let text = request.headers[.contentLength] else { return nil }
+        guard let length = Int(text) else { throw APIError.tooLarge("Content-Length is not a number of bytes") }
+        guard length <= limit else {
+            throw APIError.tooLarge("the body has \(length) bytes, at most \(limit) are allowed")
+        }
+        return length
+    }
+}

@@ -1,0 +1,99 @@
+import CaptureBundle
+import CaptureQueue
+import Hummingbird
+
+/// `POST /api/v1/captures`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
+struct CaptureIntake: Sendable {
+    let folder: ReceiverFolder
+    let captures: Captures
+    let devices: Devices
+    let slots: Slots
+    let threads: BlockingThreads
+    let publicURL: PublicURL
+
+    /// The limits of the upload contract in bytes.
+    static let bodyLimit = 20 << 20
+    private static let photoLimit = 10 << 20
+    private static let depthLimit = 5 << 20
+
+    func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
+        let sender = try await Sender.of(request, devices, threads)
+        try FormType.boundary(of: request)
+        let key = try idempotencyKey(request)
+        _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
+        let id = try await slots.run(device: sender.device.id) {
+            try await receive(request, context, sender, key)
+        }
+        return try Envelope.answer(.accepted, data: CaptureAnswer(id, publicURL), context)
+    }
+
+    private func receive(
+        _ request: Request, _ context: ReceiverContext, _ sender: Sender, _ key: String?
+    ) async throws -> String {
+        let (body, sha256) = try await BodyFile.receive(
+            request, context, limit: Self.bodyLimit, at: folder.newBody(), threads)
+        let identity = CaptureRequest(device: sender.device.id, bodySHA256: sha256, idempotencyKey: key)
+        let arrival: Captures.Arrival? = try await threads.run {
+            try sender.verify(body: sha256)
+            // The identical request gets the identical answer, and its bundle needs no further check.
+            if try captures.isKnown(identity) { return nil }
+            return try restore(body, from: sender.device, identity)
+        }
+        return try await captures.keep(arrival, for: identity)
+    }
+
+    /// Restores the bundle from a body, and verifies it: it must be sound, and signed by the device that sent it.
+    private func restore(
+        _ body: BodyFile, from device: RegisteredDevice, _ request: CaptureRequest
+    ) throws -> Captures.Arrival {
+        let bundle = folder.newBody()
+        let file = TemporaryFile(bundle)
+        let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
+        let received = try receiver.receive(BundleSource(file: body.path), to: .file(bundle))
+        let report = received.report
+        switch report.verdict {
+        case .verified: break
+        case .altered, .malformed: throw APIError.validation(report.faults.first?.message ?? report.verdict.word)
+        case .unknownDevice:
+            throw APIError(.forbidden, "DEVICE_MISMATCH", "the bundle was not made by the device that sent it")
+        case .unacceptable:
+            throw APIError(.forbidden, "NOT_ACCEPTABLE", report.faults.first?.message ?? report.verdict.word)
+        }
+        guard let manifest = report.manifest else { throw APIError.internalError }
+        try Self.check(manifest.entry(.photo), "photo", Self.photoLimit)
+        try Self.check(manifest.entry(.depth), "depth map", Self.depthLimit)
+        return Captures.Arrival(
+            file: file, device: device, report: report, manifest: manifest, bodyByteCount: body.byteCount)
+    }
+
+    private static func check(_ entry: ManifestEntry?, _ name: String, _ limit: Int) throws {
+        guard let entry, entry.size > limit else { return }
+        throw APIError.tooLarge("the \(name) has \(entry.size) bytes, at most \(limit) are allowed")
+    }
+
+    private func idempotencyKey(_ request: Request) throws -> String? {
+        let values = request.headers[values: .idempotencyKey]
+        guard let key = values.first else { return nil }
+        guard values.count == 1, (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { throw APIError.validation("Idempotency-Key is not 1 to 255 printable characters without spaces") }
+        return key
+    }
+}
+
+/// What the API says of a capture.
+struct CaptureAnswer: Encodable {
+    let captureID: String
+    var status = "complete"
+    let verificationURL: String
+
+    init(_ id: String, _ publicURL: PublicURL) {
+        captureID = id
+        verificationURL = publicURL.page(of: id)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case status
+        case captureID = "capture_id"
+        case verificationURL = "verification_url"
+    }
+}

@@ -1,0 +1,163 @@
+import CaptureBundle
+import GRDB
+import HTTPTypes
+import SystemPackage
+
+/// The index of received captures: an SQLite database. The bytes are in the queue. All calls block.
+struct CaptureIndex: Sendable {
+    private let database: DatabasePool
+
+    /// Opens the index, and creates it if it is missing.
+    init(_ path: FilePath) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        database = try DatabasePool(path: path.string, configuration: configuration)
+        try Self.migrator.migrate(database)
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE captures (
+                        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, device TEXT NOT NULL,
+                        device_name TEXT NOT NULL, captured_at TEXT NOT NULL, received_at INTEGER NOT NULL,
+                        verdict TEXT NOT NULL, photo_sha256 TEXT, has_place INTEGER NOT NULL,
+                        body_bytes INTEGER NOT NULL) STRICT;
+                    CREATE INDEX captures_photo ON captures (photo_sha256);
+                    CREATE INDEX captures_device ON captures (device, number);
+                    CREATE INDEX captures_time ON captures (captured_at);
+                    CREATE TABLE requests (
+                        device TEXT NOT NULL, body_sha256 TEXT NOT NULL, capture TEXT NOT NULL,
+                        PRIMARY KEY (device, body_sha256)) STRICT, WITHOUT ROWID;
+                    CREATE TABLE idempotency_keys (
+                        device TEXT NOT NULL, key TEXT NOT NULL, body_sha256 TEXT NOT NULL,
+                        PRIMARY KEY (device, key)) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }
+
+    // MARK: - Requests
+
+    /// Finds the capture that was acknowledged for a request before; nil for a new request.
+    ///
+    /// - Throws: 422 if the Idempotency-Key was used for another body.
+    func capture(for request: CaptureRequest) throws -> String? {
+        try database.read { db in
+            if let key = request.idempotencyKey {
+                let known = try String.fetchOne(
+                    db, sql: "SELECT body_sha256 FROM idempotency_keys WHERE device = ? AND key = ?",
+                    arguments: [request.device, key])
+                guard known == nil || known == request.bodySHA256.description else {
+                    throw APIError(
+                        .unprocessableContent, "IDEMPOTENCY_KEY_REUSED",
+                        "the Idempotency-Key was used for another body before")
+                }
+            }
+            return try String.fetchOne(
+                db, sql: "SELECT capture FROM requests WHERE device = ? AND body_sha256 = ?",
+                arguments: [request.device, request.bodySHA256.description])
+        }
+    }
+
+    /// What is written for one acknowledged request.
+    struct Entry: Sendable {
+        let request: CaptureRequest
+        let id: String
+        /// The capture if it may be new.
+        let arrival: Captures.Arrival?
+    }
+
+    /// Writes requests and their captures in one transaction, which is on the disk when the call returns.
+    func write(_ entries: [Entry], at now: Int) throws {
+        try database.write { db in
+            for entry in entries {
+                if let arrival = entry.arrival { try Self.insert(arrival, entry.id, now, db) }
+                let request = entry.request
+                let hash = request.bodySHA256.description
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO requests VALUES (?, ?, ?)",
+                    arguments: [request.device, hash, entry.id])
+                guard let key = request.idempotencyKey else { continue }
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO idempotency_keys VALUES (?, ?, ?)",
+                    arguments: [request.device, key, hash])
+            }
+        }
+    }
+
+    private static func insert(_ arrival: Captures.Arrival, _ id: String, _ now: Int, _ db: Database) throws {
+        let manifest = arrival.manifest
+        let hasPlace = manifest.entry(.location) != nil && !arrival.report.withheld.contains(.location)
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO captures (id, device, device_name, captured_at, received_at, verdict,
+                    photo_sha256, has_place, body_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                id, arrival.device.id, arrival.device.line.name, manifest.capturedAt.description, now,
+                arrival.report.verdict.word, manifest.entry(.photo)?.sha256.description, hasPlace,
+                arrival.bodyByteCount,
+            ])
+    }
+
+    // MARK: - Captures
+
+    func capture(_ id: String) throws -> CaptureRow? { try rows("WHERE id = ?", [id]).first }
+
+    /// The first capture with this photo.
+    func capture(photo: Digest) throws -> CaptureRow? {
+        try rows("WHERE photo_sha256 = ? ORDER BY number LIMIT 1", [photo.description]).first
+    }
+
+    /// The captures that fit all conditions, the latest arrival first.
+    ///
+    /// - Parameters:
+    ///   - day: The beginning of the claimed time in UTC, such as `2026-03-14`.
+    ///   - device: The name or the UUID of the device.
+    ///   - before: Only captures with a smaller number.
+    func search(
+        day: String? = nil, device: String? = nil, verdict: String? = nil, before: Int? = nil, limit: Int = 50
+    ) throws -> [CaptureRow] {
+        var conditions = ["1"]
+        var arguments = StatementArguments()
+        if let day {
+            conditions.append("substr(captured_at, 1, length(?)) = ?")
+            arguments += [day, day]
+        }
+        if let device {
+            conditions.append("(device = ? OR device_name = ?)")
+            arguments += [device, device]
+        }
+        if let verdict {
+            conditions.append("verdict = ?")
+            arguments += [verdict]
+        }
+        if let before {
+            conditions.append("number < ?")
+            arguments += [before]
+        }
+        let condition = conditions.joined(separator: " AND ")
+        return try rows("WHERE \(condition) ORDER BY number DESC LIMIT ?", arguments + [limit])
+    }
+
+    func count() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM captures") ?? 0 } }
+
+    private func rows(_ condition: String, _ arguments: StatementArguments) throws -> [CaptureRow] {
+        try database.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM captures \(condition)", arguments: arguments).map(Self.row)
+        }
+    }
+
+    private static func row(_ row: Row) -> CaptureRow {
+        CaptureRow(
+            number: row["number"], id: row["id"], device: row["device"], deviceName: row["device_name"],
+            capturedAt: row["captured_at"], receivedAt: row["received_at"], verdict: row["verdict"],
+            photoSHA256: row["photo_sha256"], hasPlace: row["has_place"], bodyByteCount: row["body_bytes"])
+    }
+
+    func close() throws { try database.close() }
+}

@@ -1,0 +1,71 @@
+import CaptureBundle
+import CaptureQueue
+import NIOPosix
+import SystemPackage
+
+/// The captures that were acknowledged: their bytes are in the queue, and the index says what they are.
+///
+/// All calls but `keep` block.
+struct Captures: Sendable {
+    /// A verified bundle that is not kept yet.
+    struct Arrival: Sendable {
+        let file: TemporaryFile
+        let device: RegisteredDevice
+        let report: VerificationReport
+        let manifest: Manifest
+        let bodyByteCount: Int
+    }
+
+    private let queue: UploadQueue
+    private let index: CaptureIndex
+    private let keeper: Keeper
+    private let folder: ReceiverFolder
+
+    init(_ queue: UploadQueue, _ index: CaptureIndex, _ folder: ReceiverFolder, _ threads: BlockingThreads) {
+        self.queue = queue
+        self.index = index
+        self.folder = folder
+        keeper = Keeper(queue, index, threads)
+    }
+
+    // MARK: - Keeping
+
+    /// Whether the identical request was acknowledged before.
+    ///
+    /// - Throws: 422 if its Idempotency-Key was used for another body.
+    func isKnown(_ request: CaptureRequest) throws -> Bool { try index.capture(for: request) != nil }
+
+    /// Keeps a capture. When this returns, the queue and the index have it on the disk.
+    ///
+    /// - Parameter arrival: The capture; nil if the request is known.
+    /// - Returns: The id of the capture.
+    func keep(_ arrival: Arrival?, for request: CaptureRequest) async throws -> String {
+        try await keeper.keep(arrival, for: request)
+    }
+
+    // MARK: - Asking
+
+    /// Finds a capture by its id.
+    func capture(_ id: String) throws -> CaptureRow? { try index.capture(id) }
+
+    /// Finds the first capture with this photo.
+    func capture(photo: Digest) throws -> CaptureRow? { try index.capture(photo: photo) }
+
+    /// The captures that fit all conditions, the latest arrival first. See `CaptureIndex.search`.
+    func search(
+        day: String? = nil, device: String? = nil, verdict: String? = nil, before: Int? = nil, limit: Int = 50
+    ) throws -> [CaptureRow] {
+        try index.search(day: day, device: device, verdict: verdict, before: before, limit: limit)
+    }
+
+    /// Opens the bundle of a capture. If the queue has sent the bytes and deleted them, they are fetched from the
+    /// destination.
+    func source(_ row: CaptureRow) throws -> BundleSource {
+        let record = try queue.capture(row.id)
+        if let path = queue.path(of: record), let source = try? BundleSource(file: path) { return source }
+        let copy = TemporaryFile(folder.newBody())
+        _ = try queue.getRemote(record, to: .file(copy.path))
+        // The source has the file open, so the bytes stay until it is released.
+        return try BundleSource(file: copy.path)
+    }
+}

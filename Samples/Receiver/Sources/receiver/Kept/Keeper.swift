@@ -1,0 +1,126 @@
+import CaptureBundle
+import CaptureQueue
+import Foundation
+import NIOPosix
+import Synchronization
+
+/// Pushes verified captures into the queue and writes their index rows. Captures that arrive at the same time share the
+/// transactions, because each transaction waits for the disk.
+///
+/// One thread works at a time, so no other request comes between the check of a request and its rows.
+final class Keeper: Sendable {
+    private struct Waiting: Sendable {
+        let arrival: Captures.Arrival?
+        let request: CaptureRequest
+        let continuation: CheckedContinuation<String, any Error>
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        var isWorking = false
+    }
+
+    private let queue: UploadQueue
+    private let index: CaptureIndex
+    private let threads: BlockingThreads
+    private let state = Mutex(State())
+
+    init(_ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads) {
+        self.queue = queue
+        self.index = index
+        self.threads = threads
+    }
+
+    /// Keeps a capture.
+    ///
+    /// - Returns: Its id, once the queue and the index have it on the disk.
+    func keep(_ arrival: Captures.Arrival?, for request: CaptureRequest) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            let begins = state.withLock { state in
+                state.waiting.append(Waiting(arrival: arrival, request: request, continuation: continuation))
+                defer { state.isWorking = true }
+                return !state.isWorking
+            }
+            if begins { threads.pool.submit { _ in self.work() } }
+        }
+    }
+
+    private func work() {
+        while let batch = nextBatch() { keep(batch) }
+    }
+
+    /// Takes the waiting captures. Of requests with the same body or the same key, only the first is taken.
+    private func nextBatch() -> [Waiting]? {
+        state.withLock { state in
+            var seen: Set<[String]> = []
+            var batch: [Waiting] = []
+            var later: [Waiting] = []
+            for waiting in state.waiting {
+                let request = waiting.request
+                var marks = [[request.device, request.bodySHA256.description]]
+                if let key = request.idempotencyKey { marks.append([request.device, "key", key]) }
+                if seen.isDisjoint(with: marks) {
+                    batch.append(waiting)
+                } else {
+                    later.append(waiting)
+                }
+                seen.formUnion(marks)
+            }
+            state.waiting = later
+            state.isWorking = !batch.isEmpty
+            return batch.isEmpty ? nil : batch
+        }
+    }
+
+    private func keep(_ batch: [Waiting]) {
+        var results: [Result<CaptureIndex.Entry, any Error>] = []
+        var fresh: [(place: Int, arrival: Captures.Arrival)] = []
+        for (place, waiting) in batch.enumerated() {
+            results.append(
+                Result {
+                    if let id = try index.capture(for: waiting.request) {
+                        return CaptureIndex.Entry(request: waiting.request, id: id, arrival: nil)
+                    }
+                    guard let arrival = waiting.arrival else { throw APIError.internalError }
+                    fresh.append((place, arrival))
+                    throw APIError.internalError
+                })
+        }
+        for (item, id) in zip(fresh, push(fresh.map(\.arrival))) {
+            let request = batch[item.place].request
+            results[item.place] = id.map { CaptureIndex.Entry(request: request, id: $0, arrival: item.arrival) }
+        }
+        do {
+            try index.write(results.compactMap { try? $0.get() }, at: UnixTime.now)
+        } catch {
+            results = results.map { $0.flatMap { _ in .failure(error) } }
+        }
+        for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result.map(\.id)) }
+    }
+
+    /// Pushes bundles together.
+    ///
+    /// - Returns: An id or an error for each, in order.
+    private func push(_ arrivals: [Captures.Arrival]) -> [Result<String, any Error>] {
+        guard !arrivals.isEmpty else { return [] }
+        var results: [Result<String, any Error>] = []
+        do {
+            var options = PushOptions()
+            options.trust = try Self.trust(arrivals)
+            let places = Mutex(arrivals.map { BundleSource.Place.file($0.file.path) }[...])
+            try queue.push(
+                threads: min(4, arrivals.count), next: { places.withLock { $0.popFirst() }.map { .success($0) } },
+                options: options, deliver: { _, pushed in results.append(pushed.map(\.id)) })
+        } catch {
+            let missing = arrivals.count - results.count
+            results += (0..<missing).map { _ in .failure(error) }
+        }
+        return results
+    }
+
+    /// A trust file with the devices of all bundles, for the verdicts that the queue records.
+    private static func trust(_ arrivals: [Captures.Arrival]) throws -> TrustFile {
+        let lines = Set(arrivals.map { $0.device.line.text })
+        return try TrustFile(bytes: Array(lines.map { "\($0)\n" }.joined().utf8), name: "devices")
+    }
+}

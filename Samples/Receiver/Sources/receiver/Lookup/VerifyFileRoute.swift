@@ -1,0 +1,48 @@
+import CaptureBundle
+import Foundation
+import Hummingbird
+
+/// `POST /api/v1/verify-file`: does a photo belong to a capture that was received? The request needs no device. If
+/// several captures have the photo, the answer names the one that arrived first.
+struct VerifyFileRoute: Sendable {
+    let folder: ReceiverFolder
+    let captures: Captures
+    let slots: Slots
+    let threads: BlockingThreads
+    let publicURL: PublicURL
+
+    private static let limit = 20 << 20
+
+    private struct Answer: Encodable {
+        let status: String
+        var captureID: String?
+        var verificationURL: String?
+        let fileHash: String
+
+        private enum CodingKeys: String, CodingKey {
+            case status
+            case captureID = "capture_id"
+            case verificationURL = "verification_url"
+            case fileHash = "file_hash"
+        }
+    }
+
+    func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
+        let boundary = try FormType.boundary(of: request)
+        _ = try BodyFile.announcedLength(request, limit: Self.limit)
+        let photo = try await slots.run(device: "") {
+            let (body, _) = try await BodyFile.receive(
+                request, context, limit: Self.limit, at: folder.newBody(), threads)
+            return try await threads.run {
+                var form = try FormScanner(body.path, boundary: boundary)
+                return try form.digest(ofPart: "file")
+            }
+        }
+        let row = try await threads.run { try captures.capture(photo: photo) }
+        let answer = Answer(
+            status: row == nil ? "no_record" : "verified", captureID: row?.id,
+            verificationURL: row.map { publicURL.page(of: $0.id) },
+            fileHash: Data(photo.bytes).base64EncodedString())
+        return try Envelope.answer(.ok, data: answer, context)
+    }
+}

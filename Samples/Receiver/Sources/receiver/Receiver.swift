@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// Receives captures over HTTP, verifies them, keeps them in a queue and passes them on.
+@main
+struct Receiver: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receiver",
+        abstract: "Receive captures over HTTP, verify them, keep them and pass them on.",
+        subcommands: [ServeCommand.self, InviteCommand.self, DevicesCommand.self, RevokeCommand.self])
+}

@@ -1,0 +1,64 @@
+import CaptureBundle
+import CaptureQueue
+import Foundation
+import Glibc
+import SystemPackage
+
+/// The folder of a receiver and the names in it.
+struct ReceiverFolder: Sendable {
+    let path: FilePath
+
+    /// What was acknowledged: a queue.
+    var queue: FilePath { path.appending("queue") }
+    /// The folder to which the queue sends captures if no other destination is set.
+    var kept: FilePath { path.appending("kept") }
+    /// The default object store.
+    var shared: FilePath { path.appending("shared") }
+    /// Bodies that are being received.
+    var bodies: FilePath { path.appending("bodies") }
+    /// The index of received captures.
+    var index: FilePath { path.appending("index.sqlite") }
+
+    /// Makes the missing folders, private to the user.
+    func make() throws {
+        for folder in [path, shared, bodies] { try make(folder) }
+    }
+
+    /// Makes the default destination.
+    func makeKept() throws { try make(kept) }
+
+    private func make(_ folder: FilePath) throws {
+        try FileManager.default.createDirectory(
+            atPath: folder.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Makes this process the only receiver of the folder, until the descriptor is closed.
+    ///
+    /// - Throws: `ReceiverBusy` if another process serves the folder.
+    func lock() throws -> FileDescriptor {
+        let file = try FileDescriptor.open(
+            path.appending("lock"), .readWrite, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+        guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+            try file.close()
+            throw ReceiverBusy(folder: path)
+        }
+        return file
+    }
+
+    /// Removes the bodies that a killed receiver left.
+    func emptyBodies() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: bodies.string) {
+            try FileManager.default.removeItem(atPath: bodies.appending(name).string)
+        }
+    }
+
+    /// A new name in `bodies/`.
+    func newBody() -> FilePath { bodies.appending(UUID().uuidString) }
+}
+
+/// Another receiver serves the folder.
+struct ReceiverBusy: Error, CustomStringConvertible {
+    let folder: FilePath
+
+    var description: String { "\(folder): another receiver serves this folder" }
+}

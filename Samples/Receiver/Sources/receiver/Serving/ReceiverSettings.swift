@@ -1,0 +1,8 @@
+/// What the operator chose for a running receiver.
+struct ReceiverSettings: Sendable {
+    var host = "127.0.0.1"
+    var port = 8080
+    /// The URL under which others reach the receiver, without a slash at the end; nil for the address it listens on.
+    var publicURL: String?
+    var capturesAtOnce = 16
+}

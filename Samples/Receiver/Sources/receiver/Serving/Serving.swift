@@ -1,0 +1,125 @@
+import CaptureQueue
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import SystemPackage
+import UnixSignals
+
+/// A receiver that runs: the server, the queue, and the work on the queue.
+struct Serving {
+    let folder: ReceiverFolder
+    let devices: Devices
+    let settings: ReceiverSettings
+
+    /// The number of connections, which leaves files for the queue. More clients wait until another one leaves.
+    private static let connections = 4000
+
+    /// Serves until SIGTERM or SIGINT. Uploads that have begun are finished.
+    func run() async throws {
+        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "receiver")
+        logger.logLevel = .notice
+        let files = OpenFiles.raiseLimit()
+        try folder.make()
+        let lock = try folder.lock()
+        defer { try? lock.close() }
+        try folder.emptyBodies()
+        let queue = try openQueue()
+        let index = try CaptureIndex(folder.index)
+        let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
+        let captures = Captures(queue, index, folder, threads)
+        let publicURL = PublicURL(settings.publicURL)
+
+        let router = router(captures, queue, index, threads, publicURL)
+        let application = application(
+            router, settings.port, connections: min(Self.connections, files / 2), logger: logger
+        ) { url in
+            publicURL.listens(url)
+            print(url)
+        }
+        let work = QueueWork(queue.folder, logger)
+        work.start()
+        let services = ServiceGroup(
+            configuration: .init(
+                services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        let result = await Result { try await services.run() }
+        work.stop()
+        await threads.stop()
+        try index.close()
+        queue.close()
+        try result.get()
+    }
+
+    /// Opens the queue. At the first start it gets a folder as its destination.
+    private func openQueue() throws -> UploadQueue {
+        let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
+        if try queue.destinations().isEmpty {
+            try folder.makeKept()
+            try queue.addFolder("kept", path: folder.kept.string)
+        }
+        return queue
+    }
+
+    private func router(
+        _ captures: Captures, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads,
+        _ publicURL: PublicURL
+    ) -> Router<ReceiverContext> {
+        let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 2))
+        let metrics = Metrics()
+        let router = Router(context: ReceiverContext.self)
+        router.addMiddleware {
+            CountRequests(metrics: metrics)
+            AnswerErrors()
+        }
+        let intake = CaptureIntake(
+            folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
+            publicURL: publicURL)
+        let told = CaptureRoutes(captures: captures, devices: devices, threads: threads, publicURL: publicURL)
+        router.post("/api/v1/captures") { try await intake.post($0, $1) }
+        router.get("/api/v1/captures/{id}") { try await told.get($0, $1) }
+        let registration = RegistrationRoute(devices: devices, threads: threads)
+        router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
+        let lookup = VerifyFileRoute(
+            folder: folder, captures: captures, slots: Slots(4, perDevice: 4), threads: threads,
+            publicURL: publicURL)
+        router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
+        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads)
+            .addRoutes(to: router)
+        return router
+    }
+
+    /// An HTTP server.
+    ///
+    /// - Parameter onListening: Gets the URL of the server once it listens.
+    private func application(
+        _ router: Router<ReceiverContext>, _ port: Int, connections: Int, logger: Logger,
+        onListening: @escaping @Sendable (String) -> Void
+    ) -> some ApplicationProtocol {
+        let host = settings.host
+        return Application(
+            router: router,
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [RequestPacing(PacingLimits())],
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 8192, maxHeaderListSize: 32768, maxHeaderFieldCount: 100))),
+            configuration: .init(
+                address: .hostname(host, port: port), backlog: 1024,
+                availableConnectionsDelegate: .maximum(connections, logger: logger)),
+            onServerRunning: { channel in
+                let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+                onListening("http://\(name):\(channel.localAddress?.port ?? port)")
+            },
+            logger: logger)
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The result of an asynchronous call.
+    init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

@@ -1,5 +1,4 @@
 """The API: registration, uploads, refusals, limits, and what a receiver knows after a restart."""
-import base64
 import concurrent.futures
 import http.client
 import json
@@ -66,6 +65,21 @@ def from_a_queue(tools):
         expect(len(receiver.held()) == 3, f"the receiver has {receiver.held()}")
 
 
+def script_of_an_invitation(tools):
+    """The script registers the device and adds the destination, to which the queue then sends."""
+    rig = tools.rig("scripted")
+    with receiving(tools) as receiver:
+        script, queue = rig.folder / "rig-6.sh", rig.folder / "script-queue"
+        script.write_text(receiver.command("invite", "rig-6"))
+        environment = rig.environment | {"CAPQUEUE_DIR": str(queue)}
+        said = tools.run("sh", script, receiver.url, environment=environment).decode()
+        expect('"name":"rig-6"' in said, f"prints {said!r}")
+        tools.run("capqueue", "push", rig.capture().bundle, environment=environment)
+        tools.run("capqueue", "run", "--until-empty", environment=environment)
+        expect(len(receiver.held()) == 1, f"the receiver has {receiver.held()}")
+        tools.run("sh", script, allowed=(2,))
+
+
 def registration(tools):
     rig, other = tools.rig(), tools.rig("other")
     with receiving(tools) as receiver:
@@ -73,9 +87,10 @@ def registration(tools):
         refused = 401, "INVITATION_INVALID"
         same(receiver.register(rig, device_id, "0" * 40), *refused)
         same(receiver.register(rig, UNKNOWN, secret), *refused)
-        same(receiver.register(rig, device_id, secret, public_key="AAAA"), 400, "VALIDATION_ERROR")
-        same(receiver.register(rig, device_id, secret, public_key="revoked p256 AAAA"), 400, "VALIDATION_ERROR")
-        same(receiver.register(rig, device_id, secret, public_key=_point(other)), 401, "SIGNATURE_INVALID")
+        for wrong in ("AAAA", {"kty": "EC"}, rig.jwk | {"crv": "P-384"}, rig.jwk | {"x": rig.jwk["y"]},
+                      rig.jwk | {"x": rig.jwk["x"] + "="}, rig.jwk | {"y": "A" * 42}):
+            same(receiver.register(rig, device_id, secret, public_key=wrong), 400, "VALIDATION_ERROR")
+        same(receiver.register(rig, device_id, secret, public_key=other.jwk), 401, "SIGNATURE_INVALID")
         same(receiver.ask("POST", REGISTER, rig.signed(b"[]", device_id), b"[]"), 400, "VALIDATION_ERROR")
         same(receiver.ask("POST", REGISTER, rig.signed(b"x" * 5000, device_id), b"x" * 5000), 413, "PAYLOAD_TOO_LARGE")
         same(receiver.ask("POST", REGISTER, {}, b"{}"), 401, "DEVICE_AUTH_REQUIRED")
@@ -98,10 +113,6 @@ def registration(tools):
         expect(not secrets and secret not in receiver.said(), f"the secret is in {secrets}")
         for words in (("invite", "a name"), ("invite", "x", "--days", "0"), ("revoke", "x"), ("revoke", UNKNOWN)):
             receiver.command(*words, allowed=(64,))
-
-
-def _point(rig):
-    return base64.b64encode(rig.point).decode()
 
 
 def senders(tools):
@@ -345,6 +356,7 @@ def alone(tools):
 TESTS = [
     ("uploads are kept, passed on, and answered the same way again", uploads),
     ("capqueue delivers to the receiver", from_a_queue),
+    ("the script of an invitation registers a device", script_of_an_invitation),
     ("registration needs an unused invitation and its key", registration),
     ("wrong senders and bodies are refused", senders),
     ("an Idempotency-Key is for one body, also after a crash", idempotency),

@@ -76,8 +76,7 @@ class Rig:
         self.key = self.folder / "device.key"
         self.environment = tools.environment | {"CAPBUNDLE_KEY": str(self.key)}
         self.key_id = self.run("key", "new").decode().strip()
-        pem = self.run("key", "public")
-        self.point = tools.run("openssl", "pkey", "-pubin", "-outform", "DER", data=pem)[-65:]
+        self.jwk = json.loads(self.run("key", "public", "--format", "jwk"))
         self._bodies = {}
 
     def run(self, *words, data=None, allowed=(0,)):
@@ -197,12 +196,12 @@ class Receiver:
 
     def invite(self, name, *options):
         """Returns the id and the secret of a new invitation."""
-        lines = dict(line.split(" ", 1) for line in self.command("invite", name, *options).splitlines()[:2])
-        return lines["device-id"], lines["secret"]
+        lines = dict(line.split("=", 1) for line in self.command("invite", name, *options).splitlines() if "=" in line)
+        return lines["id"], lines["secret"]
 
     def register(self, rig, device_id, secret, **changed):
         """Sends a registration and returns the answer."""
-        body = {"invitation": secret, "public_key": base64.b64encode(rig.point).decode()} | changed
+        body = {"invitation": secret, "public_key": rig.jwk} | changed
         data = json.dumps(body).encode()
         headers = rig.signed(data, device_id) | {"Content-Type": "application/json"}
         return self.ask("POST", REGISTER, headers, data)

@@ -6,10 +6,12 @@ struct InviteCommand: ParsableCommand {
         commandName: "invite",
         abstract: "Make an invitation with which one device can register.",
         discussion: """
-            Prints the device's id, the secret, and the commands that register the device. Only the hash of the \
-            secret is stored. The invitation is for one key.
+            Prints a shell script for the device. It registers the device's key, and adds the receiver to the device's \
+            queue. It needs capbundle, capqueue and curl. The invitation is for one key; the receiver stores only the \
+            hash of its secret.
 
-            example: receiver invite captures rig-4
+            example: receiver invite captures rig-4 > rig-4.sh
+              then on rig-4: sh rig-4.sh https://captures.example.org
             """)
 
     @OptionGroup var store: StoreOptions
@@ -29,14 +31,28 @@ struct InviteCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (id, secret) = try store.devices().invite(name, until: UnixTime.now + days * 86_400_000)
-        print("device-id \(id)")
-        print("secret \(secret)")
-        print(
-            """
-            register with:
-              printf '{"invitation":"%s","public_key":"%s"}' \(secret) "$(capbundle key public | openssl pkey -pubin -outform DER | tail -c 65 | base64 -w 0)" > registration.json
-              capbundle sign-request registration.json --device-id \(id) | curl --fail-with-body -H @- -H 'Content-Type: application/json' --data-binary @registration.json URL/api/v1/devices/register
-            """)
+        let expires = UnixTime.now + days * 86_400_000
+        let (id, secret) = try store.devices().invite(name, until: expires)
+        print(Self.script(name, id: id, secret: secret, until: UnixTime.text(expires)))
+    }
+
+    /// The script for the device. The names and values that it contains need no quotes in a shell.
+    private static func script(_ name: String, id: String, secret: String, until: String) -> String {
+        #"""
+        #!/bin/sh
+        # Registers this device as \#(name), and adds the receiver to its queue. Valid until \#(until).
+        # usage: sh \#(name).sh URL
+        set -eu
+        url=${1:?"usage: sh \#(name).sh URL"}
+        id=\#(id)
+        secret=\#(secret)
+        body=$(mktemp)
+        trap 'rm -f "$body"' EXIT
+        printf '{"invitation":"%s","public_key":%s}' "$secret" "$(capbundle key public --format jwk)" >"$body"
+        headers=$(capbundle sign-request "$body" --device-id "$id")
+        printf '%s\n' "$headers" | curl -sS --fail-with-body -H @- -H 'Content-Type: application/json' \
+            --data-binary "@$body" "$url/api/v1/devices/register"
+        capqueue dest add receiver --kind http --url "$url" --device-id "$id"
+        """#
     }
 }

@@ -12,7 +12,7 @@ struct RegistrationRoute: Sendable {
 
     private struct Body: Decodable {
         let invitation: String
-        let publicKey: String
+        let publicKey: PublicJWK
 
         private enum CodingKeys: String, CodingKey {
             case invitation
@@ -84,11 +84,11 @@ struct RegistrationRoute: Sendable {
     }
 
     /// The line of a trust file. Its parser checks the key.
-    private static func line(_ name: String, _ key: String) throws -> TrustedDeviceLine {
-        let text = "\(name) p256 \(key)"
+    private static func line(_ name: String, _ key: PublicJWK) throws -> TrustedDeviceLine {
+        let text = "\(name) p256 \(key.point?.base64EncodedString() ?? "")"
         guard let trust = try? TrustFile(bytes: Array(text.utf8), name: "public_key"), trust.devices.count == 1,
             let line = trust.devices.first, line.text.utf8.elementsEqual(text.utf8)
-        else { throw APIError.validation("public_key is not the base64 of an uncompressed point on P-256 (65 bytes)") }
+        else { throw APIError.validation("public_key is not a P-256 key as a JSON Web Key (kty, crv, x, y)") }
         return line
     }
 }

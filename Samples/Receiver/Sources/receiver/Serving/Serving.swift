@@ -1,4 +1,5 @@
 import CaptureQueue
+import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -38,7 +39,8 @@ struct Serving {
             router, settings.port, connections: min(Self.connections, files / 2), logger: logger
         ) { url in
             publicURL.listens(url)
-            print(url)
+            // Written at once: a program may wait for this line.
+            FileHandle.standardOutput.write(Data("\(url)\n".utf8))
         }
         let work = QueueWork(queue.folder, logger)
         work.start()

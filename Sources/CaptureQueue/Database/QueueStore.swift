@@ -250,9 +250,7 @@ final class QueueStore: Sendable {
 
     static func connect(_ path: FilePath) throws -> DatabaseQueue {
         // SQLite would make the file readable for others. The files that it adds beside the database get the same mode.
-        let isNew = try onFile(path) { () throws(NativeError) in
-            try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600).status().size == 0
-        }
+        let isNew = try onFile(path) { () throws(NativeError) in try DatabaseFile.make(path) }
         var configuration = Configuration()
         // Our own writers wait in line; this timeout is for other programs, such as sqlite3.
         configuration.busyMode = .timeout(10)

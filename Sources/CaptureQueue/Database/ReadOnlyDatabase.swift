@@ -38,14 +38,15 @@ enum ReadOnlyDatabase {
     }
 
     private static func copyFile(_ source: FilePath, to target: FilePath) throws(QueueError) {
-        let from = try onFile(source) { () throws(NativeError) in try FileHandle.reading(source) }
+        let from = try onFile(source) { () throws(NativeError) in try DatabaseFile.reading(source) }
         try onFile(target) { () throws(NativeError) in
             let to = try FileHandle.open(target, FileHandle.newFile, mode: 0o600)
-            var buffer = [UInt8](repeating: 0, count: 1 << 18)
+            var copied = 0
             while true {
-                let count = try from.readSome(into: &buffer)
-                if count == 0 { return }
-                try to.write(buffer.span.extracting(first: count))
+                let piece = try from.read(1 << 18, at: copied)
+                if piece.isEmpty { return }
+                try to.write(piece)
+                copied += piece.count
             }
         }
     }

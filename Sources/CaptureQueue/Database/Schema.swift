@@ -26,9 +26,7 @@ enum Schema {
         guard folder.exists else { return }
         let path = folder.database
         let header = try onFile(path) { () throws(NativeError) in
-            var buffer = [UInt8](repeating: 0, count: 100)
-            let count = try FileHandle.reading(path, followsLinks: false).read(into: &buffer)
-            return Array(buffer[..<count])
+            try DatabaseFile.reading(path).read(100, at: 0)
         }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
             throw QueueError(

@@ -54,11 +54,10 @@ def from_a_queue(tools):
     with receiving(tools) as receiver:
         queue = tools.scratch("queue") / "q"
         names = ["by-queue-1", "by-queue-2", "by-queue-3"]
-        tools.run("capqueue", "push", *(rig.capture(name).bundle for name in names), "--queue", queue,
-                  environment=rig.environment)
+        tools.run("capqueue", "push", *(rig.capture(name).bundle for name in names), "--queue", queue)
         tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", receiver.url + CAPTURES,
-                  "--device-id", receiver.device(rig), "--queue", queue, environment=rig.environment)
-        tools.run("capqueue", "run", "--until-empty", "--queue", queue, environment=rig.environment)
+                  "--device-id", receiver.device(rig), "--key", rig.key, "--queue", queue)
+        tools.run("capqueue", "run", "--until-empty", "--queue", queue)
         lines = tools.run("capqueue", "list", "--json", "--queue", queue).decode().splitlines()
         states = [json.loads(line)["state"] for line in lines]
         expect(states == ["completed"] * 3, f"the states are {states}")

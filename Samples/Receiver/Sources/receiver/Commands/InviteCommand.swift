@@ -52,7 +52,7 @@ struct InviteCommand: ParsableCommand {
         headers=$(capbundle sign-request "$body" --device-id "$id")
         printf '%s\n' "$headers" | curl -sS --fail-with-body -H @- -H 'Content-Type: application/json' \
             --data-binary "@$body" "$url/api/v1/devices/register"
-        capqueue dest add receiver --kind http --url "$url" --device-id "$id"
+        capqueue dest add receiver --kind http --url "$url" --device-id "$id" ${CAPBUNDLE_KEY:+--key "$CAPBUNDLE_KEY"}
         """#
     }
 }

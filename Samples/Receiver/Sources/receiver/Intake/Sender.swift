@@ -17,7 +17,8 @@ struct Sender: Sendable {
         try check(timestamp: signature.timestamp)
         let device = try await threads.run { try devices.device(signature.deviceID.lowercased()) }
         guard let device else { throw APIError(.notFound, "DEVICE_NOT_FOUND", "no device has this id") }
-        if device.isRevoked { throw APIError(.forbidden, "DEVICE_REVOKED", "the device was revoked") }
+        // With this code, capqueue keeps its captures until the operator has decided, and does not give them up.
+        if device.isRevoked { throw APIError(.forbidden, "DEVICE_UNVERIFIED", "the device was revoked") }
         let sender = Sender(device: device, signature: signature)
         try sender.checkForm()
         return sender

@@ -158,6 +158,30 @@ struct WithholdingTests {
         #expect(error?.code == .redactPosition && error?.entry == "metadata.json")
     }
 
+    private func hidePosition(_ others: [String] = []) throws -> Redactor.Redacted {
+        try Redactor(hidingPositionAnd: Self.selection(others))
+            .redact(BundleSource(path: folder.path("a.bundle")), to: .replacing(folder.path("b.bundle")))
+    }
+
+    @Test func hidesThePositionOfABundleWithAndWithoutOne() throws {
+        let whole = try pack()
+        #expect(try hidePosition().withheld.map(\.path) == [.location])
+        #expect(try folder.bytes("b.bundle") == Self.cut(["location.json"], of: whole))
+
+        let bare = RawFolder.metadata.replacing(/"location": {[^}]*},/, with: "")
+        let without = try pack(metadata: bare)
+        #expect(try hidePosition().withheld.isEmpty)
+        #expect(try folder.bytes("b.bundle") == without)
+        #expect(throws: BundleError.self) { try redact(["location"]) }
+
+        // A photo that tells the position is found also if the bundle has no location.json.
+        let telling = try pack(photo: Self.photoWithPosition, metadata: bare)
+        let error = #expect(throws: BundleError.self) { try hidePosition() }
+        #expect(error?.code == .redactPosition && error?.entry == "photo.jpg")
+        #expect(try hidePosition(["photo"]).withheld.map(\.path) == [.photo])
+        #expect(try folder.bytes("b.bundle") == Self.cut(["photo.jpg"], of: telling))
+    }
+
     private static let sourceFiles: [(name: String, bytes: [UInt8], isTelling: Bool)] = [
         ("frame.json", Array(#"{"a": {"latitude": 1}}"#.utf8), true), ("frame.json", Array("{}".utf8), false),
         ("x.f32", photoWithPosition, true), ("x.f32", RawFolder.photo, false),

@@ -26,7 +26,10 @@ public struct Redactor: Sendable {
     }
 
     private let selection: EntrySelection
-    private let keepsPhotoLocation: Bool
+    /// Whether a copy is refused in which an entry tells a position.
+    private let hidesPosition: Bool
+    /// Whether `location.json` is withheld only from a bundle that has it.
+    private let isPositionOptional: Bool
     private let decoder: PictureDecoder
 
     /// - Parameters:
@@ -38,8 +41,29 @@ public struct Redactor: Sendable {
         decoder: PictureDecoder = PictureDecoder()
     ) {
         self.selection = selection
-        self.keepsPhotoLocation = keepsPhotoLocation
         self.decoder = decoder
+        hidesPosition = selection.contains(.location) && !keepsPhotoLocation
+        isPositionOptional = false
+    }
+
+    /// Makes copies that do not tell the position: `location.json` is withheld from a bundle that has it, and every
+    /// entry that stays is searched for a position, also if the bundle has no `location.json`.
+    ///
+    /// A copy in which an entry tells a position is refused with `redact.position`. The error and those in `further` name
+    /// the entries, and the caller can add them to `others`.
+    ///
+    /// - Parameters:
+    ///   - others: Entries to withhold too. Those that a bundle lacks already are accepted.
+    ///   - decoder: Reads the EXIF of carried HEIC files.
+    public init(
+        hidingPositionAnd others: EntrySelection = EntrySelection(), decoder: PictureDecoder = PictureDecoder()
+    ) {
+        var selection = others
+        selection.add(.location)
+        self.selection = selection
+        self.decoder = decoder
+        hidesPosition = true
+        isPositionOptional = true
     }
 
     /// Reads the bundle once. The copy gets its name only if the bundle is sound; trust is not checked.
@@ -49,7 +73,6 @@ public struct Redactor: Sendable {
     public func redact(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> Redacted {
         try OutputPlace.examine([place], reading: source.status)
         let target = try OutputTarget(place, holdsBack: true)
-        let hidesPosition = selection.contains(.location) && !keepsPhotoLocation
         let observer = RedactionObserver(
             selection, BundleWriter(target), hidesPosition ? RemainingPlaces(decoder) : nil)
         let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
@@ -73,6 +96,7 @@ public struct Redactor: Sendable {
         let withholdable = manifest.entries.filter(\.isWithholdable).map(\.path.description)
         for item in selection.items {
             let named = manifest.entries.filter { item.contains($0.path) }
+            if named.isEmpty, isPositionOptional, item == .entry(.location) { continue }
             _ = faults.attempt { () throws(BundleError) in
                 guard !named.isEmpty else {
                     let all = manifest.entries.map(\.path.description).joined(separator: ", ")

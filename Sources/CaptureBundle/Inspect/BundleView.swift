@@ -1,20 +1,27 @@
 import CaptureNative
 
-/// What a report shows of a bundle: the verification report, and the contents that were read in the same pass. So the
+/// What a page shows of a bundle: the verification report, and the contents that were read in the same pass. So the
 /// contents that are shown are the contents that were verified.
-package struct BundleView: Sendable {
+///
+/// ```swift
+/// let view = try Verifier(trust: trust).view(BundleSource(path: "cap.bundle"))
+/// let pictures = BundlePictures().pictures(of: view)
+/// ```
+public struct BundleView: Sendable {
     /// The name of the file as it was given; `-` for standard input.
-    package let file: String
-    package let report: VerificationReport
-    /// The bytes of photo.jpg; nil unless the bundle is sound and the photo is at most `photoLimit` bytes.
-    package let photo: [UInt8]?
+    public let file: String
+    public let report: VerificationReport
+    /// The bytes of photo.jpg as they are in the bundle, with all metadata; nil unless the bundle is sound and the photo
+    /// has at most `photoLimit` bytes.
+    public let photo: [UInt8]?
     /// The depth map; nil unless the bundle is sound and has one.
     package let depth: DepthSamples?
-    /// The position; nil unless the bundle is sound and contains it.
-    package let position: GeoPosition?
+    /// The position in location.json; nil unless the bundle is sound and contains it. The EXIF of the photo can contain
+    /// another one.
+    public let position: GeoPosition?
 
     /// The maximum number of bytes of `photo`. A larger photo is verified, but not kept in memory.
-    package static let photoLimit = 1 << 26
+    public static let photoLimit = 1 << 26
 
     /// The result for one of many files. A failure means that the file cannot be read.
     package struct Outcome: Sendable {
@@ -33,11 +40,15 @@ package struct BundleView: Sendable {
         position = isSound ? observer.position : nil
     }
 
-    /// Whether neither the contents nor the signature are wrong.
-    package var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
+    /// Whether neither the contents nor the signature are wrong. It says nothing about trust.
+    public var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
 }
 
 extension BundleView {
+    /// The range of the depth map in metres, and the number of its samples; nil unless the bundle is sound and has a depth
+    /// map.
+    public var depthStatistics: DepthStatistics? { depth?.statistics }
+
     /// Whether the bundle contains a photo that is too large for `photo`.
     package var hasLargePhoto: Bool {
         report.manifest?.entry(.photo).map { $0.size > Self.photoLimit } ?? false
@@ -45,10 +56,11 @@ extension BundleView {
 }
 
 extension Verifier {
-    /// Reads a bundle once, and keeps what a report shows.
+    /// Verifies a bundle as `verify` does, and keeps what a page shows. The bundle is read once. The photo and the depth
+    /// map are in memory afterwards.
     ///
-    /// - Throws: An error only if the bytes cannot be read.
-    package func view(_ source: BundleSource) throws(BundleError) -> BundleView { try BundleView(source, self) }
+    /// - Throws: An error only if the bytes cannot be read. A fault of the bundle is in the report.
+    public func view(_ source: BundleSource) throws(BundleError) -> BundleView { try BundleView(source, self) }
 
     /// Verifies many bundles as `verifyAll` does, and passes what a report shows of each to `prepare`.
     ///

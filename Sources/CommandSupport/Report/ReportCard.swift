@@ -1,28 +1,23 @@
+package import CaptureBundle
+
 /// A picture of a card. The page contains its bytes.
 package struct ReportPicture: Sendable {
-    /// The bytes of a JPEG or PNG file.
-    package let bytes: [UInt8]
-    package let isPNG: Bool
-    package let width: Int
-    package let height: Int
+    private let picture: BundlePicture
     /// The alternative text for those who cannot see the picture.
-    package let words: String
-    package let caption: HTML
+    private let words: String
+    private let caption: HTML
 
-    package init(bytes: [UInt8], isPNG: Bool, width: Int, height: Int, words: String, caption: HTML) {
-        self.bytes = bytes
-        self.isPNG = isPNG
-        self.width = width
-        self.height = height
+    package init(_ picture: BundlePicture, words: String, caption: HTML) {
+        self.picture = picture
         self.words = words
         self.caption = caption
     }
 
     fileprivate var html: HTML {
-        let source: HTML = isPNG ? "\(file: bytes, type: "image/png")" : "\(file: bytes, type: "image/jpeg")"
+        let (width, height) = (picture.width, picture.height)
         let figure: HTML = height > width ? "<figure class=\"tall\">" : "<figure>"
         return """
-            \(figure)<img src="\(source)" width="\(width)" height="\(height)" \
+            \(figure)<img src="\(file: picture.bytes, type: "image/jpeg")" width="\(width)" height="\(height)" \
             alt="\(words)" decoding="async"><figcaption>\(caption)</figcaption></figure>
 
             """

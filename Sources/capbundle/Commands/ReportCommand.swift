@@ -62,7 +62,7 @@ struct ReportCommand: ParsableCommand {
         let report = try BundleReport(
             title: title, page: force.place(output), csv: csv.map { try force.place($0) },
             devices: DeviceNames(trustFile))
-        let pictures = ReportPictures()
+        let pictures = BundlePictures()
         let names = BundleNames(files, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: true)
         defer { progress.end() }

@@ -10,9 +10,9 @@ struct BundleCard {
     /// Why a picture is missing.
     private let reason: String?
 
-    init(_ view: BundleView, _ maker: ReportPictures) {
+    init(_ view: BundleView, _ maker: BundlePictures) {
         self.view = view
-        (pictures, reason) = maker.pictures(of: view)
+        (pictures, reason) = maker.cardPictures(of: view)
         report = view.report
         kind = .of(view.report.verdict)
     }

@@ -41,7 +41,7 @@ struct ReportedBundle: Sendable {
     /// nil if the manifest is not genuine or has no chain.
     let link: LinkRecord?
 
-    init(_ outcome: BundleView.Outcome, _ pictures: ReportPictures) {
+    init(_ outcome: BundleView.Outcome, _ pictures: BundlePictures) {
         file = outcome.file
         switch outcome.result {
         case .success(let view):

@@ -42,7 +42,7 @@ struct ReportCommand: ParsableCommand {
     func run() throws {
         let place = try force.place(output)
         try queue.with { queue in
-            let pictures = ReportPictures()
+            let pictures = BundlePictures()
             let page = QueuePage(queue, title: title, limit: limit, pictures)
             try page.write(to: place)
             if let failure = pictures.failure {

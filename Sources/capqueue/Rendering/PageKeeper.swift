@@ -62,7 +62,7 @@ final class PageKeeper: Sendable {
     }
 
     private func work() {
-        let pictures = ReportPictures()
+        let pictures = BundlePictures()
         let page = QueuePage(
             queue, title: QueuePage.title, limit: Self.limit, pictures, keepsPictures: true,
             isHurried: { self.state.withLock(\.isHurried) })

@@ -12,7 +12,7 @@ final class QueuePage {
     private let queue: UploadQueue
     private let title: String
     private let limit: Int
-    private let pictures: ReportPictures
+    private let pictures: BundlePictures
     /// The pictures of the previous page, so that they are not made again for the next one.
     private var known: [Int: CapturePictures] = [:]
     private let keepsPictures: Bool
@@ -23,7 +23,7 @@ final class QueuePage {
     ///   - keepsPictures: Whether the page will be written again.
     ///   - isHurried: Whether to make no more pictures, because somebody waits for the page.
     init(
-        _ queue: UploadQueue, title: String, limit: Int, _ pictures: ReportPictures, keepsPictures: Bool = false,
+        _ queue: UploadQueue, title: String, limit: Int, _ pictures: BundlePictures, keepsPictures: Bool = false,
         isHurried: @escaping @Sendable () -> Bool = { false }
     ) {
         self.isHurried = isHurried
@@ -103,7 +103,7 @@ struct CapturePictures: Sendable {
     let model: String?
 
     /// - Parameter maker: Makes the pictures; nil to make none.
-    init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: ReportPictures?) {
+    init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: BundlePictures?) {
         holding = record.holding
         guard let maker else {
             (pictures, model, reason) = ([], nil, nil)
@@ -119,6 +119,6 @@ struct CapturePictures: Sendable {
             return
         }
         model = view.report.metadata?.deviceModel
-        (pictures, reason) = maker.pictures(of: view)
+        (pictures, reason) = maker.cardPictures(of: view)
     }
 }

@@ -56,12 +56,12 @@ class Browser:
         self.driver.quit()
 
     def open(self, path, width=800, scheme="light", media=""):
-        """Opens a page and returns the messages of its console."""
+        """Opens a page, by its path or its URL, and returns the messages of its console."""
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.command("Emulation.setEmulatedMedia", features=features, media=media)
         self.driver.get_log("browser")
-        self.driver.get(path.as_uri())
+        self.driver.get(path if isinstance(path, str) else path.as_uri())
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def command(self, name, **parameters):

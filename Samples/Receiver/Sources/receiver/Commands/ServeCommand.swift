@@ -28,8 +28,22 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("captures-at-once"), help: "The number of bodies that are received at the same time.")
     var capturesAtOnce = 16
 
+    @Option(
+        name: .customLong("operator-port"),
+        help: """
+            The port of the operator's list, on the loopback interface only; the default is the port after --port, or any \
+            free port.
+            """)
+    var operatorPort: Int?
+
+    @Flag(name: .customLong("hide-place"), help: "Show and hand out no place: neither on pages nor in downloads.")
+    var hidesPlace = false
+
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
+        guard (0...65535).contains(operatorPort ?? 0) else {
+            throw ValidationError("--operator-port is \(operatorPort ?? 0), expected 0 to 65535")
+        }
         guard (1...1000).contains(capturesAtOnce) else {
             throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
         }
@@ -39,7 +53,9 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = ReceiverSettings(host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce)
+        let settings = ReceiverSettings(
+            host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce, hidesPlace: hidesPlace,
+            operatorPort: operatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1))
         try await Serving(folder: store.place, devices: store.devices(), settings: settings).run()
     }
 }

@@ -43,6 +43,13 @@ struct Devices: Sendable {
         }
     }
 
+    /// The ids of all devices that were revoked.
+    func revoked() throws -> Set<String> {
+        let prefix = "revoked/"
+        let names = try reach { try store.names(prefix) }
+        return Set(names.map { String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) })
+    }
+
     /// Revokes a device, or an invitation that was not used yet.
     ///
     /// - Returns: false if neither exists.

@@ -1,7 +1,15 @@
 import CaptureBundle
+import Foundation
 import GRDB
 import HTTPTypes
 import SystemPackage
+
+/// A choice of captures by their devices.
+struct DeviceChoice: Sendable {
+    let ids: Set<String>
+    /// Whether the captures of these devices are wanted, or those of all others.
+    let isWanted: Bool
+}
 
 /// The index of received captures: an SQLite database. The bytes are in the queue. All calls block.
 struct CaptureIndex: Sendable {
@@ -118,9 +126,11 @@ struct CaptureIndex: Sendable {
     /// - Parameters:
     ///   - day: The beginning of the claimed time in UTC, such as `2026-03-14`.
     ///   - device: The name or the UUID of the device.
+    ///   - devices: Only captures of these devices, or only those of others; nil for all.
     ///   - before: Only captures with a smaller number.
     func search(
-        day: String? = nil, device: String? = nil, verdict: String? = nil, before: Int? = nil, limit: Int = 50
+        day: String? = nil, device: String? = nil, verdict: String? = nil, among devices: DeviceChoice? = nil,
+        before: Int? = nil, limit: Int = 50
     ) throws -> [CaptureRow] {
         var conditions = ["1"]
         var arguments = StatementArguments()
@@ -136,12 +146,26 @@ struct CaptureIndex: Sendable {
             conditions.append("verdict = ?")
             arguments += [verdict]
         }
+        if let devices {
+            let list = try String(decoding: JSONEncoder().encode(devices.ids.sorted()), as: UTF8.self)
+            conditions.append("device \(devices.isWanted ? "IN" : "NOT IN") (SELECT value FROM json_each(?))")
+            arguments += [list]
+        }
         if let before {
             conditions.append("number < ?")
             arguments += [before]
         }
         let condition = conditions.joined(separator: " AND ")
         return try rows("WHERE \(condition) ORDER BY number DESC LIMIT ?", arguments + [limit])
+    }
+
+    /// The ids and names of the devices that sent captures, by name.
+    func devices() throws -> [(id: String, name: String)] {
+        try database.read { db in
+            try Row.fetchAll(
+                db, sql: "SELECT device, min(device_name) AS name FROM captures GROUP BY device ORDER BY name, device"
+            ).map { (id: $0["device"], name: $0["name"]) }
+        }
     }
 
     func count() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM captures") ?? 0 } }

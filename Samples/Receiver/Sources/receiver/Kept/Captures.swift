@@ -53,10 +53,14 @@ struct Captures: Sendable {
 
     /// The captures that fit all conditions, the latest arrival first. See `CaptureIndex.search`.
     func search(
-        day: String? = nil, device: String? = nil, verdict: String? = nil, before: Int? = nil, limit: Int = 50
+        day: String? = nil, device: String? = nil, verdict: String? = nil, among devices: DeviceChoice? = nil,
+        before: Int? = nil, limit: Int = 50
     ) throws -> [CaptureRow] {
-        try index.search(day: day, device: device, verdict: verdict, before: before, limit: limit)
+        try index.search(day: day, device: device, verdict: verdict, among: devices, before: before, limit: limit)
     }
+
+    /// The ids and names of the devices that sent captures, by name.
+    func devices() throws -> [(id: String, name: String)] { try index.devices() }
 
     /// Opens the bundle of a capture. If the queue has sent the bytes and deleted them, they are fetched from the
     /// destination.

@@ -16,6 +16,8 @@ struct ReceiverFolder: Sendable {
     var shared: FilePath { path.appending("shared") }
     /// Bodies that are being received.
     var bodies: FilePath { path.appending("bodies") }
+    /// The secret of the operator's list.
+    var operatorToken: FilePath { path.appending("operator-token") }
     /// The index of received captures.
     var index: FilePath { path.appending("index.sqlite") }
 

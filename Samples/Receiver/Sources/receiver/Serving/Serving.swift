@@ -34,22 +34,32 @@ struct Serving {
         let captures = Captures(queue, index, folder, threads)
         let publicURL = PublicURL(settings.publicURL)
 
+        let verifyPage = CompanionFile.verifyPage.flatMap { FileManager.default.contents(atPath: $0.string) }
+        let shelf = CaptureShelf(
+            captures: captures, queue: queue, devices: devices, scratch: folder.bodies, hidesPlace: settings.hidesPlace,
+            hasVerifyPage: verifyPage != nil, logger: logger)
+        let pages = Pages(shelf, verifyPage: verifyPage.map(Array.init), readers: threads)
+        let lines = StartLines()
+
         let router = router(captures, queue, index, threads, publicURL)
+        pages.addRoutes(to: router)
         let application = application(
-            router, settings.port, connections: min(Self.connections, files / 2), logger: logger
+            router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
         ) { url in
             publicURL.listens(url)
-            // Written at once: a program may wait for this line.
-            FileHandle.standardOutput.write(Data("\(url)\n".utf8))
+            lines.say(url, at: 0)
         }
+        let operatorApplication = try operatorApplication(pages, publicURL, lines, logger)
         let work = QueueWork(queue.folder, logger)
         work.start()
         let services = ServiceGroup(
             configuration: .init(
-                services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+                services: [application, operatorApplication], gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger))
         let result = await Result { try await services.run() }
         work.stop()
         await threads.stop()
+        await pages.threads.stop()
         try index.close()
         queue.close()
         try result.get()
@@ -93,15 +103,27 @@ struct Serving {
         return router
     }
 
+    /// The server of the operator's list. It listens on the loopback interface only.
+    private func operatorApplication(
+        _ pages: Pages, _ publicURL: PublicURL, _ lines: StartLines, _ logger: Logger
+    ) throws -> some ApplicationProtocol {
+        let token = try OperatorToken(file: folder.operatorToken)
+        let router = Router(context: ReceiverContext.self)
+        router.addMiddleware { AnswerErrors() }
+        OperatorPages(pages: pages, token: token, publicURL: publicURL).addRoutes(to: router)
+        return application(router, "127.0.0.1", settings.operatorPort, connections: 64, logger: logger) { url in
+            lines.say("operator \(url)/?token=\(token.text)", at: 1)
+        }
+    }
+
     /// An HTTP server.
     ///
     /// - Parameter onListening: Gets the URL of the server once it listens.
     private func application(
-        _ router: Router<ReceiverContext>, _ port: Int, connections: Int, logger: Logger,
+        _ router: Router<ReceiverContext>, _ host: String, _ port: Int, connections: Int, logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> some ApplicationProtocol {
-        let host = settings.host
-        return Application(
+        Application(
             router: router,
             server: .http1(
                 configuration: .init(

@@ -1,0 +1,25 @@
+import Foundation
+import SystemPackage
+
+/// Finds files that belong to this program.
+enum CompanionFile {
+    /// verify.html, the page that verifies bundles in a browser; nil if this machine does not have it.
+    static var verifyPage: FilePath? { find("verify.html", inClone: "Samples/verify.html") }
+
+    /// The program that decodes pictures; nil if it is neither beside this program nor in a clone.
+    static var decoder: FilePath? { find("capbundle-decode", inClone: ".build/release/capbundle-decode") }
+
+    /// Searches the folder of this program, and then the folders above it, one of which may be a clone of the repository.
+    private static func find(_ name: String, inClone path: String) -> FilePath? {
+        guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+            return nil
+        }
+        var folder = FilePath(program).removingLastComponent()
+        var places = [folder.appending(name)]
+        for _ in 0..<4 {
+            folder = folder.removingLastComponent()
+            places.append(folder.pushing(FilePath(path)))
+        }
+        return places.first { FileManager.default.fileExists(atPath: $0.string) }
+    }
+}

@@ -1,0 +1,92 @@
+import CaptureBundle
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+
+/// The operator's pages: a list of all captures with a search. They need the operator's token.
+struct OperatorPages: Sendable {
+    let pages: Pages
+    let token: OperatorToken
+    let publicURL: PublicURL
+
+    /// Adds the pages to the router of the operator's own port.
+    func addRoutes(to router: Router<ReceiverContext>) {
+        router.get("/") { request, context in
+            let query = request.uri.queryParameters
+            if let given = query["token"] { return open(with: String(given)) }
+            guard isOpen(request) else { return Self.closed(.unauthorized) }
+            let search = CaptureSearch(query)
+            return await pages.answer(context.logger) {
+                try CaptureListPage(search, pages.shelf, publicURL).page.response()
+            }
+        }
+        router.get("thumbnails/:id") { request, context in
+            guard isOpen(request) else { return Self.closed(.unauthorized) }
+            return await pages.answer(context) { id in try pages.shelf.thumbnail(id).map(Pages.response) }
+        }
+    }
+
+    /// Exchanges the token of the printed address for a cookie, so that it does not stay in the address.
+    private func open(with given: String) -> Response {
+        guard token.accepts(given) else { return Self.closed(.forbidden) }
+        var response = Response(status: .seeOther, headers: PageHeaders.common)
+        response.headers[.location] = "/"
+        response.headers[.cacheControl] = "no-store"
+        response.setCookie(
+            Cookie(name: token.cookieName, value: token.text, path: "/", httpOnly: true, sameSite: .strict))
+        return response
+    }
+
+    private func isOpen(_ request: Request) -> Bool {
+        request.cookies[token.cookieName].map { token.accepts($0.value) } ?? false
+    }
+
+    private static func closed(_ status: HTTPResponse.Status) -> Response {
+        Page.message(
+            status, "This list is for the operator",
+            "Open the address that the receiver printed when it started. It contains the operator's token."
+        ).response()
+    }
+}
+
+/// What the operator searches for.
+struct CaptureSearch: Sendable {
+    /// A day of the claimed time in UTC, such as `2026-03-14`; nil for all.
+    let day: String?
+    /// The UUID of a device; nil for all.
+    let device: String?
+    let verdict: Verdict?
+    /// Only captures with a smaller number; nil for the newest.
+    let before: Int?
+
+    enum Verdict: String, CaseIterable {
+        case verified, revoked
+
+        var words: String {
+            switch self {
+            case .verified: "verified"
+            case .revoked: "not acceptable: device revoked"
+            }
+        }
+    }
+
+    /// Reads the parameters of a query. A parameter in a wrong form is ignored.
+    init(_ query: FlatDictionary<Substring, Substring>) {
+        func text(_ name: String) -> String? { query[Substring(name)].map { String($0) } }
+        day = text("day").flatMap { CaptureTime("\($0)T00:00:00Z") == nil ? nil : $0 }
+        device = text("device").flatMap { RequestSignature.isDeviceID($0) ? $0 : nil }
+        verdict = text("verdict").flatMap(Verdict.init)
+        before = text("before").flatMap { Int($0) }
+    }
+
+    /// The query of the page with older captures.
+    func query(before number: Int) -> String {
+        let parts = [
+            day.map { "day=\($0)" }, device.map { "device=\($0)" }, verdict.map { "verdict=\($0.rawValue)" },
+            "before=\(number)",
+        ]
+        return parts.compactMap(\.self).joined(separator: "&")
+    }
+
+    var isEmpty: Bool { day == nil && device == nil && verdict == nil }
+}

@@ -1,0 +1,49 @@
+import CaptureBundle
+import CaptureQueue
+import Foundation
+import SystemPackage
+
+/// Gives the files of bundles, wherever their bytes are: in the queue, or at a destination if the queue has released them.
+/// All calls block.
+struct StoredBundles: Sendable {
+    let queue: UploadQueue
+    /// The folder for temporary files.
+    let scratch: FilePath
+
+    /// Calls `body` with the path of the bundle. The file may be deleted afterwards.
+    ///
+    /// - Parameter id: The whole id of a capture.
+    /// - Throws: `BundleUnavailable` if the bytes cannot be fetched at the moment, and any error of `body`.
+    func withFile<Value>(of id: String, _ body: (FilePath) throws -> Value) throws -> Value {
+        let record: CaptureRecord
+        do { record = try queue.capture(id) } catch { throw BundleUnavailable("\(error)") }
+        if let path = queue.path(of: record) {
+            do { return try body(path) } catch {
+                // The queue may release the bytes at any time.
+                if FileManager.default.fileExists(atPath: path.string) { throw error }
+            }
+        }
+        return try withScratchFile { path in
+            do {
+                _ = try queue.getRemote(record, to: .file(path))
+            } catch {
+                throw BundleUnavailable("\(error)")
+            }
+            return try body(path)
+        }
+    }
+
+    /// Calls `body` with the path of a new file, and deletes that file afterwards.
+    func withScratchFile<Value>(_ body: (FilePath) throws -> Value) throws -> Value {
+        let path = scratch.appending("page-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(atPath: path.string) }
+        return try body(path)
+    }
+}
+
+/// The bytes of a capture cannot be read at the moment.
+struct BundleUnavailable: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

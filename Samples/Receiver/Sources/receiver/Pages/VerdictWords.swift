@@ -1,0 +1,67 @@
+import CaptureBundle
+
+/// Says in plain words what a verification found. The short words are those of `capbundle verify`.
+struct VerdictWords {
+    let tone: Tone
+    let words: String
+    /// What the verdict means for the reader of the page.
+    let meaning: String
+
+    /// - Parameter isRevoked: Whether the operator has revoked the device's key.
+    init(_ report: VerificationReport, isRevoked: Bool) {
+        let signer = report.trustedDevice.map { "\u{201c}\($0.name)\u{201d}" } ?? "this device"
+        switch report.verdict {
+        case .verified:
+            tone = .good
+            words = "Verified"
+            meaning = "Every byte that is here is as it was when \(signer) signed it. This device is registered here."
+        case .unknownDevice:
+            tone = .doubtful
+            words = "Sound, but the device is unknown"
+            meaning = "Nothing was changed since the bundle was signed. But this receiver no longer knows the device."
+        case .unacceptable where isRevoked:
+            tone = .doubtful
+            words = "Not acceptable: the device was revoked"
+            meaning =
+                "Nothing was changed since the bundle was signed. But the operator has revoked the key of \(signer): "
+                + "somebody else may have used it."
+        case .unacceptable:
+            tone = .doubtful
+            words = "Not acceptable"
+            meaning = "Nothing was changed since the bundle was signed. But a rule of this receiver refuses it."
+        case .altered:
+            tone = .bad
+            words = "ALTERED"
+            meaning = "The stored bundle was changed after it was signed. Do not rely on it."
+        case .malformed:
+            tone = .bad
+            words = "MALFORMED"
+            meaning = "The stored file is not a complete bundle any more. Do not rely on it."
+        }
+    }
+
+    /// A fault or a warning with its code.
+    static func finding(_ error: BundleError) -> String {
+        (error.entry.map { "\($0): " } ?? "") + "\(error.message) [\(error.code.rawValue)]"
+    }
+
+    /// Says why the verdict does not cover a topic; nil for an unknown topic.
+    static func explanation(_ topic: String) -> HTML? {
+        switch topic {
+        case "trust": "<strong>Trust</strong> was not checked, because the bundle has no valid signature."
+        case "counter":
+            """
+            <strong>The counter</strong> was not compared with earlier ones, so the page does not show whether this bundle \
+            was sent before.
+            """
+        case "time": "<strong>The time</strong> is a claim of the device. No time stamp proves it."
+        case "scene":
+            """
+            <strong>The scene</strong>: a signature shows which key signed, not what was in front of the lens. A photo of a \
+            screen can be signed too.
+            """
+        case "chain": "<strong>The chain</strong>: the captures before and after this one were not checked."
+        default: nil
+        }
+    }
+}

@@ -174,7 +174,7 @@ def knows_revocations(tools):
         receiver.command("revoke", receiver.device(rig))
         said = page(receiver, capture)
         expect("Not acceptable: the device was revoked" in said and "Verified" not in said, said)
-        expect("[trust.revoked]" in said, said)
+        expect("[trust.revoked]" in said and "revoked revoked p256" in said, said)
         device = receiver.folder / "shared/devices" / receiver.device(rig)
         line = device.read_bytes()
         device.unlink()

@@ -9,12 +9,17 @@ struct RegisteredDevice: Sendable {
     let line: TrustedDeviceLine
     let isRevoked: Bool
 
-    /// A trust file with this device only. A revoked device is marked as such.
-    func trust() throws -> TrustFile {
+    /// The line with the mark of a revoked device.
+    var currentLine: TrustedDeviceLine {
         var line = line
         line.isRevoked = isRevoked
+        return line
+    }
+
+    /// A trust file with this device only.
+    func trust() throws -> TrustFile {
         var trust = TrustFile()
-        try trust.add(line)
+        try trust.add(currentLine)
         return trust
     }
 }

@@ -160,8 +160,9 @@ struct CapturePage {
         let text: HTML
         switch shown.content.download {
         case .whole:
+            let lacking: HTML? = report.withheld.isEmpty ? nil : " The withheld parts are not in it."
             text = """
-                \(button)<p>One signed file with the photo, the depth map and all facts, as the device sent it.</p>
+                \(button)<p>One signed file with the photo, the depth map and all facts, as it was sent.\(lacking)</p>
 
                 """
         case .withoutPlace(let leftOut) where leftOut.isEmpty:
@@ -180,7 +181,7 @@ struct CapturePage {
 
     private var ownCheck: HTML? {
         if case .refused = shown.content.download { return nil }
-        guard let line = shown.device?.line.text else { return nil }
+        guard let line = shown.device?.currentLine.text else { return nil }
         let page: HTML = shown.hasVerifyPage ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"
         return """
             <h2>Check it yourself</h2>

@@ -31,6 +31,7 @@ enum PageStyle {
         header{padding-top:1.25rem;color:var(--soft)}
         footer{padding-top:1.5rem;padding-bottom:2.5rem;color:var(--soft);font-size:.9rem}
         h1{font-size:1.6rem;line-height:1.2;margin:0}
+        main>h1{margin-bottom:.75rem}
         h2{font-size:1.15rem;line-height:1.3;margin:2rem 0 .6rem}
         p{margin:0 0 .6rem}
         a{color:var(--link)}

@@ -7,61 +7,18 @@ import QueueModel
 final class S3Transport: UploadTransport {
     private let name: String
     private let settings: S3Settings
-    private let exchange: HTTPExchange
+    private let exchange: S3Exchange
     private let template: URLTemplate
 
     init(_ name: String, _ settings: S3Settings) {
         self.name = name
         self.settings = settings
         template = settings.object
-        exchange = HTTPExchange(settings.connection, .s3)
+        exchange = S3Exchange(settings)
     }
 
     func reach(_ control: SendControl) -> Block? {
-        exchange.reach(WebAddress(template.example), control)
-    }
-
-    private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-    /// The server's clock minus ours in milliseconds, learnt when the server refuses the time of a signature.
-    private var offset = 0
-
-    /// Signs and sends a request. If the store says that the time is wrong, the request is repeated once with its time.
-    private func perform(_ request: HTTPRequest, contentHash: String, _ control: SendControl) throws(SendTrouble)
-        -> HTTPEnd
-    {
-        let credentials = try S3Credentials.find(settings)
-        var request = request
-        request.add(settings.connection.headers)
-        var round = 0
-        while true {
-            defer { round += 1 }
-            let signer = SigV4(
-                credentials: credentials, region: S3Credentials.region(settings),
-                now: WallClock.milliseconds + offset)
-            let signed: HTTPRequest
-            do throws(NativeError) {
-                signed = try signer.signed(request, contentHash: contentHash)
-            } catch {
-                throw SendTrouble(message: error.description)
-            }
-            let end = exchange.perform(signed, carriesCredentials: true, control)
-            guard end.kind == .again, round == 0, request.body?.rewind() ?? true else { return end }
-            let now = WallClock.milliseconds
-            if let server = end.answer?["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }) {
-                offset = server - now
-            }
-        }
-    }
-
-    private func perform(
-        _ method: HTTPRequest.Method, _ address: WebAddress, _ headers: [HTTPRequest.Header], _ control: SendControl,
-        _ sink: ((Span<UInt8>) -> Bool)? = nil
-    ) throws(SendTrouble) -> HTTPEnd {
-        var request = HTTPRequest(method, address)
-        request.headers = headers
-        request.sink = sink
-        return try perform(request, contentHash: Self.emptyHash, control)
+        exchange.connections.reach(WebAddress(template.example), control)
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
@@ -95,7 +52,7 @@ final class S3Transport: UploadTransport {
         var request = HTTPRequest(.put, address)
         request.headers = try headers(capture, handle)
         request.body = body
-        let end = try perform(request, contentHash: capture.sha256.description, control)
+        let end = try exchange.perform(request, contentHash: capture.sha256.description, control)
             .named(template, settings.connection)
         if let fault = body.fault { return fault }
         if let refusal = unknownHeader(end) { return refusal }
@@ -165,7 +122,7 @@ final class S3Transport: UploadTransport {
         _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> Landing {
         let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
-        let end = try perform(.head, address, asking, control)
+        let end = try exchange.perform(.head, address, asking, control)
         guard let answer = end.answer else {
             if case .failed(let code, let message) = end.outcome {
                 return .outcome(.unclear(code: code, message: message))
@@ -203,7 +160,7 @@ final class S3Transport: UploadTransport {
         } catch {
             throw SendTrouble(message: "\(error.call): \(error.text)")
         }
-        let end = try perform(.get, address, [], control, copy.take)
+        let end = try exchange.perform(.get, address, [], control, copy.take)
         switch copy.verdict(end) {
         case .same: return .outcome(completed(job, address, "bytes", end.answer?["etag"]))
         case .different: return .outcome(.conflict(message: "\(shown(address)) holds other bytes"))
@@ -243,7 +200,7 @@ final class S3Transport: UploadTransport {
         guard let address = template.address(of: job.capture) else { return "the URL cannot be used" }
         let download = Download(target, limit: job.capture.byteCount)
         do throws(SendTrouble) {
-            return download.trouble(try perform(.get, address, [], control, download.take))
+            return download.trouble(try exchange.perform(.get, address, [], control, download.take))
         } catch {
             return error.message
         }
@@ -254,15 +211,15 @@ final class S3Transport: UploadTransport {
         guard let name = address.path.pieces(by: "/").first,
             let bucket = WebAddress("\(address.origin)/\(name)")
         else { return false }
-        return try perform(.head, bucket, [], control).answer?.status == 404
+        return try exchange.perform(.head, bucket, [], control).answer?.status == 404
     }
 
     func test(_ control: SendControl) -> DestinationTest {
         let example = WebAddress(template.example)
-        var found = exchange.test(example, control)
+        var found = exchange.connections.test(example, control)
         guard found.block == nil, let address = example else { return found }
         do throws(SendTrouble) {
-            let end = try perform(.head, address, [], control)
+            let end = try exchange.perform(.head, address, [], control)
             switch end.answer?.status {
             case 404? where try bucketIsMissing(address, control):
                 found.block = Block(.endpoint, "\(settings.connection.shown(template)): the bucket does not exist")

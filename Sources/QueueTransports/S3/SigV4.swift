@@ -18,7 +18,7 @@ package struct SigV4 {
         self.now = now
     }
 
-    /// Returns the request with the headers of the signature.
+    /// Returns the request with the headers of the signature. A query must be escaped, and sorted by name.
     ///
     /// - Parameter contentHash: the SHA-256 of the body in hex.
     package func signed(_ request: HTTPRequest, contentHash: String) throws(NativeError) -> HTTPRequest {
@@ -40,8 +40,8 @@ package struct SigV4 {
         let lines = sorted.map { "\($0.key):\($0.value.joined(separator: ","))" }
         let names = sorted.map(\.key).joined(separator: ";")
         let canonical = [
-            request.method.rawValue, Self.canonical(request.address.path), "", lines.joined(separator: "\n"), "", names,
-            contentHash,
+            request.method.rawValue, Self.canonical(request.address.path), request.address.query ?? "",
+            lines.joined(separator: "\n"), "", names, contentHash,
         ].joined(separator: "\n")
         let scope = "\(day)/\(region)/s3/aws4_request"
         let digest = Hex.encode(try SHA256Hasher.hash(Array(canonical.utf8)))

@@ -1,0 +1,82 @@
+import Foundation
+import QueueModel
+import QueueTransports
+import Synchronization
+import Testing
+
+/// Write-once objects in SeaweedFS.
+struct S3ObjectsTests {
+    private let settings: [String: String]
+
+    init() throws {
+        let servers = try ContractServers.shared.get()
+        settings = ["url": "\(servers.addresses.s3)/objects/\(UUID().uuidString)", "profile": "contract"]
+    }
+
+    @Test func createsAnObjectOnce() throws {
+        let objects = try S3Objects(settings)
+        #expect(try objects.get("devices/a") == nil)
+        #expect(try objects.create("devices/a", [1, 2, 3]))
+        #expect(try objects.create("devices/a", [4]) == false)
+        #expect(try objects.get("devices/a") == [1, 2, 3])
+        #expect(try objects.create("empty", []))
+        #expect(try objects.get("empty") == [])
+    }
+
+    @Test func oneOfManyWritersCreatesAName() throws {
+        let objects = try S3Objects(settings)
+        for round in 1...20 {
+            let winners = Mutex<[UInt8]>([])
+            DispatchQueue.concurrentPerform(iterations: 8) { writer in
+                let byte = UInt8(writer)
+                if (try? objects.create("race/\(round)", [byte])) == true { winners.withLock { $0.append(byte) } }
+            }
+            let found = winners.withLock { $0 }
+            #expect(found.count == 1)
+            #expect(try objects.get("race/\(round)") == found)
+        }
+    }
+
+    @Test func listsTheNamesThatBeginWithAText() throws {
+        let objects = try S3Objects(settings)
+        let names = ["devices/B", "devices/a", "devices/b.c-d_e", "devices/b/c", "devices/d"]
+        for name in names + ["device", "keys/a"] { #expect(try objects.create(name, [0])) }
+        #expect(try objects.names("devices/") == names)
+        #expect(try objects.names("devices/", atOnce: 2) == names)
+        #expect(try objects.names("devices/b") == ["devices/b.c-d_e", "devices/b/c"])
+        #expect(try objects.names("").count == names.count + 2)
+        #expect(try objects.names("nothing/") == [])
+    }
+
+    @Test(arguments: ["", "a b", "a//b", "/a", "a/", "../a", "a/./b", "ä", "a?b", String(repeating: "a", count: 513)])
+    func refusesNamesThatNeedEscapes(_ name: String) throws {
+        let objects = try S3Objects(settings)
+        #expect { try objects.get(name) } throws: { ($0 as? QueueError)?.code == .valueInvalid }
+        #expect { try objects.create(name, []) } throws: { ($0 as? QueueError)?.code == .valueInvalid }
+    }
+
+    @Test func saysThatTheStoreCannotBeUsed() throws {
+        let elsewhere = [
+            // The kernel never assigns port 1, and no server on the test machines listens there.
+            "url": "http://127.0.0.1:1/bucket", "profile": "contract",
+        ]
+        let noBucket = settings.merging([
+            "url": "\(try #require(settings["url"]))".replacing("/captures/", with: "/no/")
+        ]) { $1 }
+        for settings in [elsewhere, noBucket] {
+            let objects = try S3Objects(settings)
+            #expect { try objects.get("a") } throws: { ($0 as? QueueError)?.code == .inputOutput }
+            #expect { try objects.create("a", []) } throws: { ($0 as? QueueError)?.code == .inputOutput }
+            #expect { try objects.names("a") } throws: { ($0 as? QueueError)?.code == .inputOutput }
+        }
+    }
+
+    @Test(arguments: [
+        ["url": "https://host"], ["url": "https://host/bucket/{sha256}"], ["region": "eu-1"],
+        ["url": "https://host/bucket", "condition": "no"], ["url": "https://host/bucket", "colour": "red"],
+        ["url": "https://host/bucket", "ca": "/nonexistent/ca.pem"],
+    ])
+    func refusesSettings(_ settings: [String: String]) {
+        #expect { try S3Objects(settings) } throws: { ($0 as? QueueError)?.code == .destinationSettings }
+    }
+}

@@ -30,8 +30,20 @@ public struct BundleReceiver: Sendable {
     public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
         try OutputPlace.examine([place], reading: body.status)
         let target = try OutputTarget(place, holdsBack: true)
+        let received = try restore(body) { piece throws(BundleError) in try target.write(piece) }
+        if received.isKept { try target.commit() }
+        return received
+    }
+
+    /// Restores and verifies the bundle of a body.
+    ///
+    /// - Parameter take: Receives the bytes of the bundle, which must be held back until the report is there.
+    /// - Returns: The report, and whether the bundle is sound and may be kept.
+    package func restore(
+        _ body: BundleSource, _ take: @escaping (Span<UInt8>) throws(BundleError) -> Void
+    ) throws(BundleError) -> Received {
         let reader = BodyReader(body)
-        let copy = CopyingStream(reader) { piece throws(BundleError) in try target.write(piece) }
+        let copy = CopyingStream(reader, take)
         var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
             let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
@@ -48,7 +60,6 @@ public struct BundleReceiver: Sendable {
             return Received(report: report, isKept: false)
         }
         report.noteBody(isSound: true)
-        try target.commit()
         return Received(report: report, isKept: true)
     }
 }

@@ -58,16 +58,9 @@ struct Intake: Sendable {
         let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try openIncoming()
         let (report, sha256, tag) = try read(handle, name, size: size, into: file)
-        let facts = try CaptureFacts(report, sha256, name)
-        var arrival = Arrival(name: name, facts: facts, file: file)
+        var arrival = try arrival(name, report, sha256, tag, file)
         // A user without a trust file knows that all devices are unknown.
-        arrival.trustFault =
-            report.verdict == .unknownDevice && options.trust.devices.isEmpty ? nil : report.faults.first
-        arrival.tag = tag
-        arrival.hashed = hashHeld(facts)
-        if let file, let tag, signs {
-            arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
-        }
+        if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
         if case .file(let path) = place {
             arrival.source = .init(path: path, status: status)
             if options.isByReference {
@@ -77,9 +70,29 @@ struct Intake: Sendable {
                 arrival.reference = whole
             }
         }
-        if let file { try synchronize(file) }
-        try writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(facts.bundleID) })
+        try settle(&arrival)
         return arrival
+    }
+
+    func arrival(
+        _ name: String, _ report: VerificationReport, _ sha256: Digest, _ tag: BytesTag?, _ file: IncomingFile?
+    ) throws -> Arrival {
+        let facts = try CaptureFacts(report, sha256, name)
+        var arrival = Arrival(name: name, facts: facts, file: file)
+        arrival.trustFault = report.faults.first
+        arrival.tag = tag
+        arrival.hashed = hashHeld(facts)
+        if let file, let tag, signs {
+            arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
+        }
+        return arrival
+    }
+
+    /// Syncs the copy of a bundle, and writes its sidecar.
+    func settle(_ arrival: inout Arrival) throws {
+        if let file = arrival.file { try synchronize(file) }
+        let bundleID = arrival.facts.bundleID
+        try writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(bundleID) })
     }
 
     /// Writes the sidecar of a bundle.
@@ -146,7 +159,7 @@ struct Intake: Sendable {
             hints: ["add the bundles in it with: capqueue adopt \(name)"])
     }
 
-    private func openIncoming() throws -> IncomingFile {
+    func openIncoming() throws -> IncomingFile {
         do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw QueueError.withHint(error) }
     }
 
@@ -196,13 +209,7 @@ struct Intake: Sendable {
             }
             guard let file, !isCloned else { return }
             written += piece.count
-            do throws(NativeError) { try file.handle.write(piece) } catch {
-                var failure = BundleError(
-                    .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool,
-                    hints: error.isDiskFull ? QueueError.fullHints : [])
-                failure.isDiskFull = error.isDiskFull
-                throw failure
-            }
+            try write(piece, to: file)
         }
         let report = try verifier.verify(BundleSource(stream: stream, name: name))
         try report.requireSound(name)
@@ -212,6 +219,19 @@ struct Intake: Sendable {
         if let file { file.handle.startWriting(from: 0, count: 0) }
         return try onFile(named: name) { () throws(NativeError) in
             (report, Digest(bytes: try hasher.finish()), try tagger?.finish())
+        }
+    }
+}
+
+extension Intake {
+    /// Writes bytes of a bundle to its copy.
+    func write(_ piece: Span<UInt8>, to file: IncomingFile) throws(BundleError) {
+        do throws(NativeError) { try file.handle.write(piece) } catch {
+            var failure = BundleError(
+                .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool,
+                hints: error.isDiskFull ? QueueError.fullHints : [])
+            failure.isDiskFull = error.isDiskFull
+            throw failure
         }
     }
 }

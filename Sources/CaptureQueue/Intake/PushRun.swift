@@ -75,7 +75,7 @@ extension UploadQueue {
         }
     }
 
-    private func startPush(_ options: PushOptions) throws -> Intake {
+    func startPush(_ options: PushOptions) throws -> Intake {
         guard Priority.range.contains(options.priority) else {
             throw QueueError(.valueInvalid, "is \(options.priority), expected -10 to 10", of: "priority")
         }

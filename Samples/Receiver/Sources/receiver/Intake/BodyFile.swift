@@ -13,6 +13,8 @@ final class BodyFile: Sendable {
     }
 
     let path: FilePath
+    /// Pieces are written together, so that fewer calls go to another thread.
+    private static let gatheredBytes = 128 * 1024
     private let state: Mutex<State>
 
     /// Creates an empty file.
@@ -28,9 +30,8 @@ final class BodyFile: Sendable {
         try? FileManager.default.removeItem(atPath: path.string)
     }
 
-    private func append(_ piece: ByteBuffer) throws {
+    private func append(_ bytes: [UInt8]) throws {
         try state.withLock { state in
-            let bytes = Array(buffer: piece)
             try state.file.writeAll(bytes)
             try state.hash.update(bytes.span)
             state.byteCount += bytes.count
@@ -53,11 +54,19 @@ final class BodyFile: Sendable {
         let body = try await threads.run { try BodyFile(path) }
         try await context.acceptBody()
         var count = 0
+        var gathered: [UInt8] = []
         for try await piece in request.body {
             count += piece.readableBytes
             guard count <= limit else { throw APIError.tooLarge("the body has more than \(limit) bytes") }
-            try await threads.run { try body.append(piece) }
+            gathered += Array(buffer: piece)
+            if gathered.count >= gatheredBytes {
+                let bytes = gathered
+                gathered.removeAll()
+                try await threads.run { try body.append(bytes) }
+            }
         }
+        let rest = gathered
+        try await threads.run { try body.append(rest) }
         guard announced.map({ $0 == count }) ?? true else {
             throw APIError.validation("the body ends after \(count) bytes")
         }

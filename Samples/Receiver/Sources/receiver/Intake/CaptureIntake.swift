@@ -46,10 +46,8 @@ struct CaptureIntake: Sendable {
     private func restore(
         _ body: BodyFile, from device: RegisteredDevice, _ request: CaptureRequest
     ) throws -> Captures.Arrival {
-        let bundle = folder.newBody()
-        let file = TemporaryFile(bundle)
         let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
-        let received = try receiver.receive(BundleSource(file: body.path), to: .file(bundle))
+        let received = try captures.receive(body.path, receiver)
         let report = received.report
         switch report.verdict {
         case .verified: break
@@ -63,7 +61,7 @@ struct CaptureIntake: Sendable {
         try Self.check(manifest.entry(.photo), "photo", Self.photoLimit)
         try Self.check(manifest.entry(.depth), "depth map", Self.depthLimit)
         return Captures.Arrival(
-            file: file, device: device, report: report, manifest: manifest, bodyByteCount: body.byteCount)
+            bundle: received, device: device, manifest: manifest, bodyByteCount: body.byteCount)
     }
 
     private static func check(_ entry: ManifestEntry?, _ name: String, _ limit: Int) throws {

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureQueue
 import Foundation
 import GRDB
 import HTTPTypes
@@ -99,7 +100,8 @@ struct CaptureIndex: Sendable {
 
     private static func insert(_ arrival: Captures.Arrival, _ id: String, _ now: Int, _ db: Database) throws {
         let manifest = arrival.manifest
-        let hasPlace = manifest.entry(.location) != nil && !arrival.report.withheld.contains(.location)
+        let report = arrival.bundle.report
+        let hasPlace = manifest.entry(.location) != nil && !report.withheld.contains(.location)
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO captures (id, device, device_name, captured_at, received_at, verdict,
@@ -107,7 +109,7 @@ struct CaptureIndex: Sendable {
                 """,
             arguments: [
                 id, arrival.device.id, arrival.device.line.name, manifest.capturedAt.description, now,
-                arrival.report.verdict.word, manifest.entry(.photo)?.sha256.description, hasPlace,
+                report.verdict.word, manifest.entry(.photo)?.sha256.description, hasPlace,
                 arrival.bodyByteCount,
             ])
     }

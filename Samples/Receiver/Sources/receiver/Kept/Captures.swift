@@ -9,9 +9,8 @@ import SystemPackage
 struct Captures: Sendable {
     /// A verified bundle that is not kept yet.
     struct Arrival: Sendable {
-        let file: TemporaryFile
+        let bundle: ReceivedBundle
         let device: RegisteredDevice
-        let report: VerificationReport
         let manifest: Manifest
         let bodyByteCount: Int
     }
@@ -34,6 +33,11 @@ struct Captures: Sendable {
     ///
     /// - Throws: 422 if its Idempotency-Key was used for another body.
     func isKnown(_ request: CaptureRequest) throws -> Bool { try index.capture(for: request) != nil }
+
+    /// Restores the bundle of a body and verifies it.
+    func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
+        try queue.receive(body, receiver)
+    }
 
     /// Keeps a capture. When this returns, the queue and the index have it on the disk.
     ///

@@ -98,29 +98,15 @@ final class Keeper: Sendable {
         for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result.map(\.id)) }
     }
 
-    /// Pushes bundles together.
+    /// Adds bundles to the queue together.
     ///
     /// - Returns: An id or an error for each, in order.
     private func push(_ arrivals: [Captures.Arrival]) -> [Result<String, any Error>] {
         guard !arrivals.isEmpty else { return [] }
-        var results: [Result<String, any Error>] = []
         do {
-            var options = PushOptions()
-            options.trust = try Self.trust(arrivals)
-            let places = Mutex(arrivals.map { BundleSource.Place.file($0.file.path) }[...])
-            try queue.push(
-                threads: min(4, arrivals.count), next: { places.withLock { $0.popFirst() }.map { .success($0) } },
-                options: options, deliver: { _, pushed in results.append(pushed.map(\.id)) })
+            return try queue.keep(arrivals.map(\.bundle)).map { $0.map(\.id) }
         } catch {
-            let missing = arrivals.count - results.count
-            results += (0..<missing).map { _ in .failure(error) }
+            return arrivals.map { _ in .failure(error) }
         }
-        return results
-    }
-
-    /// A trust file with the devices of all bundles, for the verdicts that the queue records.
-    private static func trust(_ arrivals: [Captures.Arrival]) throws -> TrustFile {
-        let lines = Set(arrivals.map { $0.device.line.text })
-        return try TrustFile(bytes: Array(lines.map { "\($0)\n" }.joined().utf8), name: "devices")
     }
 }

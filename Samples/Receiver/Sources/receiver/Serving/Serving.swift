@@ -79,7 +79,7 @@ struct Serving {
         _ captures: Captures, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads,
         _ publicURL: PublicURL
     ) -> Router<ReceiverContext> {
-        let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 2))
+        let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 4))
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self)
         router.addMiddleware {

@@ -1,0 +1,74 @@
+public import CaptureBundle
+import CaptureNative
+import QueueModel
+public import SystemPackage
+
+/// A bundle that was restored from an upload body and verified. It is on the disk, but not in the queue yet. Its bytes
+/// are deleted when the last copy of this value is released, unless it was kept.
+public struct ReceivedBundle: Sendable {
+    /// The report of the bundle, with the faults of the body.
+    public let report: VerificationReport
+    /// nil if the bundle is not sound.
+    let arrival: Arrival?
+
+    /// Whether the bundle is sound, so that it can be kept. The verdict says whether its device is trusted.
+    public var isSound: Bool { arrival != nil }
+}
+
+/// The two steps of a receiving server, which looks at the report between them.
+///
+/// ```swift
+/// let received = try queue.receive("body", BundleReceiver(trust: trust))
+/// guard received.report.verdict == .verified else { … }
+/// let pushed = try queue.keep([received])[0].get()
+/// ```
+extension UploadQueue {
+    /// Restores a bundle from an upload body (Spec/upload.md section 1.3) into the queue's folder, and verifies it in
+    /// the same pass. Several threads may call this at the same time.
+    ///
+    /// - Returns: the report. A body with faults is a result.
+    /// - Throws: `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
+    public func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
+        try startPush(PushOptions()).receive(body, receiver)
+    }
+
+    /// Adds received bundles to the queue, in one transaction.
+    ///
+    /// - Returns: the result for each bundle, in order, once bytes, folders and row are on the disk. A bundle that is
+    ///   not sound gives its verdict as an error.
+    /// - Throws: an error that prevents reading the queue.
+    public func keep(_ bundles: [ReceivedBundle]) throws -> [Result<Pushed, any Error>] {
+        let intake = try startPush(PushOptions())
+        return PushGroup(intake).commit(
+            bundles.map { bundle in
+                if intake.options.requiresTrust, let fault = bundle.report.faults.first { return .failure(fault) }
+                if let arrival = bundle.arrival { return .success(arrival) }
+                return .failure(
+                    bundle.report.faults.first ?? QueueError(.corruptRecord, "a bundle without a report"))
+            })
+    }
+}
+
+extension Intake {
+    fileprivate func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
+        let name = body.string
+        let source = try BundleSource(file: body)
+        let size = try onFile(named: name) { () throws(NativeError) in try FileStatus.of(body).size }
+        let reserved = try limits.reserve(size, of: name) { false }
+        defer { limits.giveBack(reserved) }
+        let file = try openIncoming()
+        let hasher = try DigestStream()
+        let tagger = try onFile(named: name) { () throws(NativeError) in try BytesTagger() }
+        let received = try receiver.restore(source) { piece throws(BundleError) in
+            try hasher.update(piece)
+            do throws(NativeError) { try tagger.update(piece) } catch { throw .unexpected(error) }
+            try write(piece, to: file)
+        }
+        guard received.isKept else { return ReceivedBundle(report: received.report, arrival: nil) }
+        file.handle.startWriting(from: 0, count: 0)
+        let tag = try onFile(named: name) { () throws(NativeError) in try tagger.finish() }
+        var arrival = try arrival(name, received.report, hasher.finish(), tag, file)
+        try settle(&arrival)
+        return ReceivedBundle(report: received.report, arrival: arrival)
+    }
+}

@@ -6,5 +6,7 @@ struct Receiver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receiver",
         abstract: "Receive captures over HTTP, verify them, keep them and pass them on.",
-        subcommands: [ServeCommand.self, InviteCommand.self, DevicesCommand.self, RevokeCommand.self])
+        subcommands: [
+            ServeCommand.self, InviteCommand.self, DevicesCommand.self, RevokeCommand.self, ShareCommand.self,
+        ])
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SystemPackage
 
-/// The folder of a receiver. Its devices are in the object store of this folder.
+/// The folder of a receiver. Its devices are in the object store of this folder, or in one that it shares.
 struct StoreOptions: ParsableArguments {
     @Argument(help: "The receiver's folder.")
     var folder: String
@@ -11,6 +11,6 @@ struct StoreOptions: ParsableArguments {
     /// Opens the registrations, invitations and revocations.
     func devices() throws -> Devices {
         try place.make()
-        return Devices(store: FolderObjects(folder: place.shared))
+        return Devices(store: try place.objects())
     }
 }

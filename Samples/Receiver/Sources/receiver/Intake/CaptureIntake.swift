@@ -10,6 +10,8 @@ struct CaptureIntake: Sendable {
     let slots: Slots
     let threads: BlockingThreads
     let publicURL: PublicURL
+    /// Where other receivers find the captures; nil if there are no others.
+    let sharedPhotos: SharedPhotos?
 
     /// The limits of the upload contract in bytes.
     static let bodyLimit = 20 << 20
@@ -23,6 +25,9 @@ struct CaptureIntake: Sendable {
         _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
         let id = try await slots.run(device: sender.device.id) {
             try await receive(request, context, sender, key)
+        }
+        if let sharedPhotos {
+            try await threads.run { try sharedPhotos.add(captures.capture(id), publicURL) }
         }
         return try Envelope.answer(.accepted, data: CaptureAnswer(id, publicURL), context)
     }

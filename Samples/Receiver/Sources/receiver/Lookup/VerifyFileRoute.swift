@@ -10,6 +10,7 @@ struct VerifyFileRoute: Sendable {
     let slots: Slots
     let threads: BlockingThreads
     let publicURL: PublicURL
+    let sharedPhotos: SharedPhotos?
 
     private static let limit = 20 << 20
 
@@ -38,11 +39,16 @@ struct VerifyFileRoute: Sendable {
                 return try form.digest(ofPart: "file")
             }
         }
-        let row = try await threads.run { try captures.capture(photo: photo) }
+        let found = try await threads.run { try find(photo) }
         let answer = Answer(
-            status: row == nil ? "no_record" : "verified", captureID: row?.id,
-            verificationURL: row.map { publicURL.page(of: $0.id) },
+            status: found == nil ? "no_record" : "verified", captureID: found?.captureID,
+            verificationURL: found?.verificationURL,
             fileHash: Data(photo.bytes).base64EncodedString())
         return try Envelope.answer(.ok, data: answer, context)
+    }
+
+    private func find(_ photo: Digest) throws -> SharedPhotos.Found? {
+        guard let row = try captures.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
+        return SharedPhotos.Found(captureID: row.id, verificationURL: publicURL.page(of: row.id))
     }
 }

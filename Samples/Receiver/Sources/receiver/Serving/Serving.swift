@@ -41,7 +41,7 @@ struct Serving {
         let pages = Pages(shelf, verifyPage: verifyPage.map(Array.init), readers: threads)
         let lines = StartLines()
 
-        let router = router(captures, queue, index, threads, publicURL)
+        let router = try router(captures, queue, index, threads, publicURL)
         pages.addRoutes(to: router)
         let application = application(
             router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
@@ -78,7 +78,8 @@ struct Serving {
     private func router(
         _ captures: Captures, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads,
         _ publicURL: PublicURL
-    ) -> Router<ReceiverContext> {
+    ) throws -> Router<ReceiverContext> {
+        let sharedPhotos = try SharedPhotos(of: folder)
         let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 4))
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self)
@@ -88,7 +89,7 @@ struct Serving {
         }
         let intake = CaptureIntake(
             folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
-            publicURL: publicURL)
+            publicURL: publicURL, sharedPhotos: sharedPhotos)
         let told = CaptureRoutes(captures: captures, devices: devices, threads: threads, publicURL: publicURL)
         router.post("/api/v1/captures") { try await intake.post($0, $1) }
         router.get("/api/v1/captures/{id}") { try await told.get($0, $1) }
@@ -96,7 +97,7 @@ struct Serving {
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
         let lookup = VerifyFileRoute(
             folder: folder, captures: captures, slots: Slots(4, perDevice: 4), threads: threads,
-            publicURL: publicURL)
+            publicURL: publicURL, sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
         HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads)
             .addRoutes(to: router)

@@ -1,0 +1,42 @@
+import CaptureBundle
+import CaptureQueue
+import Foundation
+
+/// The captures of all receivers that share a store, by their photos. A request to look up a photo names no device, so a
+/// proxy may send it to a receiver that does not have the capture.
+struct SharedPhotos: Sendable {
+    /// A capture, as the receiver that has it names it.
+    struct Found: Codable, Sendable {
+        let captureID: String
+        let verificationURL: String
+
+        private enum CodingKeys: String, CodingKey {
+            case captureID = "capture_id"
+            case verificationURL = "verification_url"
+        }
+    }
+
+    private let store: S3Objects
+
+    /// Opens the shared store of a folder; nil if the receiver shares none.
+    init?(of folder: ReceiverFolder) throws {
+        guard let shared = try SharedStore(of: folder) else { return nil }
+        store = try S3Objects(shared.settings)
+    }
+
+    /// Records a capture before it is acknowledged. The first capture of a photo counts.
+    func add(_ row: CaptureRow?, _ publicURL: PublicURL) throws {
+        guard let row, let photo = row.photoSHA256 else { return }
+        let found = Found(captureID: row.id, verificationURL: publicURL.page(of: row.id))
+        let bytes = Array(try JSONEncoder().encode(found))
+        do { _ = try store.create("photos/\(photo)", bytes) } catch { throw StoreUnavailable("\(error)") }
+    }
+
+    func find(_ photo: Digest) throws -> Found? {
+        do {
+            return try store.get("photos/\(photo)").map { try JSONDecoder().decode(Found.self, from: Data($0)) }
+        } catch {
+            throw StoreUnavailable("\(error)")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+"""Two receivers behind nginx, with one S3-compatible store: captures, registrations and revocations survive a kill."""
+import contextlib
+import signal
+import threading
+import urllib.parse
+
+from clusters import Cluster, new_store, registered, shared_store, with_credentials
+from outcomes import expect
+from support import CAPTURES, RAW, VERIFY_FILE, Receiver, Rig, wait_until
+
+DEVICES, CAPTURES_EACH = 8, 25
+
+
+def survives_a_kill(tools):
+    """8 devices send 200 captures. One receiver is killed among them and started again: nothing is lost or doubled."""
+    with Cluster(tools) as cluster, contextlib.ExitStack() as stack:
+        senders = cluster.devices(DEVICES)
+        bundles = [data for sender in senders for data in sender.pack(CAPTURES_EACH)]
+
+        def completed():
+            return sum(row["state"] == "completed" for sender in senders for row in sender.deliveries())
+        for sender in senders:
+            stack.callback(sender.start().kill)
+        wait_until(lambda: completed() >= len(bundles) // 4, "a quarter of the captures is acknowledged")
+        cluster.a.kill()
+        before = completed()
+        expect(before < len(bundles) * 3 // 4, f"{before} captures were acknowledged before the kill: too late")
+        wait_until(lambda: completed() >= before + 20, "the other receiver takes captures")
+        cluster.a.start()
+        for sender in senders:
+            code = sender.process.wait(300)
+            expect(code == 0, f"the run of {sender.rig.name} ended with {code}: "
+                   f"{(sender.rig.folder / 'run.log').read_text()[-300:]}")
+        rows = [(sender, row) for sender in senders for row in sender.deliveries()]
+        expect(len(rows) == len(bundles), f"{len(rows)} deliveries of {len(bundles)} captures")
+        expect(len({row["remote_id"] for _, row in rows}) == len(rows), "two captures have the same id")
+        cluster.keeps(bundles)
+        shown(cluster, rows)
+
+
+def shown(cluster, rows):
+    """Checks that the verification URLs name both receivers, and that pages and answers come through nginx."""
+    places = {}
+    for _, row in rows:
+        expect(row["remote_url"].startswith(f"{cluster.url}/at/"), f"the URL is {row['remote_url']}")
+        places.setdefault(urllib.parse.urlsplit(row["remote_url"]).path.split("/")[2], []).append(row)
+    expect(set(places) == {"a", "b"}, f"the URLs name the receivers {sorted(places)}")
+    for found in places.values():
+        for row in (found[0], found[-1]):
+            path = urllib.parse.urlsplit(row["remote_url"]).path
+            answer = cluster.ask("GET", path)
+            expect(answer.status == 200 and b"<html" in answer.bytes, f"{path}: {answer}")
+    for sender, row in rows[::12]:
+        answer = cluster.ask("GET", f"{CAPTURES}/{row['remote_id']}", sender.rig.signed(b"", sender.id))
+        expect(answer.status == 200 and answer.data["capture_id"] == row["remote_id"], f"GET of a capture: {answer}")
+
+
+def finds_captures_of_the_other(tools):
+    """A capture that only one receiver has is found by requests that nginx sends to the other."""
+    with Cluster(tools) as cluster:
+        rig = Rig(tools, "finder")
+        device_id = cluster.a.device(rig)
+        cluster.b.devices[rig.name] = device_id
+        other = cluster.b if cluster.receiver_of(rig, device_id) is cluster.a else cluster.a
+        body = rig.capture()
+        capture_id = other.taken(rig, body)
+        answer = cluster.ask("GET", f"{CAPTURES}/{capture_id}", rig.signed(b"", device_id))
+        expect(answer.status == 200, f"GET of the capture: {answer}")
+        form = (b'--of-a-test\r\nContent-Disposition: form-data; name="file"; filename="photo.jpg"\r\n\r\n'
+                + (RAW / "photo.jpg").read_bytes() + b"\r\n--of-a-test--\r\n")
+        for place in (cluster.a, cluster.b, cluster):
+            answer = place.ask("POST", VERIFY_FILE, {"Content-Type": "multipart/form-data; boundary=of-a-test"}, form)
+            expect(answer.status == 200 and answer.data["status"] == "verified", f"verify-file: {answer}")
+            expect(answer.data["capture_id"] == capture_id, "verify-file names another capture")
+
+
+def registers_everywhere(tools):
+    """An invitation, a registration and a revocation of one receiver count at the other at once."""
+    with Cluster(tools) as cluster:
+        a, b, rig = cluster.a, cluster.b, Rig(tools, "traveller")
+        device_id, secret = a.invite(rig.name)
+        answer = registered(b, rig, device_id, secret)
+        expect(answer.status == 201, f"registering at the other receiver: {answer}")
+        expect(device_id in a.command("devices"), "the receiver that invited does not list the device")
+        a.devices[rig.name] = b.devices[rig.name] = device_id
+        a.taken(rig, rig.capture("first"))
+        a.command("revoke", device_id)
+        for answer in (b.upload(rig, rig.capture("second")), a.upload(rig, rig.capture("second")),
+                       cluster.upload(rig, rig.capture("second"), device_id)):
+            expect((answer.status, answer.code) == (403, "DEVICE_REVOKED"), f"after the revocation: {answer}")
+
+
+def one_key_wins(tools):
+    """Two devices register with the same invitation at both receivers at once, and one of them is registered."""
+    with Cluster(tools) as cluster:
+        rigs = [Rig(tools, "one"), Rig(tools, "other")]
+        for _ in range(5):
+            device_id, secret = cluster.a.invite("wanted")
+            answers = [None, None]
+
+            def register(index, receiver):
+                answers[index] = registered(receiver, rigs[index], device_id, secret)
+            threads = [threading.Thread(target=register, args=pair) for pair in enumerate((cluster.a, cluster.b))]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            expect(sorted(answer.status for answer in answers) == [201, 409], f"{answers[0]}, {answers[1]}")
+            winner = 0 if answers[0].status == 201 else 1
+            for receiver in (cluster.a, cluster.b):
+                for index, rig in enumerate(rigs):
+                    answer = receiver.ask("GET", f"{CAPTURES}/{device_id}", rig.signed(b"", device_id))
+                    expect(answer.status == (404 if index == winner else 401), f"key {index} of {winner}: {answer}")
+            rigs = [Rig(tools, "one"), Rig(tools, "other")]
+
+
+def waits_for_the_store(tools):
+    """Without the store, devices are asked to wait. They are served again when it is back."""
+    store = new_store(tools)
+    try:
+        with Cluster(tools, store) as cluster:
+            rig = Rig(tools, "patient")
+            cluster.a.device(rig)
+            store.process.send_signal(signal.SIGSTOP)  # the store accepts connections and does not answer
+            answer = cluster.a.upload(rig, rig.capture())
+            expect(answer.status == 503 and "Retry-After" in answer.headers, f"with a silent store: {answer}")
+            store.process.send_signal(signal.SIGCONT)
+            cluster.a.taken(rig, rig.capture())
+            store.stop()
+            answer = cluster.a.upload(rig, rig.capture("second"))
+            expect(answer.status == 503 and "Retry-After" in answer.headers, f"without the store: {answer}")
+    finally:
+        store.stop()
+
+
+def hides_what_is_private(tools):
+    """nginx forwards neither the metrics nor the operator's pages, and refuses what is far too large."""
+    with Cluster(tools) as cluster:
+        for path in ("/metrics", "/at/a/metrics", "/at/b/metrics", "/at/a/", "/", "/at/a/verify/../../metrics",
+                     "/at/a/verify/%2e%2e/metrics", "/at/a/verify/..%2fmetrics", "/at/a/api/v1/captures",
+                     "/api/v1/../../metrics", "/at/a/verify/../metrics"):
+            answer = cluster.ask("GET", path)
+            expect(answer.status in (400, 404) and b"# TYPE" not in answer.bytes, f"{path}: {answer.status}")
+        expect(cluster.ask("GET", "/healthz").status == 200, "/healthz")
+        answer = cluster.ask("POST", CAPTURES, {"Content-Type": "multipart/form-data; boundary=x"}, bytes(22 << 20))
+        expect(answer.status == 413, f"22 MiB: {answer}")
+
+
+def shares(tools):
+    """`share` moves the devices of a folder to the store, for this receiver and for others."""
+    tools = with_credentials(tools, shared_store(tools))
+    url = f"{shared_store(tools).url}/{tools.scratch('share').name}"
+    first, rig = Receiver(tools), Rig(tools, "mover")
+    first.start()
+    device_id = first.device(rig)
+    first.stop()
+    expect("copied 1 device" in first.command("share", "--url", url), "share does not say what it copied")
+    first.command("share", "--url", url)  # the same again changes nothing
+    first.command("share", "--url", f"{url}-elsewhere", allowed=(1,))
+    first.start()
+    first.taken(rig, rig.capture())
+    first.stop()
+    second = Receiver(tools)
+    second.command("share", "--url", url)
+    expect(device_id in second.command("devices"), "the second receiver does not know the device")
+
+
+TESTS = [("a receiver is killed in the middle of 200 uploads", survives_a_kill),
+         ("captures of the other receiver are found", finds_captures_of_the_other),
+         ("registrations and revocations count everywhere", registers_everywhere),
+         ("two keys for one invitation", one_key_wins), ("the store is away", waits_for_the_store),
+         ("nginx forwards only what is public", hides_what_is_private), ("devices move to the shared store", shares)]

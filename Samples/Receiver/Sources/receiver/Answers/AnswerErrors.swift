@@ -3,6 +3,7 @@ import CaptureQueue
 import GRDB
 import Hummingbird
 import Logging
+import NIOCore
 import NIOHTTP1
 import NIOPosix
 import SystemPackage
@@ -30,6 +31,7 @@ struct AnswerErrors: RouterMiddleware {
         switch error {
         case let error as APIError: error
         case is BodyTooSlow: .tooSlow
+        case is ChannelError: .validation("the connection broke")
         case is HTTPParserError: .validation("the request is not well-formed HTTP, or the connection broke")
         case is StoreUnavailable: .storeUnavailable
         case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:

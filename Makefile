@@ -44,6 +44,7 @@ install:
 bench: build
 	@.ci/dependencies bench
 	@.ci/build Tests/QueueBench .build-bench
+	@.ci/build Samples/Receiver .build-receiver
 	@python=$$(.ci/environment Bench) && $$python Tests/Bench/run.py .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
 
 .PHONY: page browsers

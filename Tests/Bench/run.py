@@ -18,7 +18,8 @@ import results  # noqa: E402  (the line above makes these modules importable)
 from bench import Bench, Broken  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FAMILIES = ["measure_one", "measure_many", "measure_layouts", "measure_report", "measure_large", "measure_queue", "measure_rows", "measure_send"]
+FAMILIES = ["measure_one", "measure_many", "measure_layouts", "measure_report", "measure_large", "measure_queue",
+            "measure_rows", "measure_send", "measure_receive"]
 CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 10 << 30, 0.5
 

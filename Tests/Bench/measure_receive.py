@@ -1,0 +1,99 @@
+"""The receiver of Samples/Receiver: captures of several devices at once, to acknowledgement, against nginx that stores
+the same bodies, with two runs of openssl and a sync for each.
+
+The receiver hashes and verifies each body, and syncs it and its rows. Meanwhile it passes captures on to a folder.
+"""
+import pathlib
+import sys
+
+import bench
+import send_servers as servers
+from measure_one import pair
+from measure_send import expect_stored
+from results import Row
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / "Receiver"), str(TESTS / "Outcomes")]
+from support import CAPTURES, Receiver, Rig, Tools  # noqa: E402  (the line above makes these modules importable)
+
+PROGRAM = TESTS.parent / ".build-receiver/release/receiver"
+DEVICES = 8
+MEMORY = (120, 60)  # MiB: required, desired
+QUIET = 'output = "/dev/null"\nsilent\nshow-error\nfail\n'
+
+
+def receive(rig):
+    if not PROGRAM.is_file():
+        if rig.short:
+            return []
+        raise bench.Broken("the receiver was not built: .ci/build Samples/Receiver .build-receiver")
+    count = rig.scaled(300, 16)
+    peaks, folder = [], rig.folder / "devices"
+    folder.mkdir()
+    try:
+        tools = Tools(rig.binary, rig.beside("capqueue"), PROGRAM, folder)
+        shares = [bodies_of(rig, Rig(tools, f"device-{number}"), rig.raws("raws", count)[number::DEVICES])
+                  for number in range(DEVICES)]
+        with servers.nginx(rig) as nginx:
+            sides = rig.alternate({"receiver": lambda _: ours(rig, tools, shares, count, peaks),
+                                   "nginx": lambda _: theirs(rig, shares, count, *nginx)}, runs=5)
+    finally:
+        rig.remove("devices")
+    title = f"receive, {count} of 1.6 MB from {DEVICES} devices / nginx PUT, openssl twice, sync"
+    return [pair(title, sides, 1.5, 1.2), Row("peak memory of the receiver", max(peaks), *MEMORY, unit="MiB")]
+
+
+def bodies_of(rig, device, raws):
+    """Returns a device and the files of its upload bodies, each with its headers beside it."""
+    device.run("pack", *raws, "--out-dir", device.folder / "bundles")
+    bodies = []
+    for bundle in sorted((device.folder / "bundles").iterdir()):
+        bodies.append(device.folder / f"{bundle.stem}.body")
+        device.run("multipart", bundle, "-o", bodies[-1], "--headers", bodies[-1].with_suffix(".headers"))
+    rig.run("rm", "-r", device.folder / "bundles")
+    return device, bodies
+
+
+def ours(rig, tools, shares, count, peaks):
+    """Returns the seconds until a new receiver has acknowledged all captures."""
+    receiver = Receiver(tools).start()
+    lists = []
+    for device, bodies in shares:
+        device_id = receiver.device(device)
+        lists.append(curl_list(device.folder / "ours", bodies,
+                               lambda body: signed(body, device, device_id, receiver.url)))
+    seconds = rig.timed("sh", "-ec", 'printf "%s\\n" "$@" | xargs -P 8 -n 1 curl --fail-early -K', "sh", *lists)
+    peaks.append(receiver.status_of("VmHWM") / 1024)
+    receiver.stop()
+    expect_stored((receiver.folder / "queue/spool").rglob("*.bundle"), count)
+    rig.run("rm", "-r", receiver.folder)
+    return seconds
+
+
+def signed(body, device, device_id, url):
+    """Returns curl's settings for one upload that the device signs now."""
+    headers = device.signed(body.read_bytes(), device_id)
+    lines = "".join(f'header = "{name}: {value}"\n' for name, value in headers.items())
+    return f'url = "{url}{CAPTURES}"\nrequest = "POST"\nheader = "@{body.with_suffix(".headers")}"\n{lines}'
+
+
+def theirs(rig, shares, count, url, folder):
+    """Returns the seconds until nginx has stored all bodies, and each is hashed twice and synced."""
+    rig.run("rm", "-rf", folder / "dav/captures")
+    words = []
+    for number, (device, bodies) in enumerate(shares):
+        target = f'url = "{url}/dav/captures/{number}/"\n'
+        words += [curl_list(device.folder / "theirs", bodies, lambda _: target), folder / f"dav/captures/{number}"]
+    seconds = rig.timed("sh", "-ec", 'script=$0; printf "%s\\n" "$@" | xargs -P 8 -n 2 "$script"',
+                        bench.PEERS / "receive.sh", *words)
+    expect_stored((folder / "dav/captures").rglob("*.body"), count)
+    return seconds
+
+
+def curl_list(path, bodies, settings):
+    """Writes a list of uploads for one curl, which sends them over one connection."""
+    path.write_text("next\n".join(f'upload-file = "{body}"\n{settings(body)}{QUIET}' for body in bodies))
+    return path
+
+
+MEASURES = [("receive", receive)]

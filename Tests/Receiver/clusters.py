@@ -90,9 +90,8 @@ class Cluster:
         tools = with_credentials(self.tools, self.store)
         receiver = Receiver(tools, self.folder / name, "--public-url", f"{self.url}/at/{name}", "--port",
                             str(free_port()))
-        receiver.folder.mkdir(mode=0o700)
-        receiver.queue("dest", "add", "store", "--kind", "s3", "--url", f"{self.place}/captures", *AT_ONCE)
         receiver.command("share", "--url", f"{self.place}/devices")
+        receiver.queue("dest", "add", "store", "--kind", "s3", "--url", f"{self.place}/captures", *AT_ONCE)
         receiver.start()
         stack.callback(ended, receiver)
         return receiver

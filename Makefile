@@ -19,6 +19,7 @@ help:
 	@echo "make fuzz     give each parser random inputs for SECONDS ($(SECONDS)), with limits on time and memory; ONLY=word for some"
 	@echo "make sending  send to real servers over broken connections, with crashes"
 	@echo "make browsers verify.html in Chromium and Firefox ESR;  make page  put its modules into Samples/verify.html again"
+	@echo "make receiver  build Samples/Receiver and serve FOLDER ($(FOLDER)) on PORT ($(PORT));  make receiver-check  test it"
 	@echo "make docs-check   run the sessions that the documents show; check man pages and completions"
 	@echo "make spark-check  run the samples for large archives: Spark, GNU parallel"
 	@echo "make library-check  build and run Samples/library, a package that uses the libraries"
@@ -56,6 +57,21 @@ browsers: build
 	@.ci/dependencies browsers
 	@python=$$(.ci/environment Pages) && $$python Tests/Browser/run.py .build/release/capbundle && \
 		$$python Tests/Browser/run.py .build/release/capbundle --firefox
+
+# The sample receiver: it is a package of its own, which takes some minutes to build.
+.PHONY: receiver receiver-check
+FOLDER = captures
+PORT = 8080
+receiver:
+	@.ci/dependencies build
+	@.ci/build Samples/Receiver .build-receiver
+	@.build-receiver/release/receiver serve $(FOLDER) --port $(PORT)
+
+receiver-check: build
+	@.ci/dependencies test
+	@.ci/build Samples/Receiver .build-receiver
+	@promtool=$$(.ci/promtool) && python=$$(.ci/environment Sending) && \
+		PATH=$$PATH:$$promtool $$python Tests/Receiver/run.py $(TOOLS) .build-receiver/release/receiver
 
 docs-check: build
 	@.ci/dependencies docs
@@ -110,4 +126,4 @@ sample: build
 	@/usr/bin/python3 Samples/tampered/make.py
 
 clean:
-	rm -rf .build .build-bench .build-fuzz
+	rm -rf .build .build-bench .build-fuzz .build-receiver

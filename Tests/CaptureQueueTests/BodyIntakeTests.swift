@@ -16,7 +16,7 @@ struct BodyIntakeTests {
     }
 
     private func body(_ name: String) throws -> (bundle: FilePath, body: FilePath) {
-        let bundle = try FilePath(room.bundle(name))
+        let bundle = try room.bundle(name)
         let body = FilePath(room.path("\(name).body"))
         _ = try MultipartBody.write(bundle: bundle, to: .file(body))
         return (bundle, body)

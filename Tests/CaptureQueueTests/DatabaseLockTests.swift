@@ -22,8 +22,8 @@ struct DatabaseLockTests {
     /// Whether this process has a POSIX lock on the database, as the kernel says.
     private func hasLock(_ folder: QueueFolder) throws -> Bool {
         let path = folder.path.appending("queue.sqlite").string
-        let inode = try #require(
-            try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        let inode = "\(try #require(attributes[.systemFileNumber]))"
         let own = String(ProcessInfo.processInfo.processIdentifier)
         let locks = try String(decoding: Data(contentsOf: URL(filePath: "/proc/locks")), as: UTF8.self)
         return locks.utf8.split(separator: UInt8(ascii: "\n")).contains { line in

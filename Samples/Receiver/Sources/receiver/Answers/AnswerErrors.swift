@@ -20,7 +20,9 @@ struct AnswerErrors: RouterMiddleware {
             return try await next(request, context)
         } catch {
             let refusal = Self.refusal(error)
-            if refusal.status.kind == .serverError {
+            // A receiver that is busy or stops is not worth a line for each request.
+            let isTemporary = refusal.status == .serviceUnavailable && !(error is StoreUnavailable)
+            if refusal.status.kind == .serverError && !isTemporary {
                 context.logger.error("\(request.method) \(request.uri.path): \(refusal.code): \(error)")
             }
             return try refusal.response(context)
@@ -31,8 +33,8 @@ struct AnswerErrors: RouterMiddleware {
         switch error {
         case let error as APIError: error
         case is BodyTooSlow: .tooSlow
-        case is ChannelError: .validation("the connection broke")
-        case is HTTPParserError: .validation("the request is not well-formed HTTP, or the connection broke")
+        case is HTTPParserError, is ChannelError, is IOError:
+            .validation("the request is not well-formed HTTP, or the connection broke")
         case is StoreUnavailable: .storeUnavailable
         case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:
             .storageFull

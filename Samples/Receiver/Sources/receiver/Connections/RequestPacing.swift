@@ -22,8 +22,9 @@ struct PacingLimits: Sendable {
     var reading = TimeAmount.seconds(60)
     /// How long the rest of a refused body is read and dropped, so that the client can read the answer.
     var lingering = TimeAmount.seconds(10)
-    /// The size of one read.
-    var piece = 16 * 1024
+    /// The size of one read of headers, and of one read of a body. Idle connections take little memory that way.
+    var headPiece = 4 * 1024
+    var bodyPiece = 16 * 1024
 }
 
 /// Keeps a connection from waiting for ever, and reads a body only after its headers were accepted.
@@ -71,8 +72,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: - The connection
 
     func handlerAdded(context: ChannelHandlerContext) {
-        try? context.channel.syncOptions?.setOption(
-            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: limits.piece))
+        setPiece(limits.headPiece, context)
         setDeadline(.now() + limits.head, context)
     }
 
@@ -160,6 +160,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
             phase = .body
             waited = .zero
             received = 0
+            setPiece(limits.bodyPiece, context)
             if expectsContinue {
                 context.writeAndFlush(wrapOutboundOut(.head(.init(status: .continue))), promise: nil)
             }
@@ -192,6 +193,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
                 context.write(data, promise: promise)
                 if openRequests == 0 {
                     phase = .head
+                    setPiece(limits.headPiece, context)
                     setDeadline(.now() + limits.idle, context)
                 }
             }
@@ -215,6 +217,11 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
         writeDeadline = context.channel.isWritable ? nil : .now() + limits.reading
         schedule(context)
         context.fireChannelWritabilityChanged()
+    }
+
+    private func setPiece(_ size: Int, _ context: ChannelHandlerContext) {
+        try? context.channel.syncOptions?.setOption(
+            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
     }
 
     // MARK: - Deadlines

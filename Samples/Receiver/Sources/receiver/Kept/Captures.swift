@@ -72,8 +72,10 @@ struct Captures: Sendable {
         let record = try queue.capture(row.id)
         if let path = queue.path(of: record), let source = try? BundleSource(file: path) { return source }
         let copy = TemporaryFile(folder.newBody())
-        _ = try queue.getRemote(record, to: .file(copy.path))
-        // The source has the file open, so the bytes stay until it is released.
-        return try BundleSource(file: copy.path)
+        // The source has the file open, so the bytes stay when the name is removed.
+        return try withExtendedLifetime(copy) {
+            _ = try queue.getRemote(record, to: .file(copy.path))
+            return try BundleSource(file: copy.path)
+        }
     }
 }

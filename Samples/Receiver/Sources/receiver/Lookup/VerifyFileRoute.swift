@@ -35,8 +35,10 @@ struct VerifyFileRoute: Sendable {
             let (body, _) = try await BodyFile.receive(
                 request, context, limit: Self.limit, at: folder.newBody(), threads)
             return try await threads.run {
-                var form = try FormScanner(body.path, boundary: boundary)
-                return try form.digest(ofPart: "file")
+                try withExtendedLifetime(body) {
+                    var form = try FormScanner(body.path, boundary: boundary)
+                    return try form.digest(ofPart: "file")
+                }
             }
         }
         let found = try await threads.run { try find(photo) }

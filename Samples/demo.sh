@@ -61,8 +61,8 @@ fi
 say "start a receiving server on loopback, which knows this device and trusts its key"
 device=3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c
 mkdir received
-PATH=$(dirname "$bundle_tool"):$PATH python3 "$samples/receive.py" received --trust config/capbundle/trusted_devices \
-    --device "$device" data/capbundle/device.key.pub >url 2>server.log &
+PATH=$(dirname "$bundle_tool"):$PATH python3 "$samples/receive.py" received "$device" data/capbundle/device.key.pub \
+    config/capbundle/trusted_devices >url 2>server.log &
 server=$!
 tries=0
 until [ -s url ]; do

@@ -18,7 +18,7 @@ from outcomes import Failed, Outcomes  # noqa: E402
 
 MODULES = ["judge_pyattest", "judge_tar", "judge_rfc8785", "judge_depth", "judge_by_hand", "judge_keys", "judge_schema",
            "judge_generator", "judge_captures", "judge_parsers", "judge_request", "judge_server", "judge_extract",
-           "judge_many", "judge_terminal", "judge_upload", "judge_receive", "judge_look", "judge_realitycam",
+           "judge_many", "judge_terminal", "judge_upload", "judge_look", "judge_realitycam",
            "judge_layouts"]
 
 

@@ -5,9 +5,10 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Receive captures until SIGTERM or SIGINT.",
         discussion: """
-            Prints the URL and the address of the operator's list on standard output, and log lines on standard error. \
-            Uploads that have begun are finished after the signal. The captures are in the queue FOLDER/queue. At the first start, it sends them to the \
-            folder FOLDER/kept. To send them elsewhere: capqueue dest add NAME … --queue FOLDER/queue
+            Prints the URL and the address of the operator's list on standard output, and log lines on standard \
+            error. Uploads that have begun are finished after the signal. The captures are in the queue FOLDER/queue. \
+            At the first start, it sends them to the folder FOLDER/kept. To send them elsewhere: capqueue dest add \
+            NAME … --queue FOLDER/queue
 
             example: receiver serve captures --port 8080
             """)

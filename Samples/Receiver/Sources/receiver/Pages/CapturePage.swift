@@ -44,13 +44,13 @@ struct CapturePage {
         }
         let figures = [photo, depth].compactMap(\.self)
         let reason: HTML? =
-            shown.content.pictures.reason == nil
-            ? nil : "<p class=\"soft\">A picture is missing, because this receiver cannot decode it.</p>\n"
+            shown.content.lacksPicture
+            ? "<p class=\"soft\">A picture is missing, because this receiver cannot decode it.</p>\n" : nil
         return "\(figures.isEmpty ? nil : "<div class=\"pictures\">\n\(figures)</div>\n" as HTML)\(reason)"
     }
 
     private var photo: HTML? {
-        guard let photo = shown.content.pictures.photo else {
+        guard let photo = shown.content.photo else {
             guard report.withheld.contains(.photo) else { return nil }
             return "<p>The photo is withheld: it was left out before the bundle was sent.</p>\n"
         }
@@ -62,7 +62,7 @@ struct CapturePage {
     }
 
     private var depth: HTML? {
-        guard let depth = shown.content.pictures.depth else { return nil }
+        guard let depth = shown.content.depth else { return nil }
         return """
             <figure><img src="\(id)/depth.jpg" width="\(depth.width)" height="\(depth.height)" \
             alt="The depth map in false colours: near is bright, far is dark, grey is not measured">\
@@ -72,7 +72,7 @@ struct CapturePage {
     }
 
     private var scale: HTML {
-        guard let span = shown.content.pictures.depthSpan else { return "The depth map. No sample is measured." }
+        guard let span = shown.content.depthSpan else { return "The depth map. No sample is measured." }
         return """
             The depth map in false colours. Grey is not measured.<span class="scale"></span>\
             <span class="ends"><span>\(Self.metres(span.lowerBound)) (near)</span>\

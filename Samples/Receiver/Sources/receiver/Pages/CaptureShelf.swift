@@ -15,7 +15,7 @@ final class CaptureShelf: Sendable {
     private let large: BundlePictures
     private let small: BundlePictures
     private let prepared = BoundedCache<PreparedContent>(limit: 16 << 20)
-    private let thumbnails = BoundedCache<BundlePicture?>(limit: 8 << 20)
+    private let thumbnails = BoundedCache<PagePicture?>(limit: 8 << 20)
 
     /// - Parameters:
     ///   - queue: Has the bytes of the captures, or knows the destinations that have them.
@@ -59,26 +59,23 @@ final class CaptureShelf: Sendable {
             hidesPlace ? try bundles.withScratchFile { try hiding.copy(path, to: $0) } : .whole
         let pictures = large.pictures(of: view)
         if let reason = pictures.reason { logger.warning("capture \(id): \(reason)") }
-        let content = PreparedContent(pictures: pictures, download: download)
+        let content = PreparedContent(pictures, download)
         if view.isSound { prepared.keep(content, bytes: content.bytes, as: id) }
         return content
     }
 
-    /// The large pictures of a capture; nil if no capture has this id.
-    func pictures(_ id: String) throws -> BundlePictures.Made? {
-        if let known = prepared[id] { return known.pictures }
-        return try shown(id)?.content.pictures
-    }
+    /// The pictures of a capture; nil if no capture has this id.
+    func pictures(_ id: String) throws -> PreparedContent? { try prepared[id] ?? shown(id)?.content }
 
     /// The small photo of a capture, or its depth map if it has no photo; nil if it has neither.
-    func thumbnail(_ id: String) throws -> BundlePicture? {
+    func thumbnail(_ id: String) throws -> PagePicture? {
         if let known = thumbnails[id] { return known }
         guard try captures.capture(id) != nil else { return nil }
         return try bundles.withFile(of: id) { path in
             let view = try Verifier(trust: TrustFile()).view(BundleSource(file: path))
             let made = small.pictures(of: view)
-            let picture = made.photo ?? made.depth
-            if view.isSound { thumbnails.keep(picture, bytes: (picture?.bytes.count ?? 0) + 500, as: id) }
+            let picture = (made.photo ?? made.depth).map { PagePicture($0) }
+            if view.isSound { thumbnails.keep(picture, bytes: (picture?.size ?? 0) + 500, as: id) }
             return picture
         }
     }

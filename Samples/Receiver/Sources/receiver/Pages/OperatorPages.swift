@@ -22,7 +22,7 @@ struct OperatorPages: Sendable {
         }
         router.get("thumbnails/:id") { request, context in
             guard isOpen(request) else { return Self.closed(.unauthorized) }
-            return await pages.answer(context) { id in try pages.shelf.thumbnail(id).map(Pages.response) }
+            return await pages.answer(context) { id in try pages.shelf.thumbnail(id)?.response() }
         }
     }
 

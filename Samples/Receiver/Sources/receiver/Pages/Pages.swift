@@ -27,10 +27,10 @@ struct Pages: Sendable {
             return await answer(context) { id in try shelf.shown(id).map { CapturePage($0).page.response() } }
         }
         router.get("verify/:id/photo.jpg") { _, context in
-            await answer(context) { id in try shelf.pictures(id)?.photo.map(Self.response) }
+            await answer(context) { id in try shelf.pictures(id)?.photo?.response() }
         }
         router.get("verify/:id/depth.jpg") { _, context in
-            await answer(context) { id in try shelf.pictures(id)?.depth.map(Self.response) }
+            await answer(context) { id in try shelf.pictures(id)?.depth?.response() }
         }
         router.get("verify/:id/bundle") { _, context in
             await answer(context) { id in
@@ -40,10 +40,6 @@ struct Pages: Sendable {
             }
         }
         router.get("verify.html") { _, _ in verifyPageResponse }
-    }
-
-    static func response(_ picture: BundlePicture) -> Response {
-        Response(status: .ok, headers: PageHeaders.picture, body: .init(byteBuffer: ByteBuffer(bytes: picture.bytes)))
     }
 
     private var verifyPageResponse: Response {

@@ -58,19 +58,18 @@ browsers: build
 	@python=$$(.ci/environment Pages) && $$python Tests/Browser/run.py .build/release/capbundle && \
 		$$python Tests/Browser/run.py .build/release/capbundle --firefox
 
-# The sample receiver: it is a package of its own, which takes some minutes to build.
+# The sample receiver is a package of its own, which takes some minutes to build. Its pages need capbundle-decode.
 .PHONY: receiver receiver-check
 FOLDER = captures
 PORT = 8080
-receiver:
-	@.ci/dependencies build
+receiver: build
 	@.ci/build Samples/Receiver .build-receiver
 	@.build-receiver/release/receiver serve $(FOLDER) --port $(PORT)
 
 receiver-check: build
 	@.ci/dependencies test
 	@.ci/build Samples/Receiver .build-receiver
-	@promtool=$$(.ci/promtool) && python=$$(.ci/environment Sending) && \
+	@promtool=$$(.ci/promtool) && python=$$(.ci/environment Receiver) && \
 		PATH=$$PATH:$$promtool $$python Tests/Receiver/run.py $(TOOLS) .build-receiver/release/receiver
 
 docs-check: build
@@ -126,4 +125,4 @@ sample: build
 	@/usr/bin/python3 Samples/tampered/make.py
 
 clean:
-	rm -rf .build .build-bench .build-fuzz .build-receiver
+	rm -rf .build .build-bench .build-fuzz .build-receiver .build-receiver

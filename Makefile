@@ -77,7 +77,8 @@ docs-check: build
 	python3 Tests/Documents/examples.py
 	python3 Tests/Documents/library.py
 	python3 Tests/Documents/faults.py
-	/usr/bin/python3 Tests/Documents/run.py $(TOOLS)
+	@.ci/build Samples/Receiver .build-receiver
+	/usr/bin/python3 Tests/Documents/run.py $(TOOLS) .build-receiver/release/receiver
 	python3 Tests/Documents/installed.py $(TOOLS)
 
 library-check: build

@@ -1,6 +1,6 @@
 """Runs the commands in the documents and compares their output, so that pasted lines print what the page shows.
 
-usage: Tests/Documents/run.py CAPBUNDLE [CAPQUEUE]   (by default, CAPQUEUE is the one beside CAPBUNDLE)
+usage: Tests/Documents/run.py CAPBUNDLE CAPQUEUE RECEIVER
 
 In a page, ```console blocks are sessions: `$ ` begins a command line, and its output on both streams follows. ```sh
 blocks are pasted as they are, and a ```text block after one is its output. All blocks of a page run in one folder, in
@@ -83,7 +83,7 @@ def run_lines(name, tools, groups):
         work = home / "work"
         work.mkdir()
         (home / "bin").mkdir()
-        for command, tool in zip(("capbundle", "capqueue"), tools):
+        for command, tool in zip(("capbundle", "capqueue", "receiver"), tools):
             (home / "bin" / command).symlink_to(tool)
         for sample in ("Samples", "Spec"):
             (work / sample).symlink_to(ROOT / sample)
@@ -104,11 +104,9 @@ def run_lines(name, tools, groups):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: run.py CAPBUNDLE [CAPQUEUE]")
+    if len(sys.argv) != 4:
+        sys.exit("usage: run.py CAPBUNDLE CAPQUEUE RECEIVER")
     tools = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
-    if len(tools) == 1:
-        tools.append(tools[0].with_name("capqueue"))
     passed = failed = 0
     for name in PAGES:
         count, failures = run_page(name, tools)

@@ -68,6 +68,11 @@ def finds_captures_of_the_other(tools):
         expect(answer.status == 200, f"GET of the capture: {answer}")
         form = (b'--of-a-test\r\nContent-Disposition: form-data; name="file"; filename="photo.jpg"\r\n\r\n'
                 + (RAW / "photo.jpg").read_bytes() + b"\r\n--of-a-test--\r\n")
+        path = urllib.parse.urlsplit(answer.data["verification_url"]).path
+        for name, start in ((path, b"<!DOCTYPE html>"), (f"{path}/photo.jpg", b"\xff\xd8"),
+                            (f"{path.rpartition('/')[0]}.html", b"<!DOCTYPE html>")):
+            page = cluster.ask("GET", name)
+            expect(page.status == 200 and page.bytes.lower().startswith(start.lower()), f"{name}: {page.status}")
         for place in (cluster.a, cluster.b, cluster):
             answer = place.ask("POST", VERIFY_FILE, {"Content-Type": "multipart/form-data; boundary=of-a-test"}, form)
             expect(answer.status == 200 and answer.data["status"] == "verified", f"verify-file: {answer}")

@@ -3,7 +3,7 @@ import csv
 import importlib.resources
 
 from browser import SCHEMES, WIDTHS
-from captures import TITLES
+from shown_captures import TITLES
 from outcomes import Skipped, expect
 from selenium.common.exceptions import NoAlertPresentException
 

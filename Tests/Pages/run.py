@@ -14,7 +14,7 @@ sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "Outcomes")
 from outcomes import Outcomes  # noqa: E402  (the line above makes this module importable)
 import judgements  # noqa: E402
 from browser import Browser, Listener  # noqa: E402
-from captures import Captures  # noqa: E402
+from shown_captures import Captures  # noqa: E402
 
 
 def main():

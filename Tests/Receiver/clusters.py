@@ -1,6 +1,5 @@
 """Two receivers behind nginx with the sample configuration, SeaweedFS behind both, and devices that send to them."""
 import atexit
-import base64
 import contextlib
 import copy
 import hashlib
@@ -89,7 +88,7 @@ class Cluster:
         """Starts a receiver that passes captures on to the store, as an operator sets it up."""
         tools = with_credentials(self.tools, self.store)
         receiver = Receiver(tools, self.folder / name, "--public-url", f"{self.url}/at/{name}", "--port",
-                            str(free_port()))
+                            str(free_port()), "--operator-port", "0")
         receiver.command("share", "--url", f"{self.place}/devices")
         receiver.queue("dest", "add", "store", "--kind", "s3", "--url", f"{self.place}/captures", *AT_ONCE)
         receiver.start()
@@ -201,7 +200,7 @@ def ended(receiver):
 
 def registered(place, rig, device_id, secret):
     """Registers a device at a receiver, or through nginx."""
-    data = json.dumps({"invitation": secret, "public_key": base64.b64encode(rig.point).decode()}).encode()
+    data = json.dumps({"invitation": secret, "public_key": rig.jwk}).encode()
     return place.ask("POST", REGISTER, rig.signed(data, device_id) | {"Content-Type": "application/json"}, data)
 
 

@@ -93,7 +93,7 @@ def looks_right(tools):
 
 
 def _turned():
-    from captures import turned  # pylint: disable=import-outside-toplevel
+    from shown_captures import turned  # pylint: disable=import-outside-toplevel
     return turned(RAW / "photo.jpg")
 
 

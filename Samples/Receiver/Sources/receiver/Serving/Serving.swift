@@ -15,8 +15,9 @@ struct Serving {
     let devices: Devices
     let settings: ReceiverSettings
 
-    /// The number of connections, which leaves files for the queue. More clients wait until another one leaves.
-    private static let connections = 4000
+    /// The number of connections. More clients wait until another one leaves. A connection takes up to 60 kB of memory,
+    /// also for some seconds after its client left.
+    private static let connections = 1200
 
     /// Serves until SIGTERM or SIGINT. Uploads that have begun are finished.
     func run() async throws {
@@ -62,7 +63,7 @@ struct Serving {
         await pages.threads.stop()
         try index.close()
         queue.close()
-        try result.get()
+        do { try result.get() } catch let error as IOError { throw CannotListen(settings, error) }
     }
 
     /// Opens the queue. At the first start it gets a folder as its destination.
@@ -139,6 +140,18 @@ struct Serving {
                 onListening("http://\(name):\(channel.localAddress?.port ?? port)")
             },
             logger: logger)
+    }
+}
+
+/// A port cannot be used.
+private struct CannotListen: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ settings: ReceiverSettings, _ error: IOError) {
+        let reason = Errno(rawValue: error.errnoCode)
+        description =
+            "cannot listen on \(settings.host) port \(settings.port), or on 127.0.0.1 port "
+            + "\(settings.operatorPort): \(reason); choose others with --port and --operator-port"
     }
 }
 

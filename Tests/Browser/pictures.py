@@ -3,7 +3,7 @@ import json
 import math
 import struct
 
-from captures import turned
+from shown_captures import turned
 from outcomes import expect
 from samples import HEIGHT, RAW, SAMPLE, WIDTH, changed_raw, opened
 from selenium.webdriver.common.action_chains import ActionChains

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from captures import SAMPLE as RAW
+from shown_captures import SAMPLE as RAW
 from outcomes import expect
 from page import HTML, ROOT
 from selenium.common.exceptions import NoAlertPresentException

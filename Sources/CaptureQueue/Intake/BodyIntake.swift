@@ -28,8 +28,10 @@ extension UploadQueue {
     ///
     /// - Returns: the report. A body with faults is a result.
     /// - Throws: `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
-    public func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        try startPush(PushOptions()).receive(body, receiver)
+    public func receive(
+        _ body: FilePath, _ receiver: BundleReceiver, destinations: [String] = []
+    ) throws -> ReceivedBundle {
+        try startPush(Self.options(destinations)).receive(body, receiver)
     }
 
     /// Adds received bundles to the queue, in one transaction.
@@ -37,8 +39,10 @@ extension UploadQueue {
     /// - Returns: the result for each bundle, in order, once bytes, folders and row are on the disk. A bundle that is
     ///   not sound gives its verdict as an error.
     /// - Throws: an error that prevents reading the queue.
-    public func keep(_ bundles: [ReceivedBundle]) throws -> [Result<Pushed, any Error>] {
-        let intake = try startPush(PushOptions())
+    public func keep(
+        _ bundles: [ReceivedBundle], destinations: [String] = []
+    ) throws -> [Result<Pushed, any Error>] {
+        let intake = try startPush(Self.options(destinations))
         return PushGroup(intake).commit(
             bundles.map { bundle in
                 if intake.options.requiresTrust, let fault = bundle.report.faults.first { return .failure(fault) }
@@ -46,6 +50,12 @@ extension UploadQueue {
                 return .failure(
                     bundle.report.faults.first ?? QueueError(.corruptRecord, "a bundle without a report"))
             })
+    }
+
+    private static func options(_ destinations: [String]) -> PushOptions {
+        var options = PushOptions()
+        options.destinations = destinations
+        return options
     }
 }
 

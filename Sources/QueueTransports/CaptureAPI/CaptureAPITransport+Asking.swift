@@ -35,7 +35,10 @@ extension CaptureAPITransport {
             let status = data?["status"]?.text
             if status == "verified", let id = data?["capture_id"]?.text, (1...256).contains(id.utf8.count) {
                 // Several captures can have the same photo, but not the same id.
-                if id != job.delivery.remoteID && job.mayBeAnother(id, photo: photo.sha256) { return .anothers }
+                let isKnown = id == job.delivery.remoteID
+                if !isKnown && (job.mayBeAnother(id, photo: photo.sha256) || Self.isOfAnotherBundle(id, job)) {
+                    return .anothers
+                }
                 let url = told(data?["verification_url"]?.text)
                 return .outcome(completed(job, id, url, by: "verify-file", data ?? .null))
             }
@@ -48,6 +51,14 @@ extension CaptureAPITransport {
         case .offline, .tls, .stopped: return .outcome(end.outcome)
         default: return .outcome(Self.stillUnclear(end))
         }
+    }
+
+    /// Whether the server's id is that of a bundle, and of another one. A bundle's id is a UUID of version 8
+    /// (Spec/capture-bundle.md section 4.6); servers with ids of their own use other versions.
+    private static func isOfAnotherBundle(_ id: String, _ job: SendJob) -> Bool {
+        let start = String(decoding: id.utf8.prefix(36), as: UTF8.self).lowercased()
+        let isBundleID = RequestSignature.isDeviceID(start) && start.utf8.dropFirst(14).first == UInt8(ascii: "8")
+        return isBundleID && !start.utf8.elementsEqual(job.capture.bundleID.utf8)
     }
 
     private static func stillUnclear(_ end: HTTPEnd) -> SendOutcome {

@@ -62,9 +62,10 @@ browsers: build
 .PHONY: receiver receiver-check
 FOLDER = captures
 PORT = 8080
+HOST = 127.0.0.1
 receiver: build
 	@.ci/build Samples/Receiver .build-receiver
-	@.build-receiver/release/receiver serve $(FOLDER) --port $(PORT)
+	@.build-receiver/release/receiver serve $(FOLDER) --host $(HOST) --port $(PORT)
 
 receiver-check: build
 	@.ci/dependencies test

@@ -32,7 +32,7 @@ struct InviteCommand: ParsableCommand {
 
     func run() throws {
         let expires = UnixTime.now + days * 86_400_000
-        let (id, secret) = try store.devices().invite(name, until: expires)
+        let (id, secret) = try store.devices(create: true).invite(name, until: expires)
         print(Self.script(name, id: id, secret: secret, until: UnixTime.text(expires)))
     }
 
@@ -46,13 +46,24 @@ struct InviteCommand: ParsableCommand {
         url=${1:?"usage: sh \#(name).sh URL"}
         id=\#(id)
         secret=\#(secret)
+        case $url in
+            http://* | https://*) ;;
+            *) echo "$0: $url is not a URL, expected http://… or https://…" >&2; exit 64 ;;
+        esac
+        public_key=$(capbundle key public --format jwk)
         body=$(mktemp)
         trap 'rm -f "$body"' EXIT
-        printf '{"invitation":"%s","public_key":%s}' "$secret" "$(capbundle key public --format jwk)" >"$body"
+        printf '{"invitation":"%s","public_key":%s}' "$secret" "$public_key" >"$body"
         headers=$(capbundle sign-request "$body" --device-id "$id")
         printf '%s\n' "$headers" | curl -sS --fail-with-body -H @- -H 'Content-Type: application/json' \
             --data-binary "@$body" "$url/api/v1/devices/register"
-        capqueue dest add receiver --kind http --url "$url" --device-id "$id" ${CAPBUNDLE_KEY:+--key "$CAPBUNDLE_KEY"}
+        # A device that was registered before has the destination already.
+        set -- receiver --url "$url" --device-id "$id" ${CAPBUNDLE_KEY:+--key "$CAPBUNDLE_KEY"}
+        if capqueue dest show receiver >/dev/null 2>&1; then
+            capqueue dest set "$@"
+        else
+            capqueue dest add "$@" --kind http
+        fi
         """#
     }
 }

@@ -19,7 +19,9 @@ struct RevokeCommand: ParsableCommand {
 
     func run() throws {
         guard RequestSignature.isDeviceID(deviceID) else {
-            throw ValidationError("\(deviceID) is not a device id, expected a UUID (8-4-4-4-12 hex digits)")
+            throw ValidationError(
+                "\(deviceID) is not a device id (8-4-4-4-12 hex digits); list the ids with: "
+                    + "receiver devices \(store.folder)")
         }
         let id = deviceID.lowercased()
         guard try store.devices().revoke(id, at: UnixTime.now) else {

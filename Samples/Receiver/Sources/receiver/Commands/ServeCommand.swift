@@ -32,8 +32,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("operator-port"),
         help: """
-            The port of the operator's list, on the loopback interface only; the default is the port after --port, or any \
-            free port.
+            The port of the operator's list, on the loopback interface only; the default is the port after --port, and any \
+            free port if --port is 0.
             """)
     var operatorPort: Int?
 
@@ -57,6 +57,6 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = ReceiverSettings(
             host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce, hidesPlace: hidesPlace,
             operatorPort: operatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1))
-        try await Serving(folder: store.place, devices: store.devices(), settings: settings).run()
+        try await Serving(folder: store.place, devices: store.devices(create: true), settings: settings).run()
     }
 }

@@ -9,8 +9,14 @@ struct StoreOptions: ParsableArguments {
     var place: ReceiverFolder { ReceiverFolder(path: FilePath(folder)) }
 
     /// Opens the registrations, invitations and revocations.
-    func devices() throws -> Devices {
-        try place.make()
+    ///
+    /// - Parameter create: Whether to create the folder if it is missing.
+    func devices(create: Bool = false) throws -> Devices {
+        if create { try place.make() }
+        guard place.exists else {
+            throw ValidationError(
+                "\(folder) is not the folder of a receiver; create it with: receiver invite \(folder) NAME")
+        }
         return Devices(store: try place.objects())
     }
 }

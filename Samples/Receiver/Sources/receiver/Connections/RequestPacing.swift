@@ -43,7 +43,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     private enum Phase {
         /// The headers of the next request are expected.
         case head
-        /// The headers arrived, and nobody wants the body yet.
+        /// The headers arrived, and the handler of the request has not accepted them yet.
         case held
         case body
         /// The whole request arrived.
@@ -55,7 +55,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     private let limits: PacingLimits
     private var phase = Phase.head
     private var expectsContinue = false
-    /// Requests without a complete answer. More than one if the client sends ahead.
+    /// The number of requests that are not fully answered. It is above 1 if the client pipelines.
     private var openRequests = 0
     private var closesEarly = false
     private var isReadHeld = false

@@ -9,7 +9,7 @@ struct RegisteredDevice: Sendable {
     let line: TrustedDeviceLine
     let isRevoked: Bool
 
-    /// The line with the mark of a revoked device.
+    /// The line as it is now: marked as revoked if the device was revoked.
     var currentLine: TrustedDeviceLine {
         var line = line
         line.isRevoked = isRevoked
@@ -90,9 +90,15 @@ struct Devices: Sendable {
 
     /// Registers a device. The same registration again changes nothing and succeeds.
     func register(_ id: String, _ line: TrustedDeviceLine) throws -> Registration {
-        let key = "keys/\(line.point.keyID)"
-        if try !create(key, Array(id.utf8)), try get(key) != Array(id.utf8) { return .keyUsed }
         let text = Array("\(line.text)\n".utf8)
+        if let known = try get("devices/\(id)") { return known == text ? .registered : .invitationUsed }
+        let key = "keys/\(line.point.keyID)"
+        if try !create(key, Array(id.utf8)), let owner = try get(key).map({ String(decoding: $0, as: UTF8.self) }),
+            owner != id, try device(owner)?.line.point == line.point
+        {
+            return .keyUsed
+        }
+        // A key whose registration failed has an owner that does not use it, and can be registered again.
         if try !create("devices/\(id)", text), try get("devices/\(id)") != text { return .invitationUsed }
         return .registered
     }

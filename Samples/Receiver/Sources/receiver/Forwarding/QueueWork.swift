@@ -75,7 +75,7 @@ final class QueueWork: Sendable {
         _ = try queue.prune()
     }
 
-    /// Sleeps, but not longer than the receiver runs.
+    /// Sleeps for this many seconds, or until the receiver stops.
     private func sleep(_ seconds: Double) {
         let end = Date().addingTimeInterval(seconds)
         while !isStopping, Date() < end { Thread.sleep(forTimeInterval: 0.2) }

@@ -11,7 +11,7 @@ struct Sender: Sendable {
     private static let oldest = 300_000
     private static let newest = 60_000
 
-    /// Checks what needs no body (Spec/upload.md section 2): the forms of the headers, the time, and the device.
+    /// Checks the headers before the body is read (Spec/upload.md section 2): their form, the time, and the device.
     static func of(_ request: Request, _ devices: Devices, _ threads: BlockingThreads) async throws -> Sender {
         let signature = try headers(of: request)
         try check(timestamp: signature.timestamp)

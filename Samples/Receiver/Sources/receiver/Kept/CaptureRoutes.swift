@@ -1,7 +1,7 @@
 import CaptureBundle
 import Hummingbird
 
-/// `GET /api/v1/captures/ID`: tells the device that sent a capture what became of it.
+/// `GET /api/v1/captures/ID`: returns the status of a capture to the device that sent it.
 struct CaptureRoutes: Sendable {
     let captures: Captures
     let devices: Devices

@@ -1,11 +1,12 @@
 import CaptureBundle
 import CaptureQueue
+import Foundation
 import NIOPosix
 import SystemPackage
 
 /// The captures that were acknowledged: their bytes are in the queue, and the index says what they are.
 ///
-/// All calls but `keep` block.
+/// Every call except `keep` blocks its thread.
 struct Captures: Sendable {
     /// A verified bundle that is not kept yet.
     struct Arrival: Sendable {
@@ -29,14 +30,19 @@ struct Captures: Sendable {
 
     // MARK: - Keeping
 
-    /// Whether the identical request was acknowledged before.
+    /// Whether the identical request was acknowledged before, and its capture is still here or was passed on.
     ///
     /// - Throws: 422 if its Idempotency-Key was used for another body.
-    func isKnown(_ request: CaptureRequest) throws -> Bool { try index.capture(for: request) != nil }
+    func isKnown(_ request: CaptureRequest) throws -> Bool {
+        guard let id = try index.capture(for: request), let record = try? queue.capture(id) else { return false }
+        if record.deliveries.contains(where: { $0.state == .completed }) { return true }
+        // The operator can delete a capture, and a disk can lose it. Then the device's copy is welcome.
+        return queue.path(of: record).map { FileManager.default.fileExists(atPath: $0.string) } ?? false
+    }
 
     /// Restores the bundle of a body and verifies it.
     func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        try queue.receive(body, receiver)
+        try queue.receive(body, receiver, destinations: queue.namesOfDestinations())
     }
 
     /// Keeps a capture. When this returns, the queue and the index have it on the disk.

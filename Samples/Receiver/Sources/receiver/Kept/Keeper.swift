@@ -78,8 +78,9 @@ final class Keeper: Sendable {
         for (place, waiting) in batch.enumerated() {
             results.append(
                 Result {
-                    if let id = try index.capture(for: waiting.request) {
-                        return CaptureIndex.Entry(request: waiting.request, id: id, arrival: nil)
+                    let known = try index.capture(for: waiting.request)
+                    if let known, waiting.arrival == nil {
+                        return CaptureIndex.Entry(request: waiting.request, id: known, arrival: nil)
                     }
                     guard let arrival = waiting.arrival else { throw APIError.internalError }
                     fresh.append((place, arrival))
@@ -98,15 +99,20 @@ final class Keeper: Sendable {
         for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result.map(\.id)) }
     }
 
-    /// Adds bundles to the queue together.
+    /// Adds bundles to the queue together, for all its destinations.
     ///
     /// - Returns: An id or an error for each, in order.
     private func push(_ arrivals: [Captures.Arrival]) -> [Result<String, any Error>] {
         guard !arrivals.isEmpty else { return [] }
         do {
-            return try queue.keep(arrivals.map(\.bundle)).map { $0.map(\.id) }
+            return try queue.keep(arrivals.map(\.bundle), destinations: queue.namesOfDestinations()).map { $0.map(\.id) }
         } catch {
             return arrivals.map { _ in .failure(error) }
         }
     }
+}
+
+extension UploadQueue {
+    /// The destinations to which new captures go.
+    func namesOfDestinations() throws -> [String] { try destinations().filter { !$0.isRetired }.map(\.name) }
 }

@@ -20,7 +20,7 @@ struct SharedStore {
         var settings = [
             "url": url, "region": region, "profile": profile, "ca": authorities.map { URL(filePath: $0).path },
         ]
-        // A request of a device waits for the store, and a device should not wait for long.
+        // The times are short, because a device waits while the receiver asks the store.
         settings["connect-timeout"] = "5s"
         settings["answer-timeout"] = "10s"
         self.settings = settings.compactMapValues { $0 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps the values that were used last, below a limit on their bytes.
+/// A cache of the values that were used last, with a limit on their bytes.
 final class BoundedCache<Value: Sendable>: Sendable {
     private struct Entry {
         let value: Value

@@ -36,7 +36,7 @@ struct VerdictWords {
         case .malformed:
             tone = .bad
             words = "MALFORMED"
-            meaning = "The stored file is not a complete bundle any more. Do not rely on it."
+            meaning = "The stored file can no longer be read as a bundle. Do not rely on it."
         }
     }
 

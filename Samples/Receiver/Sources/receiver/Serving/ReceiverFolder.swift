@@ -21,6 +21,8 @@ struct ReceiverFolder: Sendable {
     /// The index of received captures.
     var index: FilePath { path.appending("index.sqlite") }
 
+    var exists: Bool { FileManager.default.fileExists(atPath: bodies.string) }
+
     /// Makes the missing folders, private to the user.
     func make() throws {
         for folder in [path, shared, bodies] { try make(folder) }

@@ -19,7 +19,7 @@ struct Serving {
     /// also for some seconds after its client left.
     private static let connections = 1200
 
-    /// Serves until SIGTERM or SIGINT. Uploads that have begun are finished.
+    /// Serves until SIGTERM or SIGINT. Uploads that have begun are finished if they take at most a minute.
     func run() async throws {
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         var logger = Logger(label: "receiver")
@@ -53,10 +53,12 @@ struct Serving {
         let operatorApplication = try operatorApplication(pages, publicURL, lines, logger)
         let work = QueueWork(queue.folder, logger)
         work.start()
-        let services = ServiceGroup(
-            configuration: .init(
-                services: [application, operatorApplication], gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger))
+        var configuration = ServiceGroupConfiguration(
+            services: [application, operatorApplication], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger)
+        // A slow client must not keep the receiver from ending before systemd kills it after 90 seconds.
+        configuration.maximumGracefulShutdownDuration = .seconds(60)
+        let services = ServiceGroup(configuration: configuration)
         let result = await Result { try await services.run() }
         work.stop()
         await threads.stop()

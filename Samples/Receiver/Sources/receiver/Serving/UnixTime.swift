@@ -7,6 +7,6 @@ enum UnixTime {
     /// A time as text: `2026-03-14T15:09:26.535Z`.
     static func text(_ milliseconds: Int) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            .formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+            .formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
     }
 }

@@ -105,7 +105,8 @@ final class Keeper: Sendable {
     private func push(_ arrivals: [Captures.Arrival]) -> [Result<String, any Error>] {
         guard !arrivals.isEmpty else { return [] }
         do {
-            return try queue.keep(arrivals.map(\.bundle), destinations: queue.namesOfDestinations()).map { $0.map(\.id) }
+            let names = try queue.namesOfDestinations()
+            return try queue.keep(arrivals.map(\.bundle), destinations: names).map { $0.map(\.id) }
         } catch {
             return arrivals.map { _ in .failure(error) }
         }

@@ -87,7 +87,8 @@ def between_stages():
 
 
 def stages_side_by_side():
-    """A function that runs beside other stages counts, and its failure is told; a failure of the others ends it."""
+    """The stages of a function that runs beside others are counted, and its failure is reported once. If another stage
+    fails, the function is ended."""
     def both(beside, after):
         return run_stages("beside others", *after, "rejoin", "stage last true", before=f"others() {{ {beside}; }}")
 

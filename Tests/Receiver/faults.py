@@ -179,11 +179,10 @@ def slow_bodies(tools):
     rig = tools.rig()
     with receiving(tools) as receiver:
         body = rig.capture()
-        headers = rig.signed(body.data, receiver.device(rig)) | {
-            "Content-Type": body.content_type, "Content-Length": str(len(body.data))}
+        start = receiver.head_of_upload(rig, body)
         with socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as link, \
                 socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as silent:
-            link.sendall(head("POST", CAPTURES, headers) + body.data[:3000])
+            link.sendall(start + body.data[:3000])
             silent.sendall(b"GET / HT")
             receiver.taken(rig, body)
             answer = answer_of(link)

@@ -221,6 +221,12 @@ class Receiver:
 
     # Requests
 
+    def head_of_upload(self, rig, body):
+        """Returns the request line and the headers of an upload, for tests that send its body themselves."""
+        headers = rig.signed(body.data, self.device(rig)) | {
+            "Content-Type": body.content_type, "Content-Length": str(len(body.data))}
+        return head("POST", CAPTURES, headers)
+
     def ask(self, method, path, headers=None, data=None, port=None):
         """Sends a request and returns the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=PATIENCE)

@@ -31,8 +31,8 @@ public final class BundlePictures: Sendable {
         public internal(set) var photo: BundlePicture?
         /// nil if the bundle is not sound, has no depth map, or the picture cannot be made.
         public internal(set) var depth: BundlePicture?
-        /// The depths of the brightest and the darkest colour in metres; nil if there is no picture of the depth map, or
-        /// no sample is measured. They are the 2nd and the 98th percentile of the measured samples.
+        /// The depths of the brightest and the darkest colour in metres; nil without such a picture, or without a
+        /// measured sample. They are the 2nd and the 98th percentile of the measured samples.
         public internal(set) var depthSpan: ClosedRange<Float>?
         /// Why a picture of a sound bundle is missing, as the end of a sentence; nil if none is missing.
         public internal(set) var reason: String?

@@ -28,7 +28,7 @@ final class Slots: Sendable {
 
     /// Runs `body` with a slot.
     ///
-    /// - Throws: 503 if there is no free slot for some time.
+    /// - Throws: 503 if no slot becomes free within `patience`.
     func run<Value>(
         device: String, waiting patience: Duration = .seconds(5), _ body: () async throws -> Value
     ) async throws -> Value {

@@ -12,7 +12,7 @@ import sys
 import time
 
 from outcomes import PATIENCE, Skipped, expect
-from support import CAPTURES, ROOT, Receiver, answer_of, head, receiving, wait_until
+from support import CAPTURES, ROOT, Receiver, answer_of, receiving, wait_until
 
 sys.path.append(str(ROOT / "Tests/Faults"))
 from tracing import calls_in, require_strace, strace  # noqa: E402  (the line above makes this module importable)

@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureQueue
 import Foundation
-import NIOPosix
 import SystemPackage
 
 /// The captures that were acknowledged: their bytes are in the queue, and the index says what they are.
@@ -19,12 +18,10 @@ struct Captures: Sendable {
     private let queue: UploadQueue
     private let index: CaptureIndex
     private let keeper: Keeper
-    private let folder: ReceiverFolder
 
-    init(_ queue: UploadQueue, _ index: CaptureIndex, _ folder: ReceiverFolder, _ threads: BlockingThreads) {
+    init(_ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads) {
         self.queue = queue
         self.index = index
-        self.folder = folder
         keeper = Keeper(queue, index, threads)
     }
 
@@ -71,17 +68,4 @@ struct Captures: Sendable {
 
     /// The ids and names of the devices that sent captures, by name.
     func devices() throws -> [(id: String, name: String)] { try index.devices() }
-
-    /// Opens the bundle of a capture. If the queue has sent the bytes and deleted them, they are fetched from the
-    /// destination.
-    func source(_ row: CaptureRow) throws -> BundleSource {
-        let record = try queue.capture(row.id)
-        if let path = queue.path(of: record), let source = try? BundleSource(file: path) { return source }
-        let copy = TemporaryFile(folder.newBody())
-        // The source has the file open, so the bytes stay when the name is removed.
-        return try withExtendedLifetime(copy) {
-            _ = try queue.getRemote(record, to: .file(copy.path))
-            return try BundleSource(file: copy.path)
-        }
-    }
 }

@@ -32,7 +32,7 @@ struct Serving {
         let queue = try openQueue()
         let index = try CaptureIndex(folder.index)
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
-        let captures = Captures(queue, index, folder, threads)
+        let captures = Captures(queue, index, threads)
         let publicURL = PublicURL(settings.publicURL)
 
         let verifyPage = CompanionFile.verifyPage.flatMap { FileManager.default.contents(atPath: $0.string) }

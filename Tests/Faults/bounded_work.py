@@ -1,7 +1,8 @@
 """The work for each byte of a hostile bundle is bounded.
 
 The second implementation makes and signs the bundles. Each is compared with a plain bundle of its size (and with a
-depth map of as many samples, if it is about depth) by the CPU time of the process, the best of several runs of both.
+depth map of as many samples, if it is about depth) by the CPU time of the process. Whatever else runs on the machine
+only adds to that time, so the best of several runs counts, and a test fails only if even the best of many is too long.
 """
 import pathlib
 import random
@@ -20,6 +21,7 @@ from cases.base import Draft, PHOTO, TRUST, metadata  # noqa: E402
 from cases.deflate import Stream, codes  # noqa: E402
 
 TIMES, REPORT = 8, 4
+TURNS = 40
 MARKS = "a" + "\u0301" * 200_000
 SIDE = 1024
 FLOATS = 4 * SIDE * SIDE
@@ -153,18 +155,32 @@ def plain(size, side):
 
 
 def seconds(rig, words, codes_expected):
-    """Returns the CPU time of the process, the best of five runs, and the length of its output."""
-    best, output = None, b""
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([rig.bench.binary, *words], capture_output=True, env=rig.env, cwd=rig.folder,
-                              stdin=subprocess.DEVNULL, timeout=120)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        expect(done.returncode in codes_expected, f"{words[0]}: exit {done.returncode}: {done.stderr[:300]!r}")
-        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = spent if best is None else min(best, spent)
-        output = done.stdout + done.stderr
-    return best, len(output)
+    """Returns the CPU time of the process, and the length of its output."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([rig.bench.binary, *words], capture_output=True, env=rig.env, cwd=rig.folder,
+                          stdin=subprocess.DEVNULL, timeout=120)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    expect(done.returncode in codes_expected, f"{words[0]}: exit {done.returncode}: {done.stderr[:300]!r}")
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return spent, len(done.stdout + done.stderr)
+
+
+def compare(rig, plain, hostile, limit):
+    """Fails if the command takes more than `limit` times as long as the plain one. Returns the length of its output.
+
+    `plain` and `hostile` are a command and the exit codes that are expected. They run in turns, so that both meet the
+    same load.
+    """
+    usual = spent = float("inf")
+    for turn in range(TURNS):
+        # Below this, the start of the process takes most of the time, and differs between runs.
+        usual = max(min(usual, seconds(rig, *plain)[0]), 0.010)
+        took, said = seconds(rig, *hostile)
+        spent = min(spent, took)
+        if turn >= 2 and spent <= limit * usual:
+            return said
+    words = " ".join(hostile[0])
+    expect(False, f"{words}: {spent / usual:.1f} times a plain file ({spent:.3f} s), expected at most {limit}")
 
 
 def bounded(bench):
@@ -180,16 +196,13 @@ def bounded(bench):
             def command(file):
                 trusted = ["--trust", "trust"] if words[0] == "verify" else []
                 return [words[0], file, *words[1:], *trusted]
-            usual, _ = seconds(rig, command("plain"), (0,))
             for file in ("hostile", "forged"):
                 sound = file == "hostile" and not name.startswith(("empty", "spoilt"))
-                spent, said = seconds(rig, command(file), (0,) if sound else (1, 2))
-                # Below this, the start of the process takes most of the time, and differs between runs.
-                ratio = spent / max(usual, 0.010)
                 # multipart reads metadata.json twice, because the body begins with its contents. Half a million nested
                 # arrays take 8 to 9 times as long as a plain bundle, because each array is a memory allocation.
                 limit = TIMES * (2 if words[0] == "multipart" or "nest" in name else 1)
-                expect(ratio <= limit, f"{' '.join(words)} of {file}: {ratio:.1f} times a plain bundle ({spent:.3f} s)")
+                expected = (0,) if sound else (1, 2)
+                said = compare(rig, (command("plain"), (0,)), (command(file), expected), limit)
                 if words[0] != "multipart":
                     expect(said <= REPORT * len(hostile), f"{' '.join(words)}: {said} bytes said of {len(hostile)}")
 
@@ -240,10 +253,7 @@ def photo_bounded(bench):
         rig.folder.joinpath("hostile.jpg").write_bytes(hostile)
         rig.folder.joinpath("plain.jpg").write_bytes(PHOTO + PHOTO[:2] + comments + PHOTO[2:])
         words = ["-o", "out.bundle", "--captured-at", "2026-03-14T15:09:26Z", "--device-model", "rig"]
-        usual, _ = seconds(rig, ["pack", "plain.jpg", *words], (65,))
-        spent, _ = seconds(rig, ["pack", "hostile.jpg", *words], (65,))
-        ratio = spent / max(usual, 0.010)
-        expect(ratio <= PHOTO_TIMES, f"pack: {ratio:.1f} times a plain photo ({spent:.3f} s)")
+        compare(rig, (["pack", "plain.jpg", *words], (65,)), (["pack", "hostile.jpg", *words], (65,)), PHOTO_TIMES)
 
     every(HOSTILE_XMP, judge)
 

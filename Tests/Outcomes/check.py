@@ -96,6 +96,12 @@ def stages_side_by_side():
     expect((ended.returncode, ended.stderr) == (0, ""), f"exit {ended.returncode}: {ended.stderr!r}")
     expect("all 4 passed" in ended.stdout and "one" in ended.stdout, f"prints {ended.stdout!r}")
     ends_with(both("stage first sh -c 'exit 7' it; stage second true", ["stage third true"]), "exit 7 it: exit code 7\n")
+    # A shell can forget the exit code of a process that ended long ago. Here it does, because it is asked twice.
+    forgotten = 'wait "$other_group" || true'
+    ended = both("stage first true", [forgotten])
+    expect((ended.returncode, ended.stderr) == (0, ""), f"exit {ended.returncode}: {ended.stderr!r}")
+    ends_with(both("stage first sh -c 'exit 7' it", [forgotten]), "exit 7 it: exit code 7\n")
+    ends_with(both("sh -c 'kill -9 $PPID'", [forgotten]), "the stages beside the others")
     with tempfile.TemporaryDirectory() as name:
         mark = pathlib.Path(name) / "still"
         begun = pathlib.Path(name) / "begun"

@@ -1,26 +1,15 @@
-"""The API: registration, uploads, refusals, limits, and what a receiver knows after a restart."""
-import concurrent.futures
+"""The API: uploads, questions, limits, and how a receiver begins and ends."""
 import http.client
-import json
 import os
 import socket
 import time
 
 from outcomes import PATIENCE, expect
-from support import CAPTURES, RAW, REGISTER, VERIFY_FILE, answer_of, head, receiving, wait_until
-from swallowing import swallowing
+from support import CAPTURES, RAW, UNKNOWN, VERIFY_FILE, answer_of, head, receiving, same, wait_until
 
-UNKNOWN = "5b1f4a52-0c7e-4c5d-8e11-2d9f60a7c3b8"
 UUID_FORM = "capture_id", "status", "verification_url"
 BOUNDARY = "a-form-of-a-test"
 FORM_TYPE = f'multipart/form-data; boundary="{BOUNDARY}"'
-
-
-def same(answer, status, code=None):
-    expect((answer.status, answer.code) == (status, code), f"expected {status} {code}, got {answer}")
-    if code:
-        expect(set(answer.json["error"]) == {"code", "message"} and set(answer.json["meta"]) == {
-            "request_id", "timestamp"}, f"the envelope is {answer.json}")
 
 
 def uploads(tools):
@@ -47,206 +36,6 @@ def uploads(tools):
 def _bundles(folder, count):
     found = [path.read_bytes() for path in folder.rglob("*.bundle")]
     return found if len(found) >= count else None
-
-
-def from_a_queue(tools):
-    """capqueue delivers to the receiver as to any server of the contract."""
-    rig = tools.rig()
-    with receiving(tools) as receiver:
-        queue = tools.scratch("queue") / "q"
-        names = ["by-queue-1", "by-queue-2", "by-queue-3"]
-        tools.run("capqueue", "push", *(rig.capture(name).bundle for name in names), "--queue", queue)
-        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", receiver.url + CAPTURES,
-                  "--device-id", receiver.device(rig), "--key", rig.key, "--queue", queue)
-        tools.run("capqueue", "run", "--until-empty", "--queue", queue)
-        lines = tools.run("capqueue", "list", "--json", "--queue", queue).decode().splitlines()
-        states = [json.loads(line)["state"] for line in lines]
-        expect(states == ["completed"] * 3, f"the states are {states}")
-        expect(len(receiver.held()) == 3, f"the receiver has {receiver.held()}")
-
-
-def script_of_an_invitation(tools):
-    """The script registers the device and adds the destination, to which the queue then sends."""
-    rig = tools.rig("scripted")
-    with receiving(tools) as receiver:
-        script, queue = rig.folder / "rig-6.sh", rig.folder / "script-queue"
-        script.write_text(receiver.command("invite", "rig-6"))
-        environment = rig.environment | {"CAPQUEUE_DIR": str(queue)}
-        said = tools.run("sh", script, receiver.url, environment=environment).decode()
-        expect('"name":"rig-6"' in said, f"prints {said!r}")
-        tools.run("capqueue", "push", rig.capture().bundle, environment=environment)
-        tools.run("capqueue", "run", "--until-empty", environment=environment)
-        expect(len(receiver.held()) == 1, f"the receiver has {receiver.held()}")
-        tools.run("sh", script, allowed=(2,))
-        tools.run("sh", script, "127.0.0.1:1", environment=environment, allowed=(64,))
-        # The device gets a new key, and an invitation for it.
-        rig.run("key", "new", "--key", rig.folder / "second.key")
-        script.write_text(receiver.command("invite", "rig-7"))
-        environment |= {"CAPBUNDLE_KEY": str(rig.folder / "second.key")}
-        expect('"name":"rig-7"' in tools.run("sh", script, receiver.url, environment=environment).decode(), "a new key")
-        bundle = rig.folder / "second.bundle"
-        tools.run("capbundle", "pack", RAW, "-o", bundle, environment=environment)
-        tools.run("capqueue", "push", bundle, environment=environment)
-        tools.run("capqueue", "run", "--until-empty", environment=environment)
-        expect(len(receiver.held()) == 2, f"the receiver has {receiver.held()}")
-
-
-def every_destination(tools):
-    """A destination that the operator adds while the receiver runs gets the captures that arrive afterwards."""
-    rig = tools.rig()
-    with receiving(tools) as receiver:
-        other = receiver.folder / "other"
-        other.mkdir()
-        receiver.queue("dest", "add", "other", "--kind", "folder", "--path", other)
-        answer = receiver.upload(rig, rig.capture())
-        expect(answer.status == 202, f"{answer}")
-        for place in (other, receiver.folder / "kept"):
-            wait_until(lambda place=place: len(list(place.rglob("*.bundle"))) == 1, f"{place.name} gets the capture")
-
-
-def anothers_photo(tools):
-    """The answer to an upload is lost, and verify-file names another device's capture with the same photo."""
-    rig, other = tools.rig("unlucky"), tools.rig("other")
-    with receiving(tools) as receiver, swallowing(receiver) as url:
-        expect(receiver.upload(other, other.capture()).status == 202, "the other device's capture")
-        body, queue = rig.capture(), rig.folder / "unlucky-queue"
-        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", url, "--device-id", receiver.device(rig),
-                  "--key", rig.key, "--retry", "0,0,0", "--queue", queue, environment=rig.environment)
-        tools.run("capqueue", "push", body.bundle, "--queue", queue)
-        tools.run("capqueue", "run", "--until-empty", "--queue", queue, environment=rig.environment)
-        expect(len(receiver.held()) == 2, f"the receiver has {receiver.held()}")
-
-
-def lost_and_sent_again(tools):
-    """After the receiver lost a capture, the identical request stores it again."""
-    rig = tools.rig()
-    with receiving(tools) as receiver:
-        receiver.queue("dest", "retire", "kept")
-        body = rig.capture()
-        first = receiver.upload(rig, body)
-        for path in (receiver.folder / "queue").rglob("*.bundle"):
-            path.unlink()
-        again = receiver.upload(rig, body)
-        expect((again.status, again.data) == (202, first.data), f"{again}")
-        receiver.queue("get", first.data["capture_id"], "-o", rig.folder / "again.bundle")
-        expect((rig.folder / "again.bundle").read_bytes() == body.bundle.read_bytes(), "other bytes")
-
-
-def registration(tools):
-    rig, other = tools.rig(), tools.rig("other")
-    with receiving(tools) as receiver:
-        device_id, secret = receiver.invite("rig-4")
-        refused = 401, "INVITATION_INVALID"
-        same(receiver.register(rig, device_id, "0" * 40), *refused)
-        same(receiver.register(rig, UNKNOWN, secret), *refused)
-        for wrong in ("AAAA", {"kty": "EC"}, rig.jwk | {"crv": "P-384"}, rig.jwk | {"x": rig.jwk["y"]},
-                      rig.jwk | {"x": rig.jwk["x"] + "="}, rig.jwk | {"y": "A" * 42}):
-            same(receiver.register(rig, device_id, secret, public_key=wrong), 400, "VALIDATION_ERROR")
-        same(receiver.register(rig, device_id, secret, public_key=other.jwk), 401, "SIGNATURE_INVALID")
-        same(receiver.ask("POST", REGISTER, rig.signed(b"[]", device_id), b"[]"), 400, "VALIDATION_ERROR")
-        same(receiver.ask("POST", REGISTER, rig.signed(b"x" * 5000, device_id), b"x" * 5000), 413, "PAYLOAD_TOO_LARGE")
-        same(receiver.ask("POST", REGISTER, {}, b"{}"), 401, "DEVICE_AUTH_REQUIRED")
-        answer = receiver.register(rig, device_id.upper(), secret)
-        expect(answer.status == 201 and answer.data["device_id"] == device_id and answer.data["name"] == "rig-4"
-               and answer.data["key_id"] == rig.key_id and answer.data["attestation_level"] == "unverified", f"{answer}")
-        expect(receiver.register(rig, device_id, secret).data == answer.data, "the same registration again")
-        same(receiver.register(other, device_id, secret), 409, "INVITATION_USED")
-        expect(receiver.register(other, *receiver.invite("other")).status == 201, "its own invitation, after another's")
-        other = tools.rig("third")
-        same(receiver.register(rig, *receiver.invite("rig-5")), 409, "DEVICE_ALREADY_REGISTERED")
-        late_id, late = receiver.invite("late")
-        invitation = receiver.folder / "shared/invitations" / late_id
-        invitation.write_text(json.dumps(json.loads(invitation.read_text()) | {"expires": int(time.time() * 1000) - 1}))
-        same(receiver.register(other, late_id, late), *refused)
-        gone_id, gone = receiver.invite("gone")
-        receiver.command("revoke", gone_id)
-        same(receiver.register(other, gone_id, gone), *refused)
-        listed = receiver.command("devices").splitlines()
-        expect(f"{device_id} rig-4 {rig.key_id}" in listed and len(listed) == 2, f"devices: {listed}")
-        secrets = [path for path in receiver.folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
-        expect(not secrets and secret not in receiver.said(), f"the secret is in {secrets}")
-        for words in (("invite", "a name"), ("invite", "x", "--days", "0"), ("revoke", "x"), ("revoke", UNKNOWN)):
-            receiver.command(*words, allowed=(64,))
-
-
-def senders(tools):
-    """Wrong headers, unknown and revoked devices, other keys: each has its code, and nothing is kept."""
-    rig, other = tools.rig(), tools.rig("other")
-    with receiving(tools) as receiver:
-        body, now = rig.capture(), int(time.time() * 1000)
-        device, stranger = receiver.device(rig), receiver.device(other)
-
-        def post(data=body.data, content_type=body.content_type, by=rig, at=None, device_id=device, **changed):
-            headers = by.signed(data, device_id, at) | {"Content-Type": content_type}
-            headers |= {name.replace("_", "-"): value for name, value in changed.items()}
-            return receiver.ask("POST", CAPTURES, {k: v for k, v in headers.items() if v is not None}, data)
-
-        for name in ("X_Device_Id", "X_Device_Timestamp", "X_Device_Signature"):
-            same(post(**{name: None}), 401, "DEVICE_AUTH_REQUIRED")
-        wrong = {"X_Device_Id": ["x", device[:-1], device + "0"], "X_Device_Timestamp": ["x", "01", "-1", "1e3", "9" * 30],
-                 "X_Device_Signature": ["x", "AAAA", "MEUCIQ=="], "Content_Type": ["text/plain", "multipart/form-data"],
-                 "Idempotency_Key": ["k" * 256, "a b"]}
-        for name, values in wrong.items():
-            for value in values:
-                same(post(**{name: value}), 400, "VALIDATION_ERROR")
-        same(post(at=now - 400_000), 401, "TIMESTAMP_EXPIRED")
-        same(post(at=now + 120_000), 401, "TIMESTAMP_INVALID")
-        same(post(device_id=UNKNOWN), 404, "DEVICE_NOT_FOUND")
-        same(post(by=other), 401, "SIGNATURE_INVALID")
-        same(post(device_id=stranger), 401, "SIGNATURE_INVALID")
-        same(post(by=other, device_id=stranger), 403, "DEVICE_MISMATCH")
-        damaged = bytearray(body.data)
-        damaged[-2000] ^= 1
-        same(post(bytes(damaged)), 400, "VALIDATION_ERROR")
-        same(post(body.data[:-1]), 400, "VALIDATION_ERROR")
-        same(post(b"x"), 400, "VALIDATION_ERROR")
-        expect(receiver.held() == [], f"the queue has {receiver.held()}")
-        taken = receiver.taken(rig, body)
-        receiver.command("revoke", device)
-        same(receiver.upload(rig, body), 403, "DEVICE_UNVERIFIED")
-        same(receiver.ask("GET", f"{CAPTURES}/{taken}", rig.signed(b"", device)), 403, "DEVICE_UNVERIFIED")
-        expect(receiver.held() == [taken], f"the queue has {receiver.held()}")
-        expect(receiver.command("devices").count("revoked") == 1, "the list does not say that the device is revoked")
-        same(receiver.ask("GET", "/nowhere"), 404, "NOT_FOUND")
-        same(receiver.ask("GET", CAPTURES), 404, "NOT_FOUND")
-
-
-def idempotency(tools):
-    """The key of a request stays known over a restart; another body with it is refused."""
-    rig = tools.rig()
-    with receiving(tools) as receiver:
-        first, second = rig.capture("first"), rig.capture("second")
-        taken = receiver.taken(rig, first, Idempotency_Key="key-1")
-        same(receiver.upload(rig, second, Idempotency_Key="key-1"), 422, "IDEMPOTENCY_KEY_REUSED")
-        receiver.kill()
-        receiver.start()
-        same(receiver.upload(rig, second, Idempotency_Key="key-1"), 422, "IDEMPOTENCY_KEY_REUSED")
-        expect(receiver.taken(rig, first, Idempotency_Key="key-1") == taken, "another id")
-        expect(receiver.taken(rig, first, Idempotency_Key="key-2") == taken, "another id with another key")
-        same(receiver.upload(rig, second, Idempotency_Key="key-2"), 422, "IDEMPOTENCY_KEY_REUSED")
-        receiver.taken(rig, second, Idempotency_Key="key-3")
-        expect(len(receiver.held()) == 2, f"the queue has {receiver.held()}")
-
-
-def races(tools):
-    """Identical requests at the same time make one capture; of two bodies with one key, one is taken."""
-    rig = tools.rig()
-    with receiving(tools) as receiver, concurrent.futures.ThreadPoolExecutor(8) as crowd:
-        bodies = [rig.capture(f"race-{number}") for number in range(4)]
-        receiver.device(rig)
-        headers = [rig.signed(body.data, receiver.device(rig)) | {"Content-Type": body.content_type} for body in bodies]
-
-        def post(number, **more):
-            return receiver.ask("POST", CAPTURES, headers[number] | more, bodies[number].data)
-
-        ids = [job.result().data for job in [crowd.submit(post, 0) for _ in range(8)]]
-        expect(ids[0] and all(data == ids[0] for data in ids), f"eight identical requests: {ids}")
-        answers = [job.result() for job in
-                   [crowd.submit(post, number % 4, **{"Idempotency-Key": "one"}) for number in range(8)]]
-        taken = {answer.data["capture_id"] for answer in answers if answer.status == 202}
-        codes = {answer.code for answer in answers if answer.status != 202}
-        expect(len(taken) == 1 and codes == {"IDEMPOTENCY_KEY_REUSED"}, f"{taken} {codes}")
-        expect(set(receiver.held()) == taken | {ids[0]["capture_id"]}, "a refused capture is in the queue")
 
 
 def told(tools):
@@ -290,6 +79,7 @@ def photos(tools):
             expect(found.status == 200 and found.data["capture_id"] == taken and found.data["status"] == "verified"
                    and found.data["verification_url"].endswith(f"/verify/{taken}"), f"{found}")
         expect(look(form((file, photo + b"x"))).data["status"] == "no_record", "another photo")
+        expect(look(form((file, photo))).data["device_revoked"] is False, "no device was revoked")
         nested = form((b"Content-Type: multipart/mixed; boundary=b",
                        b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + photo + b"\r\n--b--"))
         bad = [b"", b"x", form(), form((note, photo)), form((file, photo))[:-60], b"x" + form((file, photo)), nested,
@@ -307,6 +97,26 @@ def photos(tools):
             began = time.monotonic()
             expect(look(form((file, filler))).data["status"] == "no_record", "the largest form")
             expect(time.monotonic() - began < 20, f"the largest form took {time.monotonic() - began:.0f} s")
+        receiver.command("revoke", receiver.device(rig))
+        expect(look(form((file, photo))).data["device_revoked"] is True, "the device was revoked")
+
+
+def small_rules(tools):
+    """HEAD is answered as GET is, without the content; Content-Type names the boundary of the body; and the addresses in
+    answers can be used by others."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        body = rig.capture()
+        wrong = body.content_type.replace("capture-bundle", "capture-bundel")
+        same(receiver.upload(rig, body, Content_Type=wrong), 400, "VALIDATION_ERROR")
+        page = f"/verify/{receiver.taken(rig, body)}"
+        for path in ("/healthz", page, f"{page}/bundle"):
+            whole, head_only = receiver.ask("GET", path), receiver.ask("HEAD", path)
+            expect((head_only.status, head_only.bytes) == (200, b"") and whole.status == 200, f"{path}: {head_only}")
+            lengths = [answer.headers.get("Content-Length") for answer in (whole, head_only)]
+            expect(lengths[0] == lengths[1], f"{path}: Content-Length {lengths}")
+    said = tools.run("receiver", "serve", tools.scratch("all"), "--host", "0.0.0.0", "--port", "0", allowed=(64,))
+    expect(not said, f"prints {said!r}")
 
 
 def limits(tools):
@@ -408,17 +218,9 @@ def alone(tools):
 
 TESTS = [
     ("uploads are kept, passed on, and answered the same way again", uploads),
-    ("capqueue delivers to the receiver", from_a_queue),
-    ("the script of an invitation registers a device", script_of_an_invitation),
-    ("a capture whose photo another device sent arrives too", anothers_photo),
-    ("a capture that the receiver lost is taken again", lost_and_sent_again),
-    ("every destination of the queue gets the captures", every_destination),
-    ("registration needs an unused invitation and its key", registration),
-    ("wrong senders and bodies are refused", senders),
-    ("an Idempotency-Key is for one body, also after a crash", idempotency),
-    ("simultaneous requests", races),
     ("a device asks for its captures, and for no others", told),
     ("verify-file finds photos", photos),
+    ("small rules", small_rules),
     ("limits on sizes", limits),
     ("100 Continue comes after the headers were accepted", continues),
     ("a refusal before the body was read arrives", refused_early),

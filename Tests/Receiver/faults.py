@@ -1,10 +1,7 @@
 """Crashes, a full disk, slow clients, and what the operator sees."""
 import concurrent.futures
-import json
 import pathlib
-import re
 import shutil
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -12,7 +9,7 @@ import sys
 import time
 
 from outcomes import PATIENCE, Skipped, expect
-from support import CAPTURES, ROOT, Receiver, answer_of, receiving, wait_until
+from support import ROOT, Receiver, answer_of, receiving
 
 sys.path.append(str(ROOT / "Tests/Faults"))
 from tracing import calls_in, require_strace, strace  # noqa: E402  (the line above makes this module importable)

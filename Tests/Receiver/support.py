@@ -15,6 +15,8 @@ from outcomes import PATIENCE, expect
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RAW = ROOT / "Samples/desk-lamp/raw"
+# No device and no capture has this id.
+UNKNOWN = "5b1f4a52-0c7e-4c5d-8e11-2d9f60a7c3b8"
 CAPTURES, VERIFY_FILE, REGISTER = "/api/v1/captures", "/api/v1/verify-file", "/api/v1/devices/register"
 
 
@@ -261,6 +263,13 @@ class Receiver:
         """Returns the ids of all captures in the receiver's queue."""
         lines = self.queue("list", "--json").decode().splitlines()
         return sorted(json.loads(line)["id"] for line in lines)
+
+
+def same(answer, status, code=None):
+    expect((answer.status, answer.code) == (status, code), f"expected {status} {code}, got {answer}")
+    if code:
+        expect(set(answer.json["error"]) == {"code", "message"} and set(answer.json["meta"]) == {
+            "request_id", "timestamp"}, f"the envelope is {answer.json}")
 
 
 def answer_of(link):

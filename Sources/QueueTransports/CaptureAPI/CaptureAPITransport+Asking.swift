@@ -36,7 +36,7 @@ extension CaptureAPITransport {
             if status == "verified", let id = data?["capture_id"]?.text, (1...256).contains(id.utf8.count) {
                 // Several captures can have the same photo, but not the same id.
                 let isKnown = id == job.delivery.remoteID
-                if !isKnown && (job.mayBeAnother(id, photo: photo.sha256) || Self.isOfAnotherBundle(id, job)) {
+                if !isKnown && (job.mayBeAnother(id, photo: photo.sha256) || Self.isBundleID(id)) {
                     return .anothers
                 }
                 let url = told(data?["verification_url"]?.text)
@@ -53,12 +53,12 @@ extension CaptureAPITransport {
         }
     }
 
-    /// Whether the server's id is that of a bundle, and of another one. A bundle's id is a UUID of version 8
-    /// (Spec/capture-bundle.md section 4.6); servers with ids of their own use other versions.
-    private static func isOfAnotherBundle(_ id: String, _ job: SendJob) -> Bool {
-        let start = String(decoding: id.utf8.prefix(36), as: UTF8.self).lowercased()
-        let isBundleID = RequestSignature.isDeviceID(start) && start.utf8.dropFirst(14).first == UInt8(ascii: "8")
-        return isBundleID && !start.utf8.elementsEqual(job.capture.bundleID.utf8)
+    /// Whether the server's id is that of a bundle: a UUID of version 8 (Spec/capture-bundle.md section 4.6). Bundles of
+    /// other devices can have the same photo, and a copy with withheld entries has the same id. To send the capture again
+    /// doubles nothing on such a server, and its answer says that it has these bytes.
+    private static func isBundleID(_ id: String) -> Bool {
+        let start = String(decoding: id.utf8.prefix(36), as: UTF8.self)
+        return RequestSignature.isDeviceID(start) && start.utf8.dropFirst(14).first == UInt8(ascii: "8")
     }
 
     private static func stillUnclear(_ end: HTTPEnd) -> SendOutcome {

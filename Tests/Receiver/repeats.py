@@ -1,0 +1,124 @@
+"""What is sent again: by a queue, after lost answers, at the same time, and to every destination."""
+import concurrent.futures
+import json
+
+from outcomes import expect
+from support import CAPTURES, receiving, same, wait_until
+from swallowing import swallowing
+
+
+def from_a_queue(tools):
+    """capqueue delivers to the receiver as to any server of the contract."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        queue = tools.scratch("queue") / "q"
+        names = ["by-queue-1", "by-queue-2", "by-queue-3"]
+        tools.run("capqueue", "push", *(rig.capture(name).bundle for name in names), "--queue", queue)
+        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", receiver.url + CAPTURES,
+                  "--device-id", receiver.device(rig), "--key", rig.key, "--queue", queue)
+        tools.run("capqueue", "run", "--until-empty", "--queue", queue)
+        lines = tools.run("capqueue", "list", "--json", "--queue", queue).decode().splitlines()
+        states = [json.loads(line)["state"] for line in lines]
+        expect(states == ["completed"] * 3, f"the states are {states}")
+        expect(len(receiver.held()) == 3, f"the receiver has {receiver.held()}")
+
+
+def every_destination(tools):
+    """A destination that the operator adds while the receiver runs gets the captures that arrive afterwards."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        other = receiver.folder / "other"
+        other.mkdir()
+        receiver.queue("dest", "add", "other", "--kind", "folder", "--path", other)
+        answer = receiver.upload(rig, rig.capture())
+        expect(answer.status == 202, f"{answer}")
+        for place in (other, receiver.folder / "kept"):
+            wait_until(lambda place=place: len(list(place.rglob("*.bundle"))) == 1, f"{place.name} gets the capture")
+
+
+def lost_answers(tools):
+    """The answer to an upload is lost, and verify-file names a capture with the same photo: one of another device, or a
+    copy of this capture without its position, which has the same id. The whole capture arrives all the same."""
+    def send(rig, url, receiver, body):
+        queue = rig.folder / "queue-of-unlucky"
+        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", url, "--device-id", receiver.device(rig),
+                  "--key", rig.key, "--retry", "0,0,0", "--queue", queue, environment=rig.environment)
+        tools.run("capqueue", "push", body.bundle, "--queue", queue)
+        tools.run("capqueue", "run", "--until-empty", "--queue", queue, environment=rig.environment)
+        expect(len(receiver.held()) == 2, f"the receiver has {receiver.held()}")
+        kept = [path.read_bytes() for path in (receiver.folder / "queue").rglob("*.bundle")]
+        expect(body.bundle.read_bytes() in kept, "the receiver does not have the whole capture")
+
+    rig, other = tools.rig("unlucky"), tools.rig("other")
+    with receiving(tools) as receiver, swallowing(receiver) as url:
+        expect(receiver.upload(other, other.capture()).status == 202, "the other device's capture")
+        send(rig, url, receiver, rig.capture())
+    rig = tools.rig("redacting")
+    with receiving(tools) as receiver, swallowing(receiver) as url:
+        body, copy = rig.capture(), rig.folder / "copy.bundle"
+        rig.run("redact", body.bundle, "--withhold", "location.json", "-o", copy)
+        expect(receiver.upload(rig, rig.body(copy)).status == 202, "the copy without its position")
+        send(rig, url, receiver, body)
+
+
+def lost_and_sent_again(tools):
+    """After the receiver lost a capture, the identical request stores it again."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        receiver.queue("dest", "retire", "kept")
+        body = rig.capture()
+        first = receiver.upload(rig, body)
+        for path in (receiver.folder / "queue").rglob("*.bundle"):
+            path.unlink()
+        again = receiver.upload(rig, body)
+        expect((again.status, again.data) == (202, first.data), f"{again}")
+        receiver.queue("get", first.data["capture_id"], "-o", rig.folder / "again.bundle")
+        expect((rig.folder / "again.bundle").read_bytes() == body.bundle.read_bytes(), "other bytes")
+
+
+def idempotency(tools):
+    """The key of a request stays known over a restart; another body with it is refused."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        first, second = rig.capture("first"), rig.capture("second")
+        taken = receiver.taken(rig, first, Idempotency_Key="key-1")
+        same(receiver.upload(rig, second, Idempotency_Key="key-1"), 422, "IDEMPOTENCY_KEY_REUSED")
+        receiver.kill()
+        receiver.start()
+        same(receiver.upload(rig, second, Idempotency_Key="key-1"), 422, "IDEMPOTENCY_KEY_REUSED")
+        expect(receiver.taken(rig, first, Idempotency_Key="key-1") == taken, "another id")
+        expect(receiver.taken(rig, first, Idempotency_Key="key-2") == taken, "another id with another key")
+        same(receiver.upload(rig, second, Idempotency_Key="key-2"), 422, "IDEMPOTENCY_KEY_REUSED")
+        receiver.taken(rig, second, Idempotency_Key="key-3")
+        expect(len(receiver.held()) == 2, f"the queue has {receiver.held()}")
+
+
+def races(tools):
+    """Identical requests at the same time make one capture; of two bodies with one key, one is taken."""
+    rig = tools.rig()
+    with receiving(tools) as receiver, concurrent.futures.ThreadPoolExecutor(8) as crowd:
+        bodies = [rig.capture(f"race-{number}") for number in range(4)]
+        receiver.device(rig)
+        headers = [rig.signed(body.data, receiver.device(rig)) | {"Content-Type": body.content_type} for body in bodies]
+
+        def post(number, **more):
+            return receiver.ask("POST", CAPTURES, headers[number] | more, bodies[number].data)
+
+        ids = [job.result().data for job in [crowd.submit(post, 0) for _ in range(8)]]
+        expect(ids[0] and all(data == ids[0] for data in ids), f"eight identical requests: {ids}")
+        answers = [job.result() for job in
+                   [crowd.submit(post, number % 4, **{"Idempotency-Key": "one"}) for number in range(8)]]
+        taken = {answer.data["capture_id"] for answer in answers if answer.status == 202}
+        codes = {answer.code for answer in answers if answer.status != 202}
+        expect(len(taken) == 1 and codes == {"IDEMPOTENCY_KEY_REUSED"}, f"{taken} {codes}")
+        expect(set(receiver.held()) == taken | {ids[0]["capture_id"]}, "a refused capture is in the queue")
+
+
+TESTS = [
+    ("capqueue delivers to the receiver", from_a_queue),
+    ("every destination of the queue gets the captures", every_destination),
+    ("after a lost answer a capture arrives although another one has its photo", lost_answers),
+    ("a capture that the receiver lost is taken again", lost_and_sent_again),
+    ("an Idempotency-Key is for one body, also after a crash", idempotency),
+    ("simultaneous requests", races),
+]

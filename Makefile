@@ -65,7 +65,7 @@ PORT = 8080
 HOST = 127.0.0.1
 receiver: build
 	@.ci/build Samples/Receiver .build-receiver
-	@.build-receiver/release/receiver serve $(FOLDER) --host $(HOST) --port $(PORT)
+	@.build-receiver/release/receiver serve $(FOLDER) --host $(HOST) --port $(PORT) $(if $(PUBLIC_URL),--public-url $(PUBLIC_URL))
 
 receiver-check: build
 	@.ci/dependencies test
@@ -127,4 +127,4 @@ sample: build
 	@/usr/bin/python3 Samples/tampered/make.py
 
 clean:
-	rm -rf .build .build-bench .build-fuzz .build-receiver .build-receiver
+	rm -rf .build .build-bench .build-fuzz .build-receiver

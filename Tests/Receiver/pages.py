@@ -1,13 +1,15 @@
 """The page of a capture: what it says, what it hides, and where it reads the bundle. Browsers are in pages_look.py."""
 import concurrent.futures
+import contextlib
 import html
+import http.server
 import re
 import struct
+import threading
 
-from outcomes import expect
-from support import RAW, ROOT, receiving, wait_until
+from outcomes import PATIENCE, expect
+from support import RAW, ROOT, UNKNOWN, receiving, wait_until
 
-UNKNOWN = "5b1f4a52-0c7e-4c5d-8e11-2d9f60a7c3b8"
 # The position of the sample, as text and as the seconds in the EXIF of `photo_with_position`.
 COORDINATES = [b"12.345", b"45.678", struct.pack(">II", 444408, 10000), struct.pack(">II", 440436, 10000)]
 POLICY = "default-src 'none'; img-src 'self' data:; style-src 'sha256-"
@@ -231,6 +233,62 @@ def reads_from_the_destination(tools):
         part(receiver, capture, "bundle", status=503)
 
 
+@contextlib.contextmanager
+def deaf_store():
+    """A server that takes uploads by PUT. It gives its URL, and an event before which it answers no GET."""
+    held, hears = {}, threading.Event()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def _answer(self, data, status=200, body=True):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            if body:
+                self.wfile.write(data)
+
+        def do_PUT(self):
+            held[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+            self._answer(b"", 201)
+
+        def do_HEAD(self):
+            self._answer(held.get(self.path, b""), 200 if self.path in held else 404, body=False)
+
+        def do_GET(self):
+            hears.wait(PATIENCE)
+            self._answer(held.get(self.path, b""))
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", hears
+    finally:
+        hears.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def deaf_destination(tools):
+    """A destination that does not answer delays only the pages that need it."""
+    rig = tools.rig("shown")
+    with receiving(tools) as receiver, deaf_store() as (url, hears):
+        receiver.queue("dest", "add", "deaf", "--kind", "put", "--url", f"{url}/{{sha256}}")
+        receiver.queue("dest", "retire", "kept")
+        released, _ = upload(receiver, rig, "deaf-released")
+        wait_until(lambda: released.encode() in receiver.queue("prune", "--older-than", "0s"), "the queue releases the bytes")
+        fresh, _ = upload(receiver, rig, "deaf-fresh", lambda metadata: metadata.update(captured_at="2026-03-14T15:00:00Z"))
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            delayed = [pool.submit(page, receiver, released) for _ in range(8)]
+            expect("Verified" in page(receiver, fresh), "the page of a capture in the queue")
+            expect(not any(one.done() for one in delayed), "the destination answered")
+            hears.set()
+            expect(all("Verified" in one.result() for one in delayed), "the pages that were delayed")
+
+
 def serves_many_readers(tools):
     """Pages and pictures of many captures at once, with bounded memory; too many readers are asked to come back."""
     rig = tools.rig("shown")
@@ -253,5 +311,6 @@ TESTS = [
     ("a revocation changes the page at once", knows_revocations),
     ("a damaged bundle is shown as such, without pictures", shows_damage),
     ("a bundle that the queue released is read from its destination", reads_from_the_destination),
+    ("a destination that does not answer delays no other page", deaf_destination),
     ("many readers at once need bounded memory", serves_many_readers),
 ]

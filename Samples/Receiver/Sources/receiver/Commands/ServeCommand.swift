@@ -23,7 +23,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("public-url"),
-        help: "The URL under which others reach this receiver; the default is the URL that is printed.")
+        help: """
+            The URL under which others reach this receiver; the default is the URL that is printed. It is needed with \
+            --host 0.0.0.0.
+            """)
     var publicURL: String?
 
     @Option(name: .customLong("captures-at-once"), help: "The number of bodies that are received at the same time.")
@@ -47,6 +50,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
         guard (1...1000).contains(capturesAtOnce) else {
             throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
+        }
+        if publicURL == nil, host == "0.0.0.0" || host == "::" {
+            throw ValidationError(
+                "--host \(host) means all addresses of this machine; name the one that others use, such as "
+                    + "--public-url http://192.168.1.5:\(port)")
         }
         if let publicURL, !(publicURL.hasPrefix("https://") || publicURL.hasPrefix("http://")) {
             throw ValidationError("--public-url is \(publicURL), expected https://… or http://…")

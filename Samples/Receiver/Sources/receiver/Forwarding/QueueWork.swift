@@ -16,6 +16,10 @@ final class QueueWork: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let ended = DispatchGroup()
+    /// What the operator should know of.
+    private static let logged: Set<QueueEvent.Name> = [
+        .permanentlyFailed, .conflict, .quarantined, .blocked, .offline, .ready, .quota,
+    ]
 
     init(_ folder: QueueFolder, _ logger: Logger) {
         self.folder = folder
@@ -58,9 +62,9 @@ final class QueueWork: Sendable {
         options.mode = .watch
         let logger = logger
         let runner = QueueRunner(queue, options) { event in
-            if event.name == .permanentlyFailed || event.name == .conflict || event.name == .quarantined {
-                logger.warning("\(event.name.rawValue): \(event.id ?? "") \(event.destination ?? "")")
-            }
+            guard Self.logged.contains(event.name) else { return }
+            let words = [event.name.rawValue, event.destination, event.id, event.message].compactMap(\.self)
+            logger.warning("\(words.joined(separator: ": "))")
         }
         let isStopping = state.withLock { state in
             state.runner = runner

@@ -38,6 +38,17 @@ final class BodyFile: Sendable {
         }
     }
 
+    /// Checks that the body begins with the boundary that the request announced.
+    ///
+    /// - Throws: 400 if it does not.
+    func check(_ boundary: [UInt8]) throws {
+        let expected = Array("--".utf8) + boundary + Array("\r\n".utf8)
+        let file = try Foundation.FileHandle(forReadingFrom: URL(filePath: path.string))
+        guard try file.read(upToCount: expected.count).map({ $0.elementsEqual(expected) }) ?? false else {
+            throw APIError.validation("the body does not begin with the boundary of Content-Type")
+        }
+    }
+
     private func finish() throws -> Digest { try state.withLock { try $0.hash.finish() } }
 
     var byteCount: Int { state.withLock(\.byteCount) }

@@ -20,11 +20,11 @@ struct CaptureIntake: Sendable {
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let sender = try await Sender.of(request, devices, threads)
-        try FormType.boundary(of: request)
+        let boundary = try FormType.boundary(of: request)
         let key = try idempotencyKey(request)
         _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
         let id = try await slots.run(device: sender.device.id) {
-            try await receive(request, context, sender, key)
+            try await receive(request, context, sender, boundary, key)
         }
         if let sharedPhotos {
             try await threads.run { try sharedPhotos.add(captures.capture(id), publicURL) }
@@ -33,13 +33,14 @@ struct CaptureIntake: Sendable {
     }
 
     private func receive(
-        _ request: Request, _ context: ReceiverContext, _ sender: Sender, _ key: String?
+        _ request: Request, _ context: ReceiverContext, _ sender: Sender, _ boundary: [UInt8], _ key: String?
     ) async throws -> String {
         let (body, sha256) = try await BodyFile.receive(
             request, context, limit: Self.bodyLimit, at: folder.newBody(), threads)
         let identity = CaptureRequest(device: sender.device.id, bodySHA256: sha256, idempotencyKey: key)
         let arrival: Captures.Arrival? = try await threads.run {
             try sender.verify(body: sha256)
+            try body.check(boundary)
             // The identical request gets the identical answer, and its bundle needs no further check.
             if try captures.isKnown(identity) { return nil }
             return try restore(body, from: sender.device, identity)

@@ -6,7 +6,6 @@ enum FormType {
     /// Returns the boundary of a form.
     ///
     /// - Throws: 400 if the request is not `multipart/form-data` with a boundary of 1 to 70 characters.
-    @discardableResult
     static func boundary(of request: Request) throws -> [UInt8] {
         let values = request.headers[values: .contentType]
         guard values.count == 1, values[0].utf8.count <= 300,

@@ -9,8 +9,17 @@ struct SharedPhotos: Sendable {
     struct Found: Codable, Sendable {
         let captureID: String
         let verificationURL: String
+        /// The UUID of its device.
+        let device: String?
+
+        init(_ row: CaptureRow, _ publicURL: PublicURL) {
+            captureID = row.id
+            verificationURL = publicURL.page(of: row.id)
+            device = row.device
+        }
 
         private enum CodingKeys: String, CodingKey {
+            case device
             case captureID = "capture_id"
             case verificationURL = "verification_url"
         }
@@ -27,8 +36,7 @@ struct SharedPhotos: Sendable {
     /// Records a capture before it is acknowledged. The first capture of a photo counts.
     func add(_ row: CaptureRow?, _ publicURL: PublicURL) throws {
         guard let row, let photo = row.photoSHA256 else { return }
-        let found = Found(captureID: row.id, verificationURL: publicURL.page(of: row.id))
-        let bytes = Array(try JSONEncoder().encode(found))
+        let bytes = Array(try JSONEncoder().encode(Found(row, publicURL)))
         do { _ = try store.create("photos/\(photo)", bytes) } catch { throw StoreUnavailable("\(error)") }
     }
 

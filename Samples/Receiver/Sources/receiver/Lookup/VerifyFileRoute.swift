@@ -7,6 +7,7 @@ import Hummingbird
 struct VerifyFileRoute: Sendable {
     let folder: ReceiverFolder
     let captures: Captures
+    let devices: Devices
     let slots: Slots
     let threads: BlockingThreads
     let publicURL: PublicURL
@@ -18,12 +19,15 @@ struct VerifyFileRoute: Sendable {
         let status: String
         var captureID: String?
         var verificationURL: String?
+        /// Whether the operator has revoked the device since.
+        var isRevoked: Bool?
         let fileHash: String
 
         private enum CodingKeys: String, CodingKey {
             case status
             case captureID = "capture_id"
             case verificationURL = "verification_url"
+            case isRevoked = "device_revoked"
             case fileHash = "file_hash"
         }
     }
@@ -41,16 +45,19 @@ struct VerifyFileRoute: Sendable {
                 }
             }
         }
-        let found = try await threads.run { try find(photo) }
+        let (found, isRevoked) = try await threads.run {
+            let found = try find(photo)
+            return (found, try found?.device.flatMap { try devices.device($0) }?.isRevoked)
+        }
         let answer = Answer(
             status: found == nil ? "no_record" : "verified", captureID: found?.captureID,
-            verificationURL: found?.verificationURL,
+            verificationURL: found?.verificationURL, isRevoked: isRevoked,
             fileHash: Data(photo.bytes).base64EncodedString())
         return try Envelope.answer(.ok, data: answer, context)
     }
 
     private func find(_ photo: Digest) throws -> SharedPhotos.Found? {
         guard let row = try captures.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
-        return SharedPhotos.Found(captureID: row.id, verificationURL: publicURL.page(of: row.id))
+        return SharedPhotos.Found(row, publicURL)
     }
 }

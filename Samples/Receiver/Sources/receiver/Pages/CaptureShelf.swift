@@ -3,7 +3,8 @@ import CaptureQueue
 import Logging
 import SystemPackage
 
-/// Reads stored captures for pages. All calls block, and are for the threads of `PageThreads`.
+/// Reads stored captures for pages. All calls block, and are for the threads of `PageThreads`. They throw
+/// `BundleElsewhere` if the bytes of a capture are not within reach.
 final class CaptureShelf: Sendable {
     let captures: Captures
     let devices: Devices
@@ -40,12 +41,12 @@ final class CaptureShelf: Sendable {
     ///
     /// - Returns: nil if no capture has this id.
     /// - Throws: `BundleUnavailable`, `StoreUnavailable`.
-    func shown(_ id: String) throws -> ShownCapture? {
+    func shown(_ id: String, _ reach: Reach) throws -> ShownCapture? {
         guard let row = try captures.capture(id) else { return nil }
         let device = try devices.device(row.device)
         let trust = try device?.trust() ?? TrustFile()
         let verifier = Verifier(trust: trust, policy: VerificationPolicy(allowsWithheld: true))
-        return try bundles.withFile(of: id) { path in
+        return try bundles.withFile(of: id, reach) { path in
             let view = try verifier.view(BundleSource(file: path))
             return ShownCapture(
                 row: row, device: device, view: view, content: try content(id, view, path), hidesPlace: hidesPlace,
@@ -65,13 +66,15 @@ final class CaptureShelf: Sendable {
     }
 
     /// The pictures of a capture; nil if no capture has this id.
-    func pictures(_ id: String) throws -> PreparedContent? { try prepared[id] ?? shown(id)?.content }
+    func pictures(_ id: String, _ reach: Reach) throws -> PreparedContent? {
+        try prepared[id] ?? shown(id, reach)?.content
+    }
 
     /// The small photo of a capture, or its depth map if it has no photo; nil if it has neither.
-    func thumbnail(_ id: String) throws -> PagePicture? {
+    func thumbnail(_ id: String, _ reach: Reach) throws -> PagePicture? {
         if let known = thumbnails[id] { return known }
         guard try captures.capture(id) != nil else { return nil }
-        return try bundles.withFile(of: id) { path in
+        return try bundles.withFile(of: id, reach) { path in
             let view = try Verifier(trust: TrustFile()).view(BundleSource(file: path))
             let made = small.pictures(of: view)
             let picture = (made.photo ?? made.depth).map { PagePicture($0) }
@@ -83,9 +86,9 @@ final class CaptureShelf: Sendable {
     /// Opens the bundle that readers may download.
     ///
     /// - Returns: nil if no capture has this id, or its place cannot be left out.
-    func download(_ id: String) throws -> FileContent? {
+    func download(_ id: String, _ reach: Reach) throws -> FileContent? {
         guard try captures.capture(id) != nil else { return nil }
-        return try bundles.withFile(of: id) { path in
+        return try bundles.withFile(of: id, reach) { path in
             guard hidesPlace else { return try FileContent(path) }
             return try bundles.withScratchFile { copy in
                 if case .refused = try hiding.copy(path, to: copy) { return nil }

@@ -16,13 +16,13 @@ struct OperatorPages: Sendable {
             if let given = query["token"] { return open(with: String(given)) }
             guard isOpen(request) else { return Self.closed(.unauthorized) }
             let search = CaptureSearch(query)
-            return await pages.answer(context.logger) {
+            return await pages.answer(context.logger) { _ in
                 try CaptureListPage(search, pages.shelf, publicURL).page.response()
             }
         }
         router.get("thumbnails/:id") { request, context in
             guard isOpen(request) else { return Self.closed(.unauthorized) }
-            return await pages.answer(context) { id in try pages.shelf.thumbnail(id)?.response() }
+            return await pages.answer(context) { id, reach in try pages.shelf.thumbnail(id, reach)?.response() }
         }
     }
 

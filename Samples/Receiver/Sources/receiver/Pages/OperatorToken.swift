@@ -39,9 +39,7 @@ struct OperatorToken: Sendable {
                 let digits = String(generator.next() as UInt32, radix: 16)
                 return String(repeating: "0", count: 8 - digits.utf8.count) + digits
             }.joined()
-            let descriptor = try FileDescriptor.open(
-                file, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
-            try descriptor.closeAfter { _ = try descriptor.writeAll(made.utf8) }
+            _ = try WholeFile.create(file, Array(made.utf8))
         }
         let attributes = try FileManager.default.attributesOfItem(atPath: file.string)
         let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0

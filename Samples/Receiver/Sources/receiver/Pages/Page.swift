@@ -62,7 +62,8 @@ struct Page: Sendable {
         .serviceUnavailable, "Too many readers at the moment", "Please load this page again in a few seconds.")
     static let unavailable = message(
         .serviceUnavailable, "The capture cannot be read at the moment",
-        "The receiver has this capture, but cannot reach its bytes or its device now. Please try again later.")
+        "The receiver accepted this capture, but cannot read its bytes or its device now. Please try again later. If that does "
+            + "not help, ask the operator: the log says why.")
     static let failed = message(
         .internalServerError, "The receiver failed", "Its log says why. Please tell the operator.")
 }

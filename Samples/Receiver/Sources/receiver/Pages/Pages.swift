@@ -6,7 +6,9 @@ import Logging
 /// The pages for people.
 struct Pages: Sendable {
     let shelf: CaptureShelf
-    let threads: PageThreads
+    private let threads: PageThreads
+    /// Read the bundles that the queue has released. A destination that does not answer blocks only pages that need it.
+    private let fetchers: PageThreads
     /// Read the files of downloads, which can be slow.
     let readers: BlockingThreads
     /// The bytes of verify.html; nil if this machine does not have the page.
@@ -17,6 +19,12 @@ struct Pages: Sendable {
         self.readers = readers
         self.verifyPage = verifyPage
         threads = PageThreads(count: 2, limit: 128)
+        fetchers = PageThreads(count: 2, limit: 64)
+    }
+
+    func stop() async {
+        await threads.stop()
+        await fetchers.stop()
     }
 
     /// Adds the public pages.
@@ -24,17 +32,19 @@ struct Pages: Sendable {
         router.get("verify/:id") { request, context in
             // The links of the page are relative to its address without a slash at the end.
             guard !request.uri.path.hasSuffix("/") else { return Page.notFound.response() }
-            return await answer(context) { id in try shelf.shown(id).map { CapturePage($0).page.response() } }
+            return await answer(context) { id, reach in
+                try shelf.shown(id, reach).map { CapturePage($0).page.response() }
+            }
         }
         router.get("verify/:id/photo.jpg") { _, context in
-            await answer(context) { id in try shelf.pictures(id)?.photo?.response() }
+            await answer(context) { id, reach in try shelf.pictures(id, reach)?.photo?.response() }
         }
         router.get("verify/:id/depth.jpg") { _, context in
-            await answer(context) { id in try shelf.pictures(id)?.depth?.response() }
+            await answer(context) { id, reach in try shelf.pictures(id, reach)?.depth?.response() }
         }
         router.get("verify/:id/bundle") { _, context in
-            await answer(context) { id in
-                try shelf.download(id).map { content in
+            await answer(context) { id, reach in
+                try shelf.download(id, reach).map { content in
                     Response(status: .ok, headers: PageHeaders.download("\(id).bundle"), body: content.body(readers))
                 }
             }
@@ -55,10 +65,10 @@ struct Pages: Sendable {
     ///
     /// - Parameter make: Makes the response, on a thread for blocking calls; nil if nothing has this address.
     func answer(
-        _ context: ReceiverContext, _ make: @escaping @Sendable (_ id: String) throws -> Response?
+        _ context: ReceiverContext, _ make: @escaping @Sendable (_ id: String, _ reach: Reach) throws -> Response?
     ) async -> Response {
         guard let id = context.parameters.get("id"), Self.canBeCapture(id) else { return Page.notFound.response() }
-        return await answer(context.logger) { try make(id) }
+        return await answer(context.logger) { try make(id, $0) }
     }
 
     /// Whether a text has only characters of capture ids: a UUID, and a number if the queue has other bytes of the same
@@ -67,9 +77,13 @@ struct Pages: Sendable {
         text.utf8.count <= 50 && text.utf8.allSatisfy { "0123456789abcdef-.".utf8.contains($0) }
     }
 
-    func answer(_ logger: Logger, _ make: @escaping @Sendable () throws -> Response?) async -> Response {
+    func answer(_ logger: Logger, _ make: @escaping @Sendable (_ reach: Reach) throws -> Response?) async -> Response {
         do {
-            return try await threads.run(make) ?? Page.notFound.response()
+            do {
+                return try await threads.run { try make(.queue) } ?? Page.notFound.response()
+            } catch is BundleElsewhere {
+                return try await fetchers.run { try make(.destinations) } ?? Page.notFound.response()
+            }
         } catch is PagesBusy {
             return Page.busy.response()
         } catch let error where error is BundleUnavailable || error is StoreUnavailable {

@@ -12,9 +12,12 @@ struct StoredBundles: Sendable {
 
     /// Calls `body` with the path of the bundle. The file may be deleted afterwards.
     ///
-    /// - Parameter id: The whole id of a capture.
-    /// - Throws: `BundleUnavailable` if the bytes cannot be fetched at the moment, and any error of `body`.
-    func withFile<Value>(of id: String, _ body: (FilePath) throws -> Value) throws -> Value {
+    /// - Parameters:
+    ///   - id: The whole id of a capture.
+    ///   - reach: Where the bytes may be read.
+    /// - Throws: `BundleElsewhere` if the bytes are farther away than that, `BundleUnavailable` if they cannot be fetched at
+    ///   the moment, and any error of `body`.
+    func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath) throws -> Value) throws -> Value {
         let record: CaptureRecord
         do { record = try queue.capture(id) } catch { throw BundleUnavailable("\(error)") }
         if let path = queue.path(of: record) {
@@ -23,6 +26,7 @@ struct StoredBundles: Sendable {
                 if FileManager.default.fileExists(atPath: path.string) { throw error }
             }
         }
+        guard reach == .destinations else { throw BundleElsewhere() }
         return try withScratchFile { path in
             do {
                 _ = try queue.getRemote(record, to: .file(path))
@@ -40,6 +44,16 @@ struct StoredBundles: Sendable {
         return try body(path)
     }
 }
+
+/// Where bundles may be read.
+enum Reach: Sendable {
+    case queue
+    /// The queue's destinations too. One that does not answer blocks the thread.
+    case destinations
+}
+
+/// The queue has released the bytes of a capture, so that only its destinations have them.
+struct BundleElsewhere: Error {}
 
 /// The bytes of a capture cannot be read at the moment.
 struct BundleUnavailable: Error, CustomStringConvertible {

@@ -29,7 +29,7 @@ struct Serving {
         let lock = try folder.lock()
         defer { try? lock.close() }
         try folder.emptyBodies()
-        let queue = try openQueue()
+        let queue = try openQueue(logger)
         let index = try CaptureIndex(folder.index)
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let captures = Captures(queue, index, threads)
@@ -62,18 +62,21 @@ struct Serving {
         let result = await Result { try await services.run() }
         work.stop()
         await threads.stop()
-        await pages.threads.stop()
+        await pages.stop()
         try index.close()
         queue.close()
         do { try result.get() } catch let error as IOError { throw CannotListen(settings, error) }
     }
 
     /// Opens the queue. At the first start it gets a folder as its destination.
-    private func openQueue() throws -> UploadQueue {
+    private func openQueue(_ logger: Logger) throws -> UploadQueue {
         let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
         if try queue.destinations().isEmpty {
             try folder.makeKept()
             try queue.addFolder("kept", path: folder.kept.string)
+        }
+        if try queue.namesOfDestinations().isEmpty {
+            logger.warning("captures stay in \(folder.queue): all its destinations are retired; use: capqueue dest add")
         }
         return queue
     }
@@ -85,7 +88,7 @@ struct Serving {
         let sharedPhotos = try SharedPhotos(of: folder)
         let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 4))
         let metrics = Metrics()
-        let router = Router(context: ReceiverContext.self)
+        let router = Router(context: ReceiverContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware {
             CountRequests(metrics: metrics)
             AnswerErrors()
@@ -99,7 +102,7 @@ struct Serving {
         let registration = RegistrationRoute(devices: devices, threads: threads)
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
         let lookup = VerifyFileRoute(
-            folder: folder, captures: captures, slots: Slots(4, perDevice: 4), threads: threads,
+            folder: folder, captures: captures, devices: devices, slots: Slots(4, perDevice: 4), threads: threads,
             publicURL: publicURL, sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
         HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads)

@@ -162,6 +162,7 @@ def shares(tools):
     first, rig = Receiver(tools), Rig(tools, "mover")
     first.start()
     device_id = first.device(rig)
+    first.command("share", "--url", url, allowed=(64,))  # it would go on with the devices of its folder
     first.stop()
     expect("copied 1 device" in first.command("share", "--url", url), "share does not say what it copied")
     first.command("share", "--url", url)  # the same again changes nothing

@@ -1,5 +1,9 @@
 """Devices: invitations, registration, and which senders are refused."""
+import concurrent.futures
+import contextlib
+import http.server
 import json
+import threading
 import time
 
 from outcomes import expect
@@ -30,6 +34,61 @@ def script_of_an_invitation(tools):
         tools.run("capqueue", "push", bundle, environment=environment)
         tools.run("capqueue", "run", "--until-empty", environment=environment)
         expect(len(receiver.held()) == 2, f"the receiver has {receiver.held()}")
+
+
+@contextlib.contextmanager
+def portal(status):
+    """A server that is no receiver: it answers every request with this status and a page. Gives its URL."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(status)
+            self.send_header("Location", "https://127.0.0.1:1/")
+            self.end_headers()
+            self.wfile.write(b"<html>Welcome</html>")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def careful_script(tools):
+    """The script changes no queue if nothing was registered, and no destination of another receiver."""
+    rig = tools.rig("careful")
+    with receiving(tools) as receiver, receiving(tools) as other:
+        script, environment = rig.folder / "rig-8.sh", rig.environment | {"CAPQUEUE_DIR": str(rig.folder / "careful-queue")}
+
+        def run(url, *words, code=0):
+            return tools.run("sh", script, url, *words, environment=environment, allowed=(code,))
+
+        def destinations():
+            lines = tools.run("capqueue", "dest", "list", "--json", environment=environment).decode().splitlines()
+            return {one["name"]: one["settings"]["url"] for one in map(json.loads, lines)}
+
+        script.write_text(receiver.command("invite", "rig-8"))
+        for status in (301, 200):
+            with portal(status) as url:
+                run(url, code=69)
+        run("http://127.0.0.1:1", code=69)
+        expect(not (rig.folder / "careful-queue").exists(), "the script made a queue")
+        run(receiver.url)
+        run(receiver.url)
+        script.write_text(other.command("invite", "rig-8"))
+        run(other.url, code=64)
+        expect(destinations() == {"receiver": receiver.url}, f"destinations: {destinations()}")
+        expect(not other.command("devices"), "the other receiver has a device")
+        run(other.url, "office")
+        expect(destinations() == {"receiver": receiver.url, "office": other.url}, f"destinations: {destinations()}")
+        tools.run("capqueue", "dest", "retire", "office", environment=environment)
+        run(other.url, "office", code=64)
 
 
 def registration(tools):
@@ -67,6 +126,21 @@ def registration(tools):
         expect(not secrets and secret not in receiver.said(), f"the secret is in {secrets}")
         for words in (("invite", "a name"), ("invite", "x", "--days", "0"), ("revoke", "x"), ("revoke", UNKNOWN)):
             receiver.command(*words, allowed=(64,))
+
+
+def one_device_a_key(tools):
+    """Two keys use one invitation at the same time. The key that lost can register later, but only as one device."""
+    with receiving(tools) as receiver:
+        for number in range(5):
+            rigs = [tools.rig(f"racer-{number}-{side}") for side in "ab"]
+            invitation = receiver.invite("one")
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                answers = list(pool.map(lambda rig, device=invitation: receiver.register(rig, *device), rigs))
+            statuses = [answer.status for answer in answers]
+            expect(sorted(statuses) == [201, 409], f"the answers are {statuses}")
+            loser = rigs[statuses.index(409)]
+            expect(receiver.register(loser, *receiver.invite("two")).status == 201, "a key that lost an invitation")
+            same(receiver.register(loser, *receiver.invite("three")), 409, "DEVICE_ALREADY_REGISTERED")
 
 
 def senders(tools):
@@ -113,6 +187,8 @@ def senders(tools):
 
 TESTS = [
     ("the script of an invitation registers a device", script_of_an_invitation),
+    ("the script of an invitation changes nothing that it should not", careful_script),
     ("registration needs an unused invitation and its key", registration),
+    ("a key is for one device, also after it lost an invitation", one_device_a_key),
     ("wrong senders and bodies are refused", senders),
 ]

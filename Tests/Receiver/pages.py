@@ -233,6 +233,21 @@ def reads_from_the_destination(tools):
         part(receiver, capture, "bundle", status=503)
 
 
+def says_what_is_gone(tools):
+    """The operator deletes a capture that was not passed on: neither its page nor its pictures are shown any more."""
+    rig = tools.rig("shown")
+    with receiving(tools) as receiver:
+        receiver.queue("pause")
+        capture, _ = upload(receiver, rig, "gone")
+        page(receiver, capture)
+        picture(receiver, capture, "photo.jpg")
+        receiver.queue("cancel", capture)
+        receiver.queue("prune", "--cancelled", capture)
+        expect("is gone" in page(receiver, capture, status=410), "the page of a deleted capture")
+        for name in ("photo.jpg", "depth.jpg", "bundle"):
+            part(receiver, capture, name, status=410)
+
+
 @contextlib.contextmanager
 def deaf_store():
     """A server that takes uploads by PUT. It gives its URL, and an event before which it answers no GET."""
@@ -311,6 +326,7 @@ TESTS = [
     ("a revocation changes the page at once", knows_revocations),
     ("a damaged bundle is shown as such, without pictures", shows_damage),
     ("a bundle that the queue released is read from its destination", reads_from_the_destination),
+    ("what the operator deleted is not shown", says_what_is_gone),
     ("a destination that does not answer delays no other page", deaf_destination),
     ("many readers at once need bounded memory", serves_many_readers),
 ]

@@ -62,18 +62,39 @@ def lost_answers(tools):
 
 
 def lost_and_sent_again(tools):
-    """After the receiver lost a capture, the identical request stores it again."""
+    """After the receiver lost or spoilt a capture, the identical request stores it again."""
     rig = tools.rig()
-    with receiving(tools) as receiver:
-        receiver.queue("dest", "retire", "kept")
-        body = rig.capture()
-        first = receiver.upload(rig, body)
-        for path in (receiver.folder / "queue").rglob("*.bundle"):
-            path.unlink()
+
+    def files(receiver, *folders):
+        return [path for name in folders for path in (receiver.folder / name).rglob("*.bundle")]
+
+    def send_again(receiver, first, body):
         again = receiver.upload(rig, body)
         expect((again.status, again.data) == (202, first.data), f"{again}")
-        receiver.queue("get", first.data["capture_id"], "-o", rig.folder / "again.bundle")
+        receiver.queue("get", first.data["capture_id"], "-o", rig.folder / "again.bundle", "--force")
         expect((rig.folder / "again.bundle").read_bytes() == body.bundle.read_bytes(), "other bytes")
+
+    with receiving(tools) as receiver:
+        # It was passed on, the queue released it, and then the last copy was lost.
+        body = rig.capture("passed on")
+        first = receiver.upload(rig, body)
+        wait_until(lambda: first.data["capture_id"].encode() in receiver.queue("prune", "--older-than", "0s"), "it is passed on")
+        for path in files(receiver, "kept"):
+            path.unlink()
+        send_again(receiver, first, body)
+    with receiving(tools) as receiver:
+        receiver.queue("dest", "retire", "kept")
+        body = rig.capture("here")
+        first = receiver.upload(rig, body)
+        for path in files(receiver, "queue"):
+            path.unlink()
+        send_again(receiver, first, body)
+        for path in files(receiver, "queue"):
+            data = bytearray(path.read_bytes())
+            data[data.index(b"\xff\xd8\xff") + 2000] ^= 1
+            path.chmod(0o600)
+            path.write_bytes(data)
+        send_again(receiver, first, body)
 
 
 def idempotency(tools):

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import Foundation
 
 struct InviteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,38 +33,61 @@ struct InviteCommand: ParsableCommand {
 
     func run() throws {
         let expires = UnixTime.now + days * 86_400_000
-        let (id, secret) = try store.devices(create: true).invite(name, until: expires)
+        if !store.place.exists { Self.note("created \(store.folder); serve it with: receiver serve \(store.folder)") }
+        let devices = try store.devices(create: true)
+        if try devices.all().contains(where: { $0.line.name == name }) {
+            Self.note("another device is named \(name) already; pages show the name only")
+        }
+        let (id, secret) = try devices.invite(name, until: expires)
         print(Self.script(name, id: id, secret: secret, until: UnixTime.text(expires)))
     }
+
+    /// Prints a remark on standard error, because standard output is the script.
+    private static func note(_ text: String) { FileHandle.standardError.write(Data("receiver: note: \(text)\n".utf8)) }
 
     /// The script for the device. The names and values that it contains need no quotes in a shell.
     private static func script(_ name: String, id: String, secret: String, until: String) -> String {
         #"""
         #!/bin/sh
         # Registers this device as \#(name), and adds the receiver to its queue. Valid until \#(until).
-        # usage: sh \#(name).sh URL
+        # usage: sh \#(name).sh URL [DESTINATION]
         set -eu
-        url=${1:?"usage: sh \#(name).sh URL"}
+        url=${1:?"usage: sh \#(name).sh URL [DESTINATION]"}
+        destination=${2:-receiver}
         id=\#(id)
         secret=\#(secret)
+        fail() { echo "$0: $2" >&2; exit "$1"; }
         case $url in
             http://* | https://*) ;;
-            *) echo "$0: $url is not a URL, expected http://… or https://…" >&2; exit 64 ;;
+            *) fail 64 "$url is not a URL, expected http://… or https://…" ;;
         esac
+        for program in capbundle capqueue curl; do
+            command -v "$program" >/dev/null || fail 69 "$program is not in PATH"
+        done
+        # A device that was registered before has the destination already.
+        verb=add
+        if known=$(capqueue dest show "$destination" --json 2>/dev/null); then
+            verb=set
+            case $known in
+                *'"retired":true'*) fail 64 "the destination $destination is retired; name another one: sh $0 $url NAME" ;;
+                *"\"url\":\"$url\""*) ;;
+                *) fail 64 "the destination $destination has another URL; name another one: sh $0 $url NAME" ;;
+            esac
+        fi
         public_key=$(capbundle key public --format jwk)
         body=$(mktemp)
         trap 'rm -f "$body"' EXIT
         printf '{"invitation":"%s","public_key":%s}' "$secret" "$public_key" >"$body"
         headers=$(capbundle sign-request "$body" --device-id "$id")
-        printf '%s\n' "$headers" | curl -sS --fail-with-body -H @- -H 'Content-Type: application/json' \
-            --data-binary "@$body" "$url/api/v1/devices/register"
-        # A device that was registered before has the destination already.
-        set -- receiver --url "$url" --device-id "$id" ${CAPBUNDLE_KEY:+--key "$CAPBUNDLE_KEY"}
-        if capqueue dest show receiver >/dev/null 2>&1; then
-            capqueue dest set "$@"
-        else
-            capqueue dest add "$@" --kind http
-        fi
+        answer=$(printf '%s\n' "$headers" | curl -gsS --fail-with-body -H @- -H 'Content-Type: application/json' \
+            --data-binary "@$body" "$url/api/v1/devices/register") || fail 69 "not registered: $answer"
+        case $answer in
+            *"\"device_id\":\"$id\""*) printf '%s\n' "$answer" ;;
+            *) fail 69 "not registered: $url is not a receiver, or it redirects (to https?): $answer" ;;
+        esac
+        set -- "$destination" --url "$url" --device-id "$id" ${CAPBUNDLE_KEY:+--key "$CAPBUNDLE_KEY"}
+        [ "$verb" = set ] || set -- "$@" --kind http
+        capqueue dest "$verb" "$@"
         """#
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 
 struct ShareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,6 +30,12 @@ struct ShareCommand: ParsableCommand {
 
     func run() throws {
         try store.place.make()
+        // A receiver that runs would go on with the devices of its folder.
+        let lock: FileDescriptor
+        do { lock = try store.place.lock() } catch let error as ReceiverBusy {
+            throw ValidationError("\(error); stop it first")
+        }
+        defer { try? lock.close() }
         let shared = SharedStore(url: url, region: region, profile: profile, authorities: ca)
         let count = try shared.adopt(store.place)
         print("sharing with \(url); copied \(count) \(count == 1 ? "device" : "devices")")

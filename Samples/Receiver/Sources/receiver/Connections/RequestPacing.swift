@@ -111,8 +111,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
         switch part {
         case .head(let head):
             openRequests += 1
-            let expectation = head.headerFields[.expect] ?? ""
-            expectsContinue = expectation.utf8.elementsEqual("100-continue".utf8)
+            expectsContinue = head.headerFields[.expect]?.lowercased() == "100-continue"
             phase = .held
             setDeadline(nil, context)
         case .body(let piece):

@@ -39,6 +39,7 @@ struct Devices: Sendable {
         guard let line = try? TrustFile(bytes: bytes, name: id).devices.first else {
             throw StoreUnavailable("devices/\(id) is not a line of a trust file")
         }
+        guard try get(Self.key(line)) == Array(id.utf8) else { return nil }
         return RegisteredDevice(id: id, line: line, isRevoked: try get("revoked/\(id)") != nil)
     }
 
@@ -89,19 +90,20 @@ struct Devices: Sendable {
     enum Registration { case registered, invitationUsed, keyUsed }
 
     /// Registers a device. The same registration again changes nothing and succeeds.
+    ///
+    /// The first object with the invitation's id takes the invitation. The first one with the key's id takes the key. Only a
+    /// device that has both is registered.
     func register(_ id: String, _ line: TrustedDeviceLine) throws -> Registration {
+        let key = Self.key(line)
         let text = Array("\(line.text)\n".utf8)
-        if let known = try get("devices/\(id)") { return known == text ? .registered : .invitationUsed }
-        let key = "keys/\(line.point.keyID)"
-        if try !create(key, Array(id.utf8)), let owner = try get(key).map({ String(decoding: $0, as: UTF8.self) }),
-            owner != id, try device(owner)?.line.point == line.point
-        {
-            return .keyUsed
-        }
-        // A key whose registration failed has an owner that does not use it, and can be registered again.
+        if let owner = try get(key), owner != Array(id.utf8) { return .keyUsed }
         if try !create("devices/\(id)", text), try get("devices/\(id)") != text { return .invitationUsed }
+        if try !create(key, Array(id.utf8)), try get(key) != Array(id.utf8) { return .keyUsed }
         return .registered
     }
+
+    /// The object that names the device of a key.
+    private static func key(_ line: TrustedDeviceLine) -> String { "keys/\(line.point.keyID)" }
 
     private func get(_ name: String) throws -> [UInt8]? { try reach { try store.get(name) } }
 

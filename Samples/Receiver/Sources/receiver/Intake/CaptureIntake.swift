@@ -38,19 +38,18 @@ struct CaptureIntake: Sendable {
         let (body, sha256) = try await BodyFile.receive(
             request, context, limit: Self.bodyLimit, at: folder.newBody(), threads)
         let identity = CaptureRequest(device: sender.device.id, bodySHA256: sha256, idempotencyKey: key)
-        let arrival: Captures.Arrival? = try await threads.run {
+        let arrival = try await threads.run {
             try sender.verify(body: sha256)
             try body.check(boundary)
-            // The identical request gets the identical answer, and its bundle needs no further check.
-            if try captures.isKnown(identity) { return nil }
-            return try restore(body, from: sender.device, identity)
+            try captures.check(identity)
+            return try restore(body, from: sender.device)
         }
         return try await captures.keep(arrival, for: identity)
     }
 
     /// Restores the bundle from a body, and verifies it: it must be sound, and signed by the device that sent it.
     private func restore(
-        _ body: BodyFile, from device: RegisteredDevice, _ request: CaptureRequest
+        _ body: BodyFile, from device: RegisteredDevice
     ) throws -> Captures.Arrival {
         let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
         let received = try captures.receive(body.path, receiver)

@@ -38,9 +38,6 @@ struct CaptureIndex: Sendable {
                     CREATE INDEX captures_photo ON captures (photo_sha256);
                     CREATE INDEX captures_device ON captures (device, number);
                     CREATE INDEX captures_time ON captures (captured_at);
-                    CREATE TABLE requests (
-                        device TEXT NOT NULL, body_sha256 TEXT NOT NULL, capture TEXT NOT NULL,
-                        PRIMARY KEY (device, body_sha256)) STRICT, WITHOUT ROWID;
                     CREATE TABLE idempotency_keys (
                         device TEXT NOT NULL, key TEXT NOT NULL, body_sha256 TEXT NOT NULL,
                         PRIMARY KEY (device, key)) STRICT, WITHOUT ROWID;
@@ -51,49 +48,39 @@ struct CaptureIndex: Sendable {
 
     // MARK: - Requests
 
-    /// Finds the capture that was acknowledged for a request before; nil for a new request.
+    /// Checks the Idempotency-Key of a request.
     ///
-    /// - Throws: 422 if the Idempotency-Key was used for another body.
-    func capture(for request: CaptureRequest) throws -> String? {
-        try database.read { db in
-            if let key = request.idempotencyKey {
-                let known = try String.fetchOne(
-                    db, sql: "SELECT body_sha256 FROM idempotency_keys WHERE device = ? AND key = ?",
-                    arguments: [request.device, key])
-                guard known == nil || known == request.bodySHA256.description else {
-                    throw APIError(
-                        .unprocessableContent, "IDEMPOTENCY_KEY_REUSED",
-                        "the Idempotency-Key was used for another body before")
-                }
-            }
-            return try String.fetchOne(
-                db, sql: "SELECT capture FROM requests WHERE device = ? AND body_sha256 = ?",
-                arguments: [request.device, request.bodySHA256.description])
+    /// - Throws: 422 if it was used for another body before.
+    func check(_ request: CaptureRequest) throws {
+        guard let key = request.idempotencyKey else { return }
+        let known = try database.read { db in
+            try String.fetchOne(
+                db, sql: "SELECT body_sha256 FROM idempotency_keys WHERE device = ? AND key = ?",
+                arguments: [request.device, key])
         }
+        guard let known, known != request.bodySHA256.description else { return }
+        throw APIError(
+            .unprocessableContent, "IDEMPOTENCY_KEY_REUSED", "the Idempotency-Key was used for another body before")
     }
 
     /// What is written for one acknowledged request.
     struct Entry: Sendable {
         let request: CaptureRequest
         let id: String
-        /// The capture if it may be new.
-        let arrival: Captures.Arrival?
+        /// The capture, which may be known.
+        let arrival: Captures.Arrival
     }
 
-    /// Writes requests and their captures in one transaction, which is on the disk when the call returns.
+    /// Writes captures and the keys of their requests in one transaction, which is on the disk when the call returns.
     func write(_ entries: [Entry], at now: Int) throws {
         try database.write { db in
             for entry in entries {
-                if let arrival = entry.arrival { try Self.insert(arrival, entry.id, now, db) }
+                try Self.insert(entry.arrival, entry.id, now, db)
                 let request = entry.request
-                let hash = request.bodySHA256.description
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO requests VALUES (?, ?, ?)",
-                    arguments: [request.device, hash, entry.id])
                 guard let key = request.idempotencyKey else { continue }
                 try db.execute(
                     sql: "INSERT OR IGNORE INTO idempotency_keys VALUES (?, ?, ?)",
-                    arguments: [request.device, key, hash])
+                    arguments: [request.device, key, request.bodySHA256.description])
             }
         }
     }

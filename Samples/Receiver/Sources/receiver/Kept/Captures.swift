@@ -27,26 +27,21 @@ struct Captures: Sendable {
 
     // MARK: - Keeping
 
-    /// Whether the identical request was acknowledged before, and its capture is still here or was passed on.
+    /// Checks the Idempotency-Key of a request.
     ///
-    /// - Throws: 422 if its Idempotency-Key was used for another body.
-    func isKnown(_ request: CaptureRequest) throws -> Bool {
-        guard let id = try index.capture(for: request), let record = try? queue.capture(id) else { return false }
-        if record.deliveries.contains(where: { $0.state == .completed }) { return true }
-        // The operator can delete a capture, and a disk can lose it. Then the device's copy is welcome.
-        return queue.path(of: record).map { FileManager.default.fileExists(atPath: $0.string) } ?? false
-    }
+    /// - Throws: 422 if it was used for another body.
+    func check(_ request: CaptureRequest) throws { try index.check(request) }
 
     /// Restores the bundle of a body and verifies it.
     func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
         try queue.receive(body, receiver, destinations: queue.namesOfDestinations())
     }
 
-    /// Keeps a capture. When this returns, the queue and the index have it on the disk.
+    /// Keeps a capture. When this returns, the queue and the index have it on the disk. The identical capture again is not
+    /// a second one. If its bytes were lost or damaged here, they are stored again.
     ///
-    /// - Parameter arrival: The capture; nil if the request is known.
     /// - Returns: The id of the capture.
-    func keep(_ arrival: Arrival?, for request: CaptureRequest) async throws -> String {
+    func keep(_ arrival: Arrival, for request: CaptureRequest) async throws -> String {
         try await keeper.keep(arrival, for: request)
     }
 

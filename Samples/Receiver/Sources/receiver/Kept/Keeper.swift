@@ -10,7 +10,7 @@ import Synchronization
 /// One thread works at a time, so no other request comes between the check of a request and its rows.
 final class Keeper: Sendable {
     private struct Waiting: Sendable {
-        let arrival: Captures.Arrival?
+        let arrival: Captures.Arrival
         let request: CaptureRequest
         let continuation: CheckedContinuation<String, any Error>
     }
@@ -34,7 +34,7 @@ final class Keeper: Sendable {
     /// Keeps a capture.
     ///
     /// - Returns: Its id, once the queue and the index have it on the disk.
-    func keep(_ arrival: Captures.Arrival?, for request: CaptureRequest) async throws -> String {
+    func keep(_ arrival: Captures.Arrival, for request: CaptureRequest) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             let begins = state.withLock { state in
                 state.waiting.append(Waiting(arrival: arrival, request: request, continuation: continuation))
@@ -73,23 +73,13 @@ final class Keeper: Sendable {
     }
 
     private func keep(_ batch: [Waiting]) {
-        var results: [Result<CaptureIndex.Entry, any Error>] = []
-        var fresh: [(place: Int, arrival: Captures.Arrival)] = []
-        for (place, waiting) in batch.enumerated() {
-            results.append(
-                Result {
-                    let known = try index.capture(for: waiting.request)
-                    if let known, waiting.arrival == nil {
-                        return CaptureIndex.Entry(request: waiting.request, id: known, arrival: nil)
-                    }
-                    guard let arrival = waiting.arrival else { throw APIError.internalError }
-                    fresh.append((place, arrival))
-                    throw APIError.internalError
-                })
-        }
-        for (item, id) in zip(fresh, push(fresh.map(\.arrival))) {
-            let request = batch[item.place].request
-            results[item.place] = id.map { CaptureIndex.Entry(request: request, id: $0, arrival: item.arrival) }
+        // A request with the same Idempotency-Key may have come between the check of this one and now.
+        let checks = batch.map { waiting in Result { try index.check(waiting.request) } }
+        let sound = zip(batch, checks).filter { (try? $1.get()) != nil }.map(\.0)
+        var pushed = push(sound.map(\.arrival)).makeIterator()
+        var results = zip(batch, checks).map { waiting, check in
+            check.flatMap { pushed.next() ?? .failure(APIError.internalError) }
+                .map { CaptureIndex.Entry(request: waiting.request, id: $0, arrival: waiting.arrival) }
         }
         do {
             try index.write(results.compactMap { try? $0.get() }, at: UnixTime.now)

@@ -67,12 +67,13 @@ final class CaptureShelf: Sendable {
 
     /// The pictures of a capture; nil if no capture has this id.
     func pictures(_ id: String, _ reach: Reach) throws -> PreparedContent? {
-        try prepared[id] ?? shown(id, reach)?.content
+        if let known = prepared[id], try !bundles.isGone(id) { return known }
+        return try shown(id, reach)?.content
     }
 
     /// The small photo of a capture, or its depth map if it has no photo; nil if it has neither.
     func thumbnail(_ id: String, _ reach: Reach) throws -> PagePicture? {
-        if let known = thumbnails[id] { return known }
+        if let known = thumbnails[id], try !bundles.isGone(id) { return known }
         guard try captures.capture(id) != nil else { return nil }
         return try bundles.withFile(of: id, reach) { path in
             let view = try Verifier(trust: TrustFile()).view(BundleSource(file: path))

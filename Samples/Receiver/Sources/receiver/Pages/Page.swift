@@ -64,6 +64,9 @@ struct Page: Sendable {
         .serviceUnavailable, "The capture cannot be read at the moment",
         "The receiver accepted this capture, but cannot read its bytes or its device now. Please try again later. If that does "
             + "not help, ask the operator: the log says why.")
+    static let gone = message(
+        .gone, "The capture is gone",
+        "The receiver accepted this capture, but has no copy any more: it was deleted or lost before it was passed on.")
     static let failed = message(
         .internalServerError, "The receiver failed", "Its log says why. Please tell the operator.")
 }

@@ -84,6 +84,8 @@ struct Pages: Sendable {
             } catch is BundleElsewhere {
                 return try await fetchers.run { try make(.destinations) } ?? Page.notFound.response()
             }
+        } catch is BundleGone {
+            return Page.gone.response()
         } catch is PagesBusy {
             return Page.busy.response()
         } catch let error where error is BundleUnavailable || error is StoreUnavailable {

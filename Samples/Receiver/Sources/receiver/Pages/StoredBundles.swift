@@ -15,8 +15,8 @@ struct StoredBundles: Sendable {
     /// - Parameters:
     ///   - id: The whole id of a capture.
     ///   - reach: Where the bytes may be read.
-    /// - Throws: `BundleElsewhere` if the bytes are farther away than that, `BundleUnavailable` if they cannot be fetched at
-    ///   the moment, and any error of `body`.
+    /// - Throws: `BundleGone` if nobody has the bytes, `BundleElsewhere` if they are farther away than that,
+    ///   `BundleUnavailable` if they cannot be fetched at the moment, and any error of `body`.
     func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath) throws -> Value) throws -> Value {
         let record: CaptureRecord
         do { record = try queue.capture(id) } catch { throw BundleUnavailable("\(error)") }
@@ -26,6 +26,7 @@ struct StoredBundles: Sendable {
                 if FileManager.default.fileExists(atPath: path.string) { throw error }
             }
         }
+        guard Self.isAtDestination(record) else { throw BundleGone() }
         guard reach == .destinations else { throw BundleElsewhere() }
         return try withScratchFile { path in
             do {
@@ -35,6 +36,17 @@ struct StoredBundles: Sendable {
             }
             return try body(path)
         }
+    }
+
+    /// Whether neither the queue nor a destination has the bytes: they were deleted or lost before they were passed on.
+    func isGone(_ id: String) throws -> Bool {
+        let record = try queue.capture(id)
+        if let path = queue.path(of: record), FileManager.default.fileExists(atPath: path.string) { return false }
+        return !Self.isAtDestination(record)
+    }
+
+    private static func isAtDestination(_ record: CaptureRecord) -> Bool {
+        record.deliveries.contains { $0.state == .completed }
     }
 
     /// Calls `body` with the path of a new file, and deletes that file afterwards.
@@ -54,6 +66,9 @@ enum Reach: Sendable {
 
 /// The queue has released the bytes of a capture, so that only its destinations have them.
 struct BundleElsewhere: Error {}
+
+/// Neither the queue nor a destination has the bytes of a capture.
+struct BundleGone: Error {}
 
 /// The bytes of a capture cannot be read at the moment.
 struct BundleUnavailable: Error, CustomStringConvertible {

@@ -31,6 +31,9 @@ struct Serving {
         try folder.emptyBodies()
         let queue = try openQueue(logger)
         let index = try CaptureIndex(folder.index)
+        if try index.count() == 0, try queue.status().totals.values.contains(where: { $0.captures > 0 }) {
+            logger.warning("\(folder.index) is empty, but the queue is not: was it lost? Pages are missing")
+        }
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let captures = Captures(queue, index, threads)
         let publicURL = PublicURL(settings.publicURL)

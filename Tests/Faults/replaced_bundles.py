@@ -2,6 +2,7 @@
 
 strace stops the tool after one of its reads of the bundle; then the test changes the file, and lets the tool go on.
 """
+import contextlib
 import functools
 import json
 import os
@@ -147,7 +148,9 @@ def run_stopped(rig, words, number, change, log):
                 if not changed:
                     change()
                 changed, seen = True, len(stops)
-                os.kill(int(stops[-1]), signal.SIGCONT)
+                # Each thread reports that it stopped. The report of one can come after the tool has ended.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(stops[-1]), signal.SIGCONT)
             if time.monotonic() > end:
                 os.killpg(tool.pid, signal.SIGKILL)
                 raise Failed(f"hangs: {' '.join(map(str, words))}")
@@ -218,9 +221,14 @@ def endless_inputs(bench):
         os.mkfifo(fifo)
         with subprocess.Popen(["cp", bundle, fifo]) as feeder:
             try:
-                rig.run(*command(rig, fifo, rig.folder / f"fifo-made-{name}")).must(0, about="a FIFO")
+                log = rig.folder / f"fifo-opens-{name}"
+                rig.run(*command(rig, fifo, rig.folder / f"fifo-made-{name}"),
+                        prefix=strace("-e", "trace=open,openat,openat2", log=log)).must(0, about="a FIFO")
             finally:
                 feeder.kill()
+        # If it were opened twice, the feeder could have written all between, and ended.
+        opened = [text for _, _, text in calls_in(log) if f'"{fifo}"' in text]
+        expect(len(opened) == 1, f"opens a FIFO {len(opened)} times")
 
     every(COMMANDS, judge)
 

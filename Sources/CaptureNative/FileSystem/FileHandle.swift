@@ -32,12 +32,14 @@ package final class FileHandle: Sendable {
         return handle
     }
 
-    /// Opens a regular file for reading. Pipes, devices and folders are refused, and opening them never blocks.
+    /// Opens a regular file for reading. Pipes, devices and folders are not opened.
     ///
     /// - Returns: nil if the path is not a regular file.
     package static func readingPlainFile(_ path: FilePath) throws(NativeError) -> FileHandle? {
-        // Without O_NONBLOCK, opening a pipe that has no writer would block forever. The flag has no effect on regular
-        // files.
+        // If we opened a named pipe and closed it again, its writer would write to nobody and end.
+        if let status = try? FileStatus.of(path), status.kind != .file { return nil }
+        // Another file may have this name by now. Without O_NONBLOCK, opening a pipe that has no writer would block forever.
+        // The flag has no effect on regular files.
         let handle: FileHandle
         do {
             handle = try open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)

@@ -72,6 +72,9 @@ public struct TrustFile: Sendable {
         lines.compactMap { if case .device(let device) = $0 { device } else { nil } }
     }
 
+    /// Adds the lines of another file at the end. If one of them revokes a key, the key is revoked.
+    public mutating func append(_ other: TrustFile) { lines += other.lines }
+
     /// Adds a device at the end.
     ///
     /// - Throws: `trust.exists` if the name is taken or the key is already in the file, even as revoked.

@@ -2,8 +2,32 @@ package import ArgumentParser
 package import CaptureBundle
 package import SystemPackage
 
-/// The option `--trust`.
+/// The option `--trust` of commands that read trust files.
 package struct TrustOptions: ParsableArguments {
+    package init() {}
+
+    @Option(
+        name: .customLong("trust"),
+        help: ArgumentHelp(
+            "The trust file; the lines of several files count together.",
+            discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
+            valueName: "file"),
+        completion: .file())
+    package var paths: [String] = []
+
+    /// Reads the trust files. Their lines count together, so a key that one of them revokes is revoked.
+    ///
+    /// - Throws: The errors of `Environment.trustFile`.
+    package func file(warn: (BundleError) -> Void) throws(BundleError) -> TrustFile {
+        guard let first = paths.first else { return try Environment.trustFile(nil, warn: warn) }
+        var trust = try Environment.trustFile(first, warn: warn)
+        for path in paths.dropFirst() { trust.append(try Environment.trustFile(path, warn: warn)) }
+        return trust
+    }
+}
+
+/// The option `--trust` of commands that change a trust file.
+package struct ChangedTrustOptions: ParsableArguments {
     package init() {}
 
     @Option(
@@ -15,7 +39,7 @@ package struct TrustOptions: ParsableArguments {
         completion: .file())
     package var path: String?
 
-    /// The path of the trust file for commands that change it. The file need not exist yet.
+    /// The path of the trust file, which need not exist yet.
     ///
     /// - Throws: The errors of `Environment.trustPath`.
     package func pathToChange(warn: (BundleError) -> Void) throws(BundleError) -> FilePath {

@@ -46,7 +46,7 @@ struct ChainCommand: ParsableCommand {
     }
 
     func run() throws {
-        let devices = DeviceNames(try Environment.trustFile(trust.path, warn: diagnostic.warning))
+        let devices = DeviceNames(try trust.file(warn: diagnostic.warning))
         let chains = ChainCollection()
         let page = try ChainRendering(quiet ? .none : format.json ? .json : .text, devices, chains)
         var counts = try read(into: chains, page)

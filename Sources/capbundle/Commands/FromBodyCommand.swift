@@ -36,7 +36,7 @@ struct FromBodyCommand: ParsableCommand {
 
     func run() throws {
         let receiver = BundleReceiver(
-            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning), policy: try demands.policy())
+            trust: try trust.file(warn: diagnostic.warning), policy: try demands.policy())
         let received: BundleReceiver.Received
         do {
             received = try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))

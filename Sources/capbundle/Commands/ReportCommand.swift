@@ -57,7 +57,7 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let trustFile = try Environment.trustFile(trust.path, warn: diagnostic.warning)
+        let trustFile = try trust.file(warn: diagnostic.warning)
         let verifier = Verifier(trust: trustFile, policy: try requirements.policy())
         let report = try BundleReport(
             title: title, page: force.place(output), csv: csv.map { try force.place($0) },

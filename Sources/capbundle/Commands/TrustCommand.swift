@@ -56,7 +56,7 @@ struct TrustCommand: ParsableCommand {
         @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
         var validBefore: String?
 
-        @OptionGroup var trust: TrustOptions
+        @OptionGroup var trust: ChangedTrustOptions
         @OptionGroup var format: JSONOption
 
         func validate() throws {
@@ -133,7 +133,7 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var format: JSONOption
 
         func run() throws {
-            let devices = try Environment.trustFile(trust.path, warn: diagnostic.warning).devices
+            let devices = try trust.file(warn: diagnostic.warning).devices
             if format.json {
                 for device in devices { try Output.json(device.json) }
                 return
@@ -163,7 +163,7 @@ struct TrustCommand: ParsableCommand {
         @Argument(help: "The device's name in the trust file.")
         var name: String
 
-        @OptionGroup var trust: TrustOptions
+        @OptionGroup var trust: ChangedTrustOptions
 
         func run() throws {
             let path = try trust.pathToChange(warn: diagnostic.warning)

@@ -57,7 +57,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let verifier = Verifier(
-            trust: try Environment.trustFile(trust.path, warn: diagnostic.warning),
+            trust: try trust.file(warn: diagnostic.warning),
             policy: try demands.policy(), state: try openState())
         let status = try files.count == 1 ? verifyOne(files[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }

@@ -154,7 +154,7 @@ struct PushOptionGroup: ParsableArguments {
         options.notBefore = notBefore?.milliseconds
         options.requiresTrust = requireTrusted
         options.warnAt = warnAt?.bytes
-        options.trust = try Environment.trustFile(trust.path, warn: diagnostic.warning)
+        options.trust = try trust.file(warn: diagnostic.warning)
         return options
     }
 }

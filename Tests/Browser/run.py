@@ -2,8 +2,8 @@
 """Judges Samples/verify.html in a browser: run.py CAPBUNDLE [--only WORD] [--pictures FOLDER] [--firefox]
 
 Chromium and chromium-driver come from Debian, selenium and axe-core from PyPI (Tests/Pages/requirements.txt). With
-`--firefox` it is Firefox ESR of Debian, and only the tests of verdicts run. `--pictures` keeps pictures of the page in each
-width, light and dark, for people to look at. A line for each test and a closing line.
+`--firefox` it is Firefox ESR of Debian, and only the tests of verdicts and choices run. `--pictures` keeps pictures of the
+page in each width, light and dark, for people to look at. A line for each test and a closing line.
 """
 import argparse
 import pathlib
@@ -26,7 +26,7 @@ def main():
     parser.add_argument("capbundle", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="WORD", help="tests whose title has this word")
     parser.add_argument("--pictures", type=pathlib.Path, help="where to keep pictures of the page")
-    parser.add_argument("--firefox", action="store_true", help="use Firefox, and run only the tests of verdicts")
+    parser.add_argument("--firefox", action="store_true", help="use Firefox, and run only the tests of verdicts and choices")
     options = parser.parse_args()
     if not options.capbundle.is_file():
         parser.error(f"no such file: {options.capbundle}")
@@ -35,7 +35,7 @@ def main():
         with (Firefox if options.firefox else Browser)() as browser:
             page = Page(browser, options.capbundle.resolve(), pathlib.Path(folder), listener, options.pictures)
             for family, tests in families(pathlib.Path(__file__).parent):
-                if options.firefox and family != "verdicts":
+                if options.firefox and family not in ("choices", "verdicts"):
                     continue
                 for title, test in tests:
                     title = f"{family}: {title}"

@@ -86,7 +86,8 @@ export function lineOfPEM(text, name) {
     const bytes = body === undefined ? null : base64Bytes(body.replace(/\s/g, ""));
     if (!bytes || hex(bytes.subarray(0, 26)) !== SPKI || !isPoint(bytes.subarray(26))) return null;
     const stem = name.replace(/\.(?:pem|pub|key)\b/g, "");
-    const plain = stem.replace(/[^A-Za-z0-9._@+-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+    // The list calls a second device.key.pub "device.key.pub (2)", and its device gets the name device-2.
+    const plain = stem.replace(/[^A-Za-z0-9._@+-]+/g, "-").replace(/^[^A-Za-z0-9]+|-$/g, "");
     return `${plain.slice(0, 64) || "device"} p256 ${base64(bytes.subarray(26))}`;
 }
 

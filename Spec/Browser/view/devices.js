@@ -1,9 +1,14 @@
-import { textOf, utf8 } from "../verifier/bytes.js";
+import { hex, sha256, textOf, utf8 } from "../verifier/bytes.js";
 import { Fault } from "../verifier/fault.js";
 import { lineOfPEM, parseTrust } from "../verifier/trust.js";
-import { button, byId, element, foreign } from "./dom.js";
+import { button, byId, element, foreign, visible } from "./dom.js";
 
-/** The devices that the user trusts. They never come from a file that was given as a bundle. */
+/**
+ * The devices that the user trusts. They never come from a file that was given as a bundle.
+ *
+ * All trust files count together, as if one file had all their lines. A new file never replaces another one of the same
+ * name, because the line that revokes a key could be in the old file.
+ */
 export class Devices {
     #sources = [];
 
@@ -13,9 +18,16 @@ export class Devices {
         return this.#sources.flatMap(({ devices }) => devices);
     }
 
-    /** Adds a trust file, or a public key in PEM, whose device gets the name of the file. */
-    async add(bytes, name) {
-        const source = { name, devices: [], error: null };
+    /**
+     * Adds a trust file, or a public key in PEM, whose device gets the name of the file. If the list already has the same
+     * bytes, it adds nothing and returns their name. Calls must not overlap, or two files get the same name.
+     */
+    async add(bytes, givenName) {
+        const digest = hex(await sha256(bytes));
+        const same = this.#sources.find(one => one.digest === digest);
+        if (same) return same.name;
+        const name = this.#unusedName(givenName);
+        const source = { name, digest, devices: [], error: null };
         const text = textOf(bytes);
         const line = text === null ? null : lineOfPEM(text, name);
         try {
@@ -24,7 +36,14 @@ export class Devices {
             if (!(error instanceof Fault)) throw error;
             source.error = `${error.message} [${error.code}]`;
         }
-        this.#sources = [...this.#sources.filter(one => one.name !== name), source];
+        this.#sources = [...this.#sources, source];
+        return null;
+    }
+
+    #unusedName(given) {
+        let name = given;
+        for (let number = 2; this.#sources.some(one => one.name === name); number++) name = `${given} (${number})`;
+        return name;
     }
 
     /** Lists the devices, so that the user can compare their key ids. */
@@ -35,9 +54,11 @@ export class Devices {
             button("remove", () => {
                 this.#sources = this.#sources.filter(one => one !== source);
                 changed();
-            }, { "aria-label": `remove ${source.name}` }),
+            }, { "aria-label": `remove ${visible(source.name)}` }),
             source.error
-                ? element("p", { class: "findings bad", role: "alert" }, foreign(source.error), ". No bundle gets a verdict.")
+                ? element(
+                    "p", { class: "findings bad", role: "alert" }, foreign(source.error),
+                    ". No bundle gets a verdict until you remove it.")
                 : element("ul", {}, ...source.devices.slice(0, 100).map(deviceLine))));
         byId("devices").replaceChildren(...items);
     }

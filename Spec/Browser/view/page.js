@@ -12,6 +12,20 @@ import { verdictLine } from "./words.js";
 const devices = new Devices();
 let items = [];
 let selected = 0;
+let turn = Promise.resolve();
+
+/** Runs an act after those before it, so that what the page shows is always what was judged last. */
+async function inTurn(act) {
+    const before = turn;
+    let end;
+    turn = new Promise(resolve => { end = resolve; });
+    await before;
+    try {
+        return await act();
+    } finally {
+        end();
+    }
+}
 
 /** Verifies bundles in addition to those that are shown. */
 async function take(files) {
@@ -23,7 +37,7 @@ async function take(files) {
         if (index % 50 === 49) await new Promise(resume => setTimeout(resume));
     }
     selected = first < items.length ? first : selected;
-    await judgeAll();
+    await inTurn(judgeAll);
     const { report } = items[selected] ?? {};
     status.textContent = files.length > 1 ? `${files.length} bundles were read.`
         : `${report ? `${visible(verdictLine(report))}. ` : ""}1 bundle was read.`;
@@ -44,7 +58,7 @@ async function readItem(file) {
 async function judgeAll() {
     const trusted = devices.all;
     for (const item of items) item.report = item.reading && trusted && await judge(item.reading, trusted);
-    devices.show(judgeAll);
+    devices.show(judgeAgain);
     if (trusted) show();
     else byId("results").replaceChildren();
 }
@@ -61,14 +75,29 @@ function show() {
         ...(items.length > 1 ? [summary(items), table(items, selected, select)] : []), card(items[selected]));
 }
 
-async function trust(file) {
-    await devices.add(new Uint8Array(await file.arrayBuffer()), file.name);
+/** Judges again after the user chose something, says what came out, and after that what was left out. */
+const judgeAgain = (choose = async () => []) => inTurn(async () => {
+    const remarks = await choose();
     await judgeAll();
+    byId("status").textContent = [outcome(), ...remarks].join(" ");
+});
+
+function outcome() {
+    if (items.length === 0 || !devices.all) return "";
+    if (items.length === 1) return `${visible(items[0].report ? verdictLine(items[0].report) : "not readable")}.`;
+    return `${items.filter(({ report }) => report?.verdict === "verified").length} of ${items.length} bundles are verified.`;
 }
 
-async function trustAll(files) {
-    for (const file of files) await trust(file);
-}
+const trustAll = files => judgeAgain(async () => {
+    const remarks = [];
+    for (const file of files) {
+        const same = await devices.add(new Uint8Array(await file.arrayBuffer()), file.name);
+        if (same !== null) {
+            remarks.push(`${visible(file.name)} was not added: its content is already in the list as ${visible(same)}.`);
+        }
+    }
+    return remarks;
+});
 
 function takeFilesOf(zone, act) {
     const input = zone.querySelector("input");
@@ -77,7 +106,7 @@ function takeFilesOf(zone, act) {
 
 takeFilesOf(byId("bundles"), take);
 takeFilesOf(byId("trust"), trustAll);
-byId("use").addEventListener("click", () => trust(new File([byId("key").value], "pasted")));
+byId("use").addEventListener("click", () => trustAll([new File([byId("key").value], "pasted")]));
 
 // Files that are dropped on the box for devices are trusted. Files that are dropped anywhere else are bundles, whatever
 // they hold, so a trust file that came with the bundles is never used by mistake.

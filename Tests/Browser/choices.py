@@ -1,4 +1,4 @@
-"""What the user chooses: the devices that are trusted."""
+"""What the user chooses: the devices that are trusted, and whether withheld entries are accepted."""
 import contextlib
 
 from outcomes import expect
@@ -23,6 +23,22 @@ def own_bundle(page):
     """A bundle of another device than that of the sample."""
     path = page.folder / "choices own.bundle"
     return path if path.exists() else page.bundle(path.name, RAW)
+
+
+def withholding(page):
+    """Three bundles of the same capture: whole, without its photo, without photo and place."""
+    whole, one, two = (page.folder / f"choices {name}.bundle" for name in ("whole", "one", "two"))
+    if not whole.exists():
+        page.bundle(whole.name, RAW, "--withholdable", "photo.jpg,location.json")
+        page.capbundle("redact", whole, "--withhold", "photo.jpg", "-o", one)
+        page.capbundle("redact", whole, "--withhold", "photo.jpg,location.json", "-o", two)
+    return [whole, one, two]
+
+
+def trust_of(page):
+    """A trust file for the device of these tests."""
+    own_bundle(page)
+    return written(page, "choices/own.trust", f"rig p256 {point_of(page.key())}\n")
 
 
 def listed(page):
@@ -152,6 +168,43 @@ def keeps_files_dropped_at_the_same_time(page):
     expect("the key of rig is revoked [trust.revoked]" in page.text(), "the revocation is lost")
 
 
+def accepts_withheld_entries_when_asked(page):
+    """For bundles that are withheld, whole, forged or unknown: what `verify` says without and with --allow-withheld."""
+    trust = trust_of(page)
+    files = [*withholding(page), SAMPLE, *FORGERIES]
+    page.open()
+    page.choose(trust, input="trust-files")
+    page.choose(*files)
+    box = "document.getElementById('withheld')"
+    expect(page.ask(f"return {box}?.checked") is False, "there is no checkbox that is off at first")
+    without = expected(page, files, "--trust", trust)
+    allowed = expected(page, files, "--trust", trust, "--allow-withheld")
+    expect(without != allowed, "the bundles do not show the difference")
+    for wanted in (without, allowed, without, allowed):
+        expect(table(page) == wanted, f"{[pair for pair in zip(table(page), wanted) if pair[0] != pair[1]][:2]}")
+        before = page.ask(f"const before = {box}.checked; document.getElementById('status').textContent = '';"
+                          f"{box}.click(); return before")
+        page.wait("return document.getElementById('status').textContent !== ''", "judges nothing again")
+        expect(before == (wanted == allowed), f"the checkbox was {before}")
+    page.ask(f"{box}.click()")
+    page.choose(files[1])
+    expect(table(page)[-1][1] == "verified", "a bundle that is given later is judged by another rule")
+
+
+def says_what_was_withheld(page):
+    trust = trust_of(page)
+    for path, names in zip(withholding(page)[1:], ("photo.jpg", "location.json, photo.jpg")):
+        page.open()
+        page.choose(trust, input="trust-files")
+        page.choose(path)
+        expect("not acceptable, signed by rig (software)" in page.text(), "withheld entries are accepted")
+        expect("check “Accept bundles with withheld entries”" in page.text(), "the page does not say how to accept it")
+        with shows(page, "verified, signed by rig (software)"):
+            page.ask("document.getElementById('withheld').click()")
+        expect(f"without the withheld entries, as you chose: {names}" in page.text(), f"{path.name}: the page does not say what is missing")
+        expect("check “Accept" not in page.text(), "the page still says how to accept the bundle")
+
+
 TESTS = [
     ("keys whose files have the same name are all kept", keeps_keys_whose_files_have_the_same_name),
     ("trust files of the same name count together, as one file does for capbundle", counts_all_lines_together),
@@ -159,4 +212,6 @@ TESTS = [
     ("every pasted key is kept", keeps_every_pasted_key),
     ("a file with the same content is skipped, and the page says so", skips_identical_files),
     ("trust files that are dropped at the same time are all kept", keeps_files_dropped_at_the_same_time),
+    ("withheld entries are accepted as with --allow-withheld", accepts_withheld_entries_when_asked),
+    ("the card says which entries were withheld", says_what_was_withheld),
 ]

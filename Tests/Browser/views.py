@@ -4,8 +4,11 @@ import importlib.resources
 
 import vector
 from browser import SCHEMES, WIDTHS
+from choices import withholding
 from outcomes import expect, Skipped
 from samples import FORGERIES, KEY, SAMPLE, opened, point_of
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 
 def shows_the_verdict_first(page):
@@ -40,6 +43,28 @@ def takes_a_pasted_key(page):
         page.ask("document.querySelector('details').open = true; document.getElementById('key').value = arguments[0];"
                  "document.getElementById('use').click()", text)
         page.wait("return document.querySelector('.verdict .good') !== null", "does not trust the key")
+
+
+def takes_the_rule_for_withheld_entries_by_keyboard(page):
+    opened(page, withholding(page)[1])
+    page.choose(page.key(), input="trust-files")
+    expect("[policy.withheld]" in page.text(), "withheld entries are accepted at first")
+    page.ask("document.getElementById('trust-files').focus()")
+    for _ in range(20):
+        ActionChains(page.browser.driver).send_keys(Keys.TAB).perform()
+        if page.ask("return document.activeElement.id === 'withheld'"):
+            break
+    box = page.browser.driver.switch_to.active_element
+    expect(box.get_attribute("id") == "withheld", "Tab does not reach the checkbox")
+    expect(box.accessible_name == "Accept bundles with withheld entries", f"its name is {box.accessible_name!r}")
+    expect(page.ask("return getComputedStyle(document.activeElement).outlineStyle") == "solid", "its focus is not visible")
+    height = page.ask("return document.activeElement.labels[0].getBoundingClientRect().height")
+    expect(height >= 24, f"its label is {height} pixels high")
+    for verdict in ("verified, signed by device", "not acceptable, signed by device"):
+        ActionChains(page.browser.driver).send_keys(Keys.SPACE).perform()
+        page.wait(f"return document.getElementById('status').textContent.startsWith({verdict!r})", "does not announce it")
+        expect(verdict in page.ask("return document.querySelector('.verdict').innerText"), f"the card does not say {verdict}")
+        expect(page.ask("return document.activeElement.id") == "withheld", "the checkbox loses the focus")
 
 
 def sends_large_entries_to_capbundle(page):
@@ -115,12 +140,21 @@ def looks_as_kept(page):
                 opened(page, *files, width=width, scheme=scheme)
                 page.pictures_shown(0 if name == "forgery" else 3 if name == "one" else 2)
                 page.browser.keep_picture(page.pictures / f"{name}-{width}-{scheme}.png", width)
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            opened(page, withholding(page)[1], width=width, scheme=scheme)
+            page.choose(page.key(), KEY, input="trust-files")
+            page.browser.keep_picture(page.pictures / f"withheld-{width}-{scheme}.png", width)
+            page.ask("document.getElementById('withheld').click()")
+            page.wait("return document.querySelector('.verdict').innerText.startsWith('verified')", "refuses the bundle")
+            page.browser.keep_picture(page.pictures / f"accepted-{width}-{scheme}.png", width)
 
 
 TESTS = [
     ("verdict first, then pictures, facts, limits, entries", shows_the_verdict_first),
     ("dropped files are taken", takes_dropped_files),
     ("a pasted key is taken", takes_a_pasted_key),
+    ("the rule for withheld entries by keyboard", takes_the_rule_for_withheld_entries_by_keyboard),
     ("an entry above 1 GiB is left to capbundle", sends_large_entries_to_capbundle),
     ("fits 390, 800 and 1400 pixels", fits_every_width),
     ("axe finds nothing, and no heading level is skipped", is_accessible),

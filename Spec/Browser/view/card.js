@@ -4,7 +4,7 @@ import { element, foreign } from "./dom.js";
 import { entriesTable } from "./entries.js";
 import { factsOf } from "./facts.js";
 import { showPictures } from "./pictures.js";
-import { explanation, finding, KINDS, origin, verdictLine } from "./words.js";
+import { explanation, finding, KINDS, origin, verdictLine, withholding } from "./words.js";
 
 let shown = 0;
 
@@ -29,6 +29,8 @@ export function card({ file, report, error }) {
         section.append(element("ul", { class: `findings ${kind.tone}` }, ...findings.map(
             words => element("li", {}, foreign(words)))));
     }
+    const words = isSound(report) ? withholding(report) : null;
+    if (words) section.append(element("p", { class: "note" }, foreign(words)));
     const pictures = element("div", { class: "pictures" });
     section.append(pictures, element("h3", {}, "What the bundle says"), factsList(report), limits(report));
     if (report.manifest) {

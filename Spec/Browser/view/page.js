@@ -54,10 +54,11 @@ async function readItem(file) {
     }
 }
 
-/** Judges what was read against the devices that are trusted now. */
+/** Judges what was read by the devices that are trusted now and by the rule for withheld entries. */
 async function judgeAll() {
     const trusted = devices.all;
-    for (const item of items) item.report = item.reading && trusted && await judge(item.reading, trusted);
+    const policy = { allowsWithheld: byId("withheld").checked, required: [] };
+    for (const item of items) item.report = item.reading && trusted && await judge(item.reading, trusted, policy);
     devices.show(judgeAgain);
     if (trusted) show();
     else byId("results").replaceChildren();
@@ -107,6 +108,7 @@ function takeFilesOf(zone, act) {
 takeFilesOf(byId("bundles"), take);
 takeFilesOf(byId("trust"), trustAll);
 byId("use").addEventListener("click", () => trustAll([new File([byId("key").value], "pasted")]));
+byId("withheld").addEventListener("change", () => judgeAgain());
 
 // Files that are dropped on the box for devices are trusted. Files that are dropped anywhere else are bundles, whatever
 // they hold, so a trust file that came with the bundles is never used by mistake.

@@ -6,8 +6,8 @@ import { visible } from "./dom.js";
 export const KINDS = {
     "verified": {
         words: "verified", tone: "good",
-        meaning: "Every byte is as it was when a holder of this device's key signed. The trust file that you chose names "
-            + "this key.",
+        meaning: "Every byte that is here is as it was when a holder of this device's key signed. The trust file that you "
+            + "chose names this key.",
     },
     "altered": {
         words: "ALTERED", tone: "bad", meaning: "Something was changed after signing, or was never signed.",
@@ -45,6 +45,17 @@ const signer = ({ name, level }) => `${name} (${level})`;
 export function verdictLine({ verdict, device }) {
     const isNamed = device && (verdict === "verified" || verdict === "unacceptable");
     return KINDS[verdict].words + (isNamed ? `, signed by ${signer(device)}` : "");
+}
+
+/** What the rule for withheld entries does to a sound bundle; null if nothing is withheld, or if something else is wrong. */
+export function withholding({ entries, faults }) {
+    const names = entries.filter(({ status }) => status === "withheld").map(({ path }) => path);
+    if (names.length === 0) return null;
+    const isRefused = ({ code }) => code === "policy.withheld";
+    if (!faults.some(isRefused)) return `Judged without the withheld entries, as you chose: ${names.join(", ")}.`;
+    return faults.every(isRefused)
+        ? "Nothing else is wrong. To accept the bundle without these entries, check “Accept bundles with withheld entries”."
+        : null;
 }
 
 /** Who signed the facts of a damaged bundle. */

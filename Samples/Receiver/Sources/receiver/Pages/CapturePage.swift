@@ -183,7 +183,7 @@ struct CapturePage {
         if case .refused = shown.content.download { return nil }
         guard let line = shown.device?.currentLine.text else { return nil }
         let isWhole = report.withheld.isEmpty && !shown.hidesPlace
-        let withheld: HTML? = isWhole ? nil : " Accept withheld entries there, as the command below does."
+        let withheld: HTML? = isWhole ? nil : " Tick \u{201c}Accept bundles with withheld entries\u{201d} there."
         let page: HTML = shown.hasVerifyPage ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"
         return """
             <h2>Check it yourself</h2>

@@ -5,7 +5,7 @@ import CommandSupport
 enum ReportRendering {
     /// The page for a single file: the verdict, the faults, the facts, and what is not proven.
     static func page(_ file: String, _ report: VerificationReport) -> [String] {
-        var lines = [line(file, report)]
+        var lines = [verdict(file, report)]
         for fault in report.faults { lines.append("  " + finding(fault)) }
         for warning in report.warnings { lines.append("  warning: " + finding(warning)) }
         let signer = report.trustedDevice.map(words) ?? "a device that you do not trust"
@@ -21,17 +21,32 @@ enum ReportRendering {
 
     /// The line for one of several files.
     static func line(_ file: String, _ report: VerificationReport) -> String {
+        let isSound = [.verified, .unknownDevice].contains(report.verdict)
+        guard isSound && !report.warnings.isEmpty else { return verdict(file, report) }
+        let codes = report.warnings.map { "[\($0.code.rawValue)]" }.joined(separator: ", ")
+        return "\(verdict(file, report)), \(Quantity.count(report.warnings.count, "warning")): \(codes)"
+    }
+
+    /// The verdict of a file, with the withheld entries that the user allows.
+    private static func verdict(_ file: String, _ report: VerificationReport) -> String {
         let name = Visible.text(file)
         let signer = report.trustedDevice.map { ", signed by \(words($0))" } ?? ""
         let verdict = words(report.verdict)
         switch report.verdict {
         case .verified:
             let past = report.isSeenBefore == true ? ", seen before" : ""
-            return "\(name): \(Style.good.output(verdict))\(signer)\(past)"
+            return "\(name): \(Style.good.output(verdict))\(signer)\(past)\(allowed(report))"
         case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report))"
         case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report))"
-        case .unknownDevice: return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report))"
+        case .unknownDevice:
+            return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report))\(allowed(report))"
         }
+    }
+
+    private static func allowed(_ report: VerificationReport) -> String {
+        let isFault = report.faults.contains { $0.code == .policyWithheld }
+        guard !isFault && !report.withheld.isEmpty else { return "" }
+        return ", withheld: " + report.withheld.map(\.description).joined(separator: ", ")
     }
 
     /// The verdict in words. The words for an unknown device follow "sound, but".

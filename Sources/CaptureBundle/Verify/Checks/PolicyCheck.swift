@@ -24,7 +24,8 @@ struct PolicyCheck {
             finding(part, manifest, present, report).map { BundleError(.policyRequired, $0) }
         }
         faults += policy.requiredEntries.filter { !present.contains($0) }.map {
-            BundleError(.policyRequired, Self.missing("\($0)", $0.role.whyMissing))
+            let isWithheld = report.withheld.contains($0)
+            return BundleError(.policyRequired, Self.missing("\($0)", isWithheld: isWithheld, $0.role.whyMissing))
         }
         let exif = ExifCheck(report)
         if policy.required.contains(.exif) {
@@ -47,7 +48,8 @@ struct PolicyCheck {
             return Self.missing("chain", "\"capbundle pack --chain\" makes one")
         case .plausible:
             guard present.contains(.depth), let survey = report.depthSurvey else {
-                return "a plausible depth map is required, but the bundle has no depth map"
+                let reason = report.withheld.contains(.depth) ? "it is withheld" : "the bundle has no depth map"
+                return "a plausible depth map is required, but \(reason)"
             }
             return survey.isPlausible ? nil : "a plausible depth map is required, but \(survey.finding)"
         case .fresh:
@@ -57,11 +59,13 @@ struct PolicyCheck {
             return photo.exif == nil ? "EXIF is required, but the photo has none" : nil
         case .photo, .depth, .metadata, .location, .confidence, .source:
             guard !present.contains(where: { $0.role.rawValue == part.rawValue }) else { return nil }
-            return Self.missing(part.rawValue, Role(rawValue: part.rawValue)?.whyMissing)
+            let isWithheld = report.withheld.contains { $0.role.rawValue == part.rawValue }
+            return Self.missing(part.rawValue, isWithheld: isWithheld, Role(rawValue: part.rawValue)?.whyMissing)
         }
     }
 
-    private static func missing(_ name: String, _ reason: String?) -> String {
-        "\(name) is required, but not in the bundle" + (reason.map { "; \($0)" } ?? "")
+    private static func missing(_ name: String, isWithheld: Bool = false, _ reason: String?) -> String {
+        if isWithheld { return "\(name) is required, but it is withheld" }
+        return "\(name) is required, but not in the bundle" + (reason.map { "; \($0)" } ?? "")
     }
 }

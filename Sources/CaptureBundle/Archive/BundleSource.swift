@@ -161,6 +161,12 @@ public final class BundleSource {
         return count - left
     }
 
+    /// Reads a pipe to its end. A file stays where it is.
+    func passRest() throws(BundleError) {
+        guard status?.kind != .file else { return }
+        while try fill() { advance(end - start) }
+    }
+
     /// The reason why `read(through:limit:)` stopped.
     enum Stop { case mark, end, limit }
 

@@ -1,6 +1,7 @@
 import CaptureNative
 
-/// What the head of a bundle says about its place in a chain. Nothing after the assertion is read.
+/// What the head of a bundle says about its place in a chain. Nothing after the assertion is read, except from a
+/// pipe.
 package struct ChainHead: Sendable {
     package enum Finding: Sendable {
         case link(LinkRecord)
@@ -49,6 +50,8 @@ package struct ChainHead: Sendable {
     private static func find(_ source: BundleSource) throws(BundleError) -> Finding {
         let head = try BundleReader(source).readHead()
         let manifest = try Manifest.decode(head.manifest)
+        // Otherwise the program that writes into the pipe would end with an error.
+        try source.passRest()
         let check = try AssertionCheck(head, manifest)
         guard check.faults.isEmpty, let counter = check.authenticatorData?.counter else {
             return .faulty(check.faults)

@@ -12,6 +12,9 @@ package final class BundleNames: Sendable {
         /// Whether a bundle was found in the folder.
         var hasFound = false
         var leftOut = 0
+        var links = 0
+        /// The first folder in which links were left out.
+        var linksFolder: FilePath?
     }
 
     private let state: Mutex<State>
@@ -24,8 +27,22 @@ package final class BundleNames: Sendable {
         list = isList ? NameList() : nil
     }
 
-    /// The number of files in the folders that are not bundles, or have hidden temporary names.
-    package var leftOut: Int { state.withLock(\.leftOut) }
+    /// Says how many files and links in the folders were left out.
+    ///
+    /// - Parameter command: The command that reads names from standard input.
+    package func tellLeftOut(_ diagnostic: Diagnostic, command: String) {
+        let state = self.state.withLock(\.self)
+        if state.leftOut > 0 {
+            let files = Quantity.count(state.leftOut, "file that is", "files that are", on: .messages)
+            diagnostic.note("left out \(files) not in the form of a bundle")
+        }
+        if let folder = state.linksFolder {
+            let links = Quantity.count(state.links, "symbolic link", on: .messages)
+            let search = "find -L \(ShellWord.quote(folder)) -type f -name '*.bundle' -print0"
+            diagnostic.note("left out \(links)")
+            diagnostic.note("to follow them", command: "\(search) | \(command)")
+        }
+    }
 
     /// Returns the next bundle; nil at the end. For a folder without a bundle it returns a failure.
     package func next() -> Result<BundleSource.Place, BundleError>? {
@@ -57,6 +74,9 @@ package final class BundleNames: Sendable {
                 return .failure(error)
             case .success(.rawCapture): continue
             case .success(.temporary): state.leftOut += 1
+            case .success(.link):
+                state.links += 1
+                state.linksFolder = state.linksFolder ?? state.folder
             case .success(.file(let path)):
                 guard isBundle(path) else {
                     state.leftOut += 1

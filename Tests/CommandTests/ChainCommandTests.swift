@@ -131,6 +131,38 @@ struct ChainCommandTests {
         #expect(named.exitCode == 2)
     }
 
+    @Test func countsTheSymbolicLinksThatItLeavesOut() throws {
+        try archive("1", "2")
+        try FileManager.default.createDirectory(atPath: tool.folder.path("links"), withIntermediateDirectories: false)
+        for name in ["1", "2"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: tool.folder.path("links/\(name).bundle"), withDestinationPath: "../archive/\(name).bundle")
+        }
+        let run = try tool.run("chain", "links")
+        #expect(run.exitCode == 66)
+        #expect(run.errorText.contains("note: left out 2 symbolic links\n"))
+        let search = "find -L links -type f -name '*.bundle' -print0 | capbundle chain --from0"
+        #expect(run.errorText.contains("note: to follow them: \(search)\n"))
+        let followed = try tool.shell(search)
+        #expect(followed.exitCode == 0)
+        #expect(followed.outputText.contains("2 bundles: 2 in 1 chain; no fault in the chains"))
+        let page = try tool.run("report", "--trust", "trust", "archive", "links", "-o", "page.html")
+        #expect(page.errorText.contains("note: left out 2 symbolic links\n"))
+        #expect(try !tool.run("chain", "archive").errorText.contains("left out"))
+    }
+
+    /// Otherwise the program before the pipe ends by a signal.
+    @Test func readsStandardInputToItsEnd() throws {
+        try RawFolder.write(to: tool.folder)
+        let filler = [UInt8](repeating: 0, count: 1 << 20)
+        try tool.folder.write(tool.folder.bytes("raw/photo.jpg") + filler, to: "raw/photo.jpg")
+        #expect(try tool.run("key", "new").exitCode == 0)
+        #expect(try tool.run("pack", "raw", "-o", "big.bundle").exitCode == 0)
+        let run = try tool.shell("bash -o pipefail -c 'cat big.bundle | capbundle chain -'")
+        #expect(run.exitCode == 0)
+        #expect(run.outputText.contains("1 bundle: 1 without a link"), "\(run.outputText)")
+    }
+
     /// The names in messages come from outside.
     @Test func showsControlCharactersInNamesAsText() throws {
         try archive("2", "2_branch")

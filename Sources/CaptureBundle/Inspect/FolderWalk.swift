@@ -10,6 +10,7 @@ package final class FolderWalk: Sendable {
         case rawCapture(FilePath)
         /// A file or folder with a hidden temporary name, which an interrupted run left. A folder is not entered.
         case temporary(FilePath)
+        case link(FilePath)
     }
 
     /// A folder whose names are being returned.
@@ -62,7 +63,7 @@ package final class FolderWalk: Sendable {
         return bytes.first == UInt8(ascii: ".") && bytes.suffix(4).elementsEqual(".tmp".utf8)
     }
 
-    /// Returns the next file or raw capture; nil at the end. For a folder that cannot be read it returns a failure, and
+    /// Returns the next file, raw capture or link; nil at the end. For a folder that cannot be read it returns a failure, and
     /// the walk continues.
     package func next() -> Result<Found, BundleError>? {
         state.withLock { state in
@@ -73,6 +74,7 @@ package final class FolderWalk: Sendable {
                         return .success(.temporary(path))
                     }
                     if status.kind == .file { return .success(.file(path)) }
+                    if status.kind == .link && path != root { return .success(.link(path)) }
                     // Only the folder that the user named may be a link.
                     guard status.kind == .folder || path == root && status.kind == .link else { continue }
                     guard leftOut == nil || path.resolved != leftOut else { continue }

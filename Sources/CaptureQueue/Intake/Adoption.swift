@@ -44,7 +44,7 @@ extension UploadQueue {
                     switch found {
                     case .failure(let error): unreadable.withLock { $0.append(error) }
                     case .success(.rawCapture(let path)): rawFolders.withLock { $0.append(path) }
-                    case .success(.temporary): continue
+                    case .success(.temporary), .success(.link): continue
                     case .success(.file(let path)):
                         guard let identity = BundlePeek.identity(of: path) else { continue }
                         if (try? isHeld(identity)) != true { return .success(.file(path)) }

@@ -92,10 +92,7 @@ struct ChainCommand: ParsableCommand {
         }
         progress.end()
         if counts.bundles == 0 { throw NameOptions.noNames }
-        if names.leftOut > 0 && !quiet {
-            let files = Quantity.count(names.leftOut, "file that is", "files that are", on: .messages)
-            diagnostic.note("left out \(files) not in the form of a bundle")
-        }
+        if !quiet { names.tellLeftOut(diagnostic, command: "capbundle chain --from0") }
         return counts
     }
 }

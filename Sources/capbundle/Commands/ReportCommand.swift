@@ -80,10 +80,7 @@ struct ReportCommand: ParsableCommand {
         if let failure = pictures.failure {
             diagnostic.warning("the page has no pictures: a photo \(failure.message)", hints: failure.hints)
         }
-        if names.leftOut > 0 {
-            let files = Quantity.count(names.leftOut, "file that is", "files that are", on: .messages)
-            diagnostic.note("left out \(files) not in the form of a bundle")
-        }
+        names.tellLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")
         if report.status != .success { throw report.status }
     }

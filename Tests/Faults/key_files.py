@@ -176,6 +176,10 @@ def hard_linked(bench):
     rig = bench.rig()
     other = rig.folder / "other"
     os.link(rig.key, other)
+    for words in (["pack", rig.raw, "-o", rig.out / "x.bundle"], ["key", "recover", "--counter", "900"]):
+        refused = rig.run(*words, "--key", other).must(78, about=f"{words[0]} without a state")
+        expect("has 2 names" in refused.text and "lost" not in refused.text, f"{refused.text!r}")
+    expect([path.name for path in rig.folder.glob("other*")] == ["other"], "a second state or lock was made")
     for how in (os.link, shutil.copy):
         how(f"{rig.key}.state", f"{other}.state")
         for path in (rig.key, other):

@@ -59,6 +59,7 @@ extension DeviceKeyFile {
             throw BundleError(
                 .keyState, "another key signed it, \(foreign.keyID); the key here is \(keyID)", file: foreign.name)
         }
+        try refuseSecondName()
         return try locked { () throws(BundleError) in
             let known = try soundState(of: keyID)
             if let known, let counter, known.counter > counter { throw lowered("counter", known.counter, counter) }

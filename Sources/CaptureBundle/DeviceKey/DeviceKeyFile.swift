@@ -251,6 +251,8 @@ extension DeviceKeyFile {
         }
         guard FileStatus.exists(statePath) else {
             guard FileStatus.exists(path) else { throw missing() }
+            // Another name of the key may have the state.
+            try refuseSecondName()
             throw unusable("the key's counter is lost: no such file")
         }
         guard let state = try DeviceKeyState.decode(readPrivate(statePath)) else {

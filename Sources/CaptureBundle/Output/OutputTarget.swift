@@ -21,6 +21,10 @@ final class OutputTarget {
     /// - Parameter holdsBack: Whether standard output, too, receives nothing before `commit`.
     init(_ place: OutputPlace, holdsBack: Bool = false) throws(BundleError) {
         name = place.name
+        if place == .standardOutput {
+            // A command may do something that cannot be undone before it writes the first byte.
+            do { try FileHandle.standardOutput.requireWritable() } catch { throw .writing(place.name, error) }
+        }
         switch place {
         case .standardOutput where holdsBack:
             destination = .held

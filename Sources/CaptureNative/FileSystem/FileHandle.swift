@@ -176,6 +176,13 @@ package final class FileHandle: Sendable {
         return rows > 0 ? rows : nil
     }
 
+    /// Refuses a file that is not open for writing, with the error that a write would have.
+    package func requireWritable() throws(NativeError) {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0 else { throw .system("fcntl") }
+        guard flags & O_ACCMODE != O_RDONLY else { throw .system("write", EBADF) }
+    }
+
     /// Waits until the bytes are on the disk.
     package func synchronize() throws(NativeError) {
         while fsync(descriptor) != 0 {

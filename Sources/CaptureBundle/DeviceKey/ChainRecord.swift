@@ -10,8 +10,10 @@ package struct ChainRecord: Equatable, Sendable {
 
         static let start = End(seq: 0, manifest: nil)
 
-        /// The link that follows this one.
-        var next: Manifest.ChainLink { Manifest.ChainLink(seq: seq + 1, prev: manifest) }
+        /// The link that follows this one; nil after the highest number that a manifest can have.
+        var next: Manifest.ChainLink? {
+            seq + 1 < ChainRecord.seqLimit ? Manifest.ChainLink(seq: seq + 1, prev: manifest) : nil
+        }
     }
 
     /// The last link that was given out for good; nil if nobody knows it, because the state was lost.
@@ -25,7 +27,7 @@ package struct ChainRecord: Equatable, Sendable {
     private static let chain = "chain"
     private static let unknown = "unknown"
     /// Integers of a manifest are below this number.
-    private static let seqLimit = 1 << 53
+    fileprivate static let seqLimit = 1 << 53
 
     /// The lines of the state file.
     var lines: [String] {

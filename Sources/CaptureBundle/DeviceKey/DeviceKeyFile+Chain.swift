@@ -18,8 +18,20 @@ extension DeviceKeyFile {
     }
 
     /// The link that the next capture would get now. Nothing is reserved.
+    ///
+    /// - Throws: `key.state` if the key cannot give out links, `key.counter` if no link is left.
     func nextLink(for device: DeviceKey) throws(BundleError) -> Manifest.ChainLink {
-        try chainEnd(readState(of: device.point.keyID)).next
+        try link(after: chainEnd(readState(of: device.point.keyID)))
+    }
+
+    /// The link that follows another one.
+    func link(after end: ChainRecord.End) throws(BundleError) -> Manifest.ChainLink {
+        guard let next = end.next else {
+            throw BundleError(
+                .keyCounterUsedUp, "the key's chain is at link \(end.seq), the highest one, so no link is left",
+                file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+        }
+        return next
     }
 
     /// Removes the line of a pending link whose bundle is complete, unless another run has removed it already.

@@ -50,7 +50,8 @@ extension DeviceKeyFile {
     ///     does not know the chain.
     ///   - isForRealityCam: Whether the key signs for RealityCam. This cannot be changed for an existing state.
     /// - Throws: `key.state` if the existing state is valid and would be lowered, if its key signs for the other
-    ///   purpose, if another key signed a last bundle, or if two bundles have one link.
+    ///   purpose, if another key signed a last bundle, or if two bundles have one link. `key.counter` if a last bundle
+    ///   has the highest link.
     package func recover(
         counter: UInt32?, lastBundles: [LastBundle] = [], isForRealityCam: Bool = false
     ) throws(BundleError) -> Recovered {
@@ -86,6 +87,7 @@ extension DeviceKeyFile {
     private func raise(_ state: inout DeviceKeyState, to lastBundles: [LastBundle]) throws(BundleError) -> Bool {
         guard let newest = lastBundles.max(by: { $0.end.seq < $1.end.seq }) else { return false }
         try refuseRealityCam(state)
+        do { _ = try link(after: newest.end) } catch { throw error.about(file: newest.name) }
         if let twin = lastBundles.first(where: { $0.end.seq == newest.end.seq && $0.end != newest.end }) {
             throw usedTwice(twin)
         }

@@ -147,6 +147,6 @@ extension DeviceKeyState {
             return (reused.link, reused.counter)
         }
         guard let end = chain.end else { throw BundleError(.internalFailure, "the last link of the chain is unknown") }
-        return (end.next, try key.advance(&self, by: 1))
+        return (try key.link(after: end), try key.advance(&self, by: 1))
     }
 }

@@ -41,6 +41,44 @@ struct ChainPackTests {
         #expect(try key.state().chain.end?.seq == 3)
     }
 
+    /// The bundle of a capture is recognised by its manifest, so the same command again makes nothing new.
+    @Test func aCaptureThatIsPackedKeepsItsLink() throws {
+        let raws = try raws(40)
+        let first = try PackingRun(Array(raws[..<35]), into: folder.path("out"), packer: packer)
+        try first.pack { _, result in #expect((try? result.get())?.wasPackedBefore == false) }
+        let again = try PackingRun(raws, into: folder.path("out"), packer: packer)
+        var results: [Packer.Packed] = []
+        try again.pack { _, result in if let packed = try? result.get() { results.append(packed) } }
+        #expect(results.map(\.wasPackedBefore) == (0..<40).map { $0 < 35 })
+        #expect(results.map { $0.manifest.chain?.seq } == Array(1...40))
+        #expect(results.map(\.counter) == Array(1...40))
+        let single = try packer.pack(raws[3], to: .replacing(folder.path("out/3.bundle")))
+        #expect(single.wasPackedBefore && single.manifest.chain?.seq == 4)
+        #expect(try key.state().chain.end?.seq == 40)
+    }
+
+    @Test(arguments: [true, false])
+    func replacesNoLinkOfItsOwnChain(_ isChained: Bool) throws {
+        let raws = try raws(2)
+        let target: FilePath = folder.path("0.bundle")
+        _ = try packer.pack(raws[0], to: .file(target))
+        let bytes = try folder.bytes("0.bundle")
+        let other = Packer(key: key, isChained: isChained)
+        let body = Packer.BodyPlaces(body: .replacing(target))
+        let calls: [() throws -> Void] = [
+            { _ = try other.pack(raws[1], to: .replacing(target)) },
+            { _ = try other.pack(raws[1], to: .replacing(target), isDryRun: true) },
+            { _ = try other.pack(raws[1], to: .file(folder.path("1.bundle")), body: body) },
+        ]
+        for call in calls {
+            let error = #expect(throws: BundleError.self) { try call() }
+            #expect(error?.code == .outputExists)
+            #expect(error?.message.contains("is link 1 of this key's chain") == true)
+        }
+        #expect(try folder.bytes("0.bundle") == bytes)
+        #expect(try key.state().counter == 1)
+    }
+
     @Test func keepsTheIDOfTheContent() throws {
         let raw = try raws(1)[0]
         let chained = try packer.pack(raw, to: .file(folder.path("a")))

@@ -103,11 +103,15 @@ def trial(scene, is_same, call):
         expect(killed.code in (-9, 137), f"was not killed: exit {killed.code}")
         bundles_are_sound(rig, but=("x.bundle",) if scene.piped else ())
         chain.look(killed)
-        # A link that has its name and is not pending is neither finished again nor replaced.
-        taken = not chain.state()["pending"] and {"x.bundle", "1.bundle"} & {path.name for path in links_in(rig.out)}
         if is_same:
-            again = scene.run(rig, "y.bundle").must(73 if taken and not scene.piped else 0, about="the same again")
+            links = {link for path, link in links_in(rig.out).items() if path.suffix == ".bundle"}
+            # Only a body that is complete already is refused, as any file that exists.
+            has_body = (rig.out / "x.body").exists()
+            again = scene.run(rig, "y.bundle").must(73 if has_body else 0, about="the same again")
             chain.look(again)
+            count = len(rig.raws[1:]) if scene.many else 1
+            expect(scene.piped or chain.state()["seq"] == 1 + count, f"packed twice: {chain.state()}")
+            expect(links <= set(links_in(rig.out).values()), "a link was replaced")
             bundles_are_sound(rig, but=("x.bundle",) if scene.piped else ())
             body_is_that_of_its_bundle(rig)
         chain.look(rig.pack(rig.out / "next.bundle", "--chain").must(0, about="the next capture"))

@@ -86,12 +86,15 @@ def many_runs(bench):
 
 
 def one_name(bench):
-    """Of runs for one name, one gets the name and a link; the others get neither."""
-    rig = bench.rig()
-    ends = together(rig, [["pack", rig.raw, "-o", rig.out / "x.bundle", "--chain"]] * 6)
-    expect(sorted(code for code, _ in ends) == [0, 73, 73, 73, 73, 73], f"{ends}")
-    expect(Chain(rig).state()["seq"] == 1, "a refused run got a link")
-    Chain(rig).judge()
+    """Of runs for one name, one gets it and a link. Runs with another capture fail; the same capture is packed."""
+    for is_same in (False, True):
+        rig = bench.rig()
+        raws = [write_raw(rig.folder / f"raws/{index}", device_model=f"Rig {index}") for index in range(6)]
+        ends = together(rig, [["pack", rig.raw if is_same else raw, "-o", rig.out / "x.bundle", "--chain"]
+                              for raw in raws])
+        expect(sorted(code for code, _ in ends) == [0] + [0 if is_same else 73] * 5, f"{ends}")
+        expect(Chain(rig).state()["seq"] == 1, "a refused run got a link")
+        Chain(rig).judge()
 
 
 TESTS = [(f"{mode}: {error} at any call", functools.partial(meets, words, error))

@@ -5,9 +5,7 @@ import os
 from bench import write_raw
 from chains import Chain
 from checks import every, expect
-from injection import prefix
 from records import link_in, state_with_chain
-from tracing import again_if_not_injected
 
 ASSERTION = b"assertion.cbor"
 
@@ -156,24 +154,6 @@ def unreadable(bench):
         rig.verify(rig.target)
 
 
-def failed_again(bench):
-    """If the capture that takes a link again cannot be written, the link waits for the next try."""
-    def trial(number):
-        rig = pending_rig(bench)
-        set_chain(rig, 1, b"chain 0 -", b"pending 1 1 - %s - -" % rig.first.manifest.encode())
-        rig.hidden.unlink()
-        call = type("Call", (), {"name": "write", "number": number})
-        result = rig.pack(rig.out / "again.bundle", "--chain", prefix=prefix(call, "error=ENOSPC"))
-        if result.code:
-            expect("was given out" not in result.text, f"gives the link up: {result.text!r}")
-            rig.pack(rig.out / "again.bundle", "--chain").must(0)
-        expect(link_in((rig.out / "again.bundle").read_bytes()) == rig.first, f"failing write {number}: another link")
-        return result.code
-
-    codes = [again_if_not_injected(trial, number)[0] for number in range(1, 6)]
-    expect(74 in codes, f"no trial failed: {codes}")
-
-
 def both_names(bench):
     """A kill between linking and removing leaves both names; the hidden one is removed."""
     rig = pending_rig(bench)
@@ -189,74 +169,6 @@ def odd_paths(bench):
     expect(rig.target.exists() and not rig.hidden.exists(), "the bundle was not found")
 
 
-def same_content(bench):
-    """The same content takes a link again that no bundle has, or whose bundle went to a pipe."""
-    for files in (b"- -", None):
-        rig = pending_rig(bench)
-        if files:
-            set_chain(rig, 1, b"chain 0 -", b"pending 1 1 - %s - -" % rig.first.manifest.encode())
-        rig.hidden.unlink()
-        result = rig.pack(rig.out / "again.bundle", "--chain").must(0)
-        expect(link_in((rig.out / "again.bundle").read_bytes()) == rig.first, "it does not have the same link")
-        expect("was given out" not in result.text, f"says that there is a gap: {result.text!r}")
-        pack_next(rig)
-
-
-def same_capture(bench):
-    """The same command finishes its bundle and succeeds; --force replaces another file with it."""
-    for options in ((), ("--force",)):
-        rig = pending_rig(bench)
-        if options:
-            rig.target.write_text("old")
-        rig.hidden.write_bytes(unsigned(rig.hidden.read_bytes()))
-        rig.pack(rig.target, "--chain", *options).must(0)
-        expect(link_in(rig.target.read_bytes()) == rig.first, "it does not have the same link")
-        rig.verify(rig.target)
-        pack_next(rig)
-
-
-def named_capture(bench):
-    """If a pending link has its name already, the same command succeeds, and another capture is refused."""
-    rig = pending_rig(bench)
-    rig.hidden.rename(rig.target)
-    refused = rig.pack(rig.target, "--chain", raw=rig.other).must(73, about="another capture")
-    expect("is link 1 of this key's chain" in refused.text, f"does not say so: {refused.text!r}")
-    expect(link_in(rig.target.read_bytes()) == rig.first, "the bundle was replaced")
-    pack_next(rig)
-    for single in (True, False):
-        rig = pending_rig(bench)
-        rig.hidden.rename(rig.target)
-        raw = write_raw(rig.folder / "x")
-        where = ["-o", rig.target] if single else ["--out-dir", rig.out]
-        result = rig.run("pack", raw, *where, "--chain", "--json").must(0, about="the same capture")
-        expect(b'"seq":1' in result.out, f"gets another link: {result.out!r}")
-        pack_next(rig)
-
-
-def no_link_is_replaced(bench):
-    """--force replaces other files, but no bundle with a link of the same key."""
-    rig = bench.rig()
-    first, old = rig.out / "x.bundle", rig.out / "old.bundle"
-    rig.pack(first, "--chain").must(0)
-    kept = first.read_bytes()
-    raw = write_raw(rig.folder / "x", device_model="Rig 2")
-    for options in ((), ("--force",), ("--force", "--dry-run")):
-        for where in (["-o", first], ["--out-dir", rig.out]):
-            if "--dry-run" in options and where[0] != "-o":
-                continue
-            refused = rig.run("pack", raw, *where, "--chain", *options).must(73, about=f"{options} {where}")
-            expect("is link 1 of this key's chain" in refused.text and "--force" not in refused.text,
-                   f"{refused.text!r}")
-    expect(first.read_bytes() == kept, "the link was replaced")
-    rig.bundle("old.bundle")
-    rig.pack(old, "--chain", "--force", raw=raw).must(0, about="a bundle without a link")
-    foreign = bench.rig()
-    foreign.run("key", "new", "--key", foreign.folder / "k").must(0)
-    foreign.pack(rig.out / "foreign.bundle", "--chain", "--key", foreign.folder / "k").must(0)
-    rig.pack(rig.out / "foreign.bundle", "--chain", "--force", raw=raw).must(0, about="a link of another key")
-    Chain(rig).judge()
-
-
 def unlinked(bench):
     """A key that makes a chain says once that bundles without --chain have no link; another key says nothing."""
     rig = bench.rig()
@@ -267,25 +179,6 @@ def unlinked(bench):
         result = rig.run(*words).must(0)
         expect(result.text.count("since --chain is missing") == 1, f"{words}: {result.text!r}")
     expect("--chain" not in before.text, f"a key without a chain: {before.text!r}")
-
-
-def no_fork_after_a_failed_reuse(bench):
-    """If the capture that would take a link again fails, the next capture takes another link."""
-    def trial(number):
-        rig = pending_rig(bench)
-        set_chain(rig, 1, b"chain 0 -", b"pending 1 1 - %s - -" % rig.first.manifest.encode())
-        rig.hidden.unlink()
-        raw = write_raw(rig.folder / "a")
-        call = type("Call", (), {"name": "write", "number": number})
-        rig.run("pack", raw, rig.other, "--out-dir", rig.out, "--chain", "--jobs", "1",
-                prefix=prefix(call, "error=ENOSPC"))
-        made = {path.name: link_in(path.read_bytes()) for path in rig.out.glob("*.bundle")}
-        for name, link in made.items():
-            expect(link.seq != 1 or link == rig.first, f"failing write {number}: {name} forks link 1")
-        return made
-
-    counts = [len(again_if_not_injected(trial, number)[0] or ()) for number in range(1, 6)]
-    expect(1 in counts, f"no trial made one bundle of two: {counts}")
 
 
 def damaged_lines(bench):
@@ -436,15 +329,9 @@ TESTS = [
     ("a pending link whose target is another file: the bundle stays hidden", name_is_taken),
     ("a pending link whose target is a cut copy or a link: the whole bundle stays", copy_is_not_whole),
     ("a pending link whose bundle cannot be read: nothing is given up", unreadable),
-    ("the same content takes a lost link again after a failure", failed_again),
     ("a pending link with both names: the hidden one is removed", both_names),
     ("a pending link with odd bytes in its paths", odd_paths),
-    ("the same content takes a lost link again", same_content),
-    ("the same command finishes its bundle", same_capture),
-    ("a pending link that has its name: the same capture succeeds, another one is refused", named_capture),
-    ("--force replaces no link of the same chain", no_link_is_replaced),
     ("without --chain, a key that makes a chain says so", unlinked),
-    ("a lost link is not given to other content, even if its own content fails", no_fork_after_a_failed_reuse),
     ("states with links that do not follow each other: 78", damaged_lines),
     ("a lost chain: 78 until key recover --last-bundle, which never goes back", lost_chain),
     ("key recover refuses last bundles of another key, and forged ones", wrong_last_bundles),

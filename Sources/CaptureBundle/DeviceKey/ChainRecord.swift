@@ -76,8 +76,6 @@ package struct PendingLink: Equatable, Sendable {
     package let files: Files?
 
     var end: ChainRecord.End { ChainRecord.End(seq: link.seq, manifest: manifest) }
-    /// The end of the chain before this link.
-    var before: ChainRecord.End { ChainRecord.End(seq: link.seq - 1, manifest: link.prev) }
 
     private static let word = "pending"
 

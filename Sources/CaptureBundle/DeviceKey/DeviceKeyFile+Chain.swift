@@ -24,6 +24,18 @@ extension DeviceKeyFile {
         try link(after: chainEnd(readState(of: device.point.keyID)))
     }
 
+    /// Takes the next link and its counter. The caller adds the pending link.
+    ///
+    /// - Parameter counter: The counter that an earlier run took for this link; nil takes the next one.
+    /// - Throws: `key.counter` if no link or no counter is left.
+    func takeLink(
+        _ state: inout DeviceKeyState, reusing counter: UInt32? = nil
+    ) throws(BundleError) -> (link: Manifest.ChainLink, counter: UInt32) {
+        let next = try link(after: chainEnd(state))
+        if let counter { return (next, counter) }
+        return (next, try advance(&state, by: 1))
+    }
+
     /// The link that follows another one.
     func link(after end: ChainRecord.End) throws(BundleError) -> Manifest.ChainLink {
         guard let next = end.next else {
@@ -45,8 +57,10 @@ extension DeviceKeyFile {
         }
     }
 
-    /// The names that bundles of the chain have or will have, as the state has them now. The key is not locked.
-    func chainTargets() -> ChainTargets { ChainTargets(readableState) }
+    /// Recognises the bundles of the key's chain. The private key is not read.
+    func chainTargets() -> ChainTargets {
+        ChainTargets(keyID: (try? DeviceKeyState.decode(readPrivate(statePath)))?.keyID)
+    }
 
     /// The remark about bundles without a link; nil if the key has not begun a chain.
     ///
@@ -57,9 +71,6 @@ extension DeviceKeyFile {
             weight: .note, code: "chain.unlinked", file: path.string,
             message: "this key makes a chain; this bundle has no link, since --chain is missing")
     }
-
-    /// The state; nil if it cannot be read.
-    private var readableState: DeviceKeyState? { try? DeviceKeyState.decode(readPrivate(statePath)) }
 
     private func chainEnd(_ state: DeviceKeyState) throws(BundleError) -> ChainRecord.End {
         try refuseRealityCam(state)

@@ -25,6 +25,8 @@ public struct Packer: Sendable {
         /// The app's number or name of the frame; nil if RAW is a single capture.
         public let frame: String?
         public internal(set) var remarks: [Remark]
+        /// Whether an earlier run made the bundle with its link. The capture got no other link then.
+        public internal(set) var wasPackedBefore = false
 
         public var id: String { manifest.id }
     }
@@ -77,9 +79,9 @@ public struct Packer: Sendable {
         let capture = try FrameReader.read(source.single(), of: source, options, decoder)
         let places = [output, body?.body, body?.headers].compactMap(\.self)
         for place in places { try place.refuse(inside: raw) }
-        let targets = isChained ? key.chainTargets() : nil
+        let targets = key.chainTargets()
         try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place throws(BundleError) in
-            if let targets { try targets.examine(place) } else { try place.examine() }
+            try targets.examine(place, mayBePacked: isChained && place == output)
         }
         let device = try key.load(passphrase)
         let plan = try BundlePlan(
@@ -87,12 +89,15 @@ public struct Packer: Sendable {
         plan.remarks.forEach(onRemark)
         if !isChained, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
         if isDryRun {
+            let before = isChained ? try targets.packed(plan, at: output) : nil
+            if let before { return try before.result(counter: nil) }
             let planned = isChained ? try plan.linked(key.nextLink(for: device)) : plan
             return try planned.packed(counter: nil, assertion: 141, body: nil)
         }
         if isChained {
             var told: [Remark] = []
-            var packed = try ChainPacking(key: key, device: device).pack(plan, to: output, body: body) {
+            let packing = ChainPacking(key: key, device: device, places: [output])
+            var packed = try packing.pack(plan, to: output, body: body) {
                 told.append($0)
                 onRemark($0)
             }

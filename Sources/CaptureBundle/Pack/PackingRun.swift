@@ -43,7 +43,7 @@ public struct PackingRun: Sendable {
     ///     result of that capture.
     ///   - replaces: Whether existing bundles are replaced.
     /// - Throws: `raw.clash` if two captures have the same name, `output.exists` for the first bundle that exists
-    ///   already, and `output.unusable` if `folder` is not a folder. Nothing is written then.
+    ///   already (with a chain, unless it has a link of the chain, because it may be that of the capture), and `output.unusable` if `folder` is not a folder. Nothing is written then.
     public init(
         _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer,
         options: RawCaptureOptions = RawCaptureOptions()
@@ -64,9 +64,9 @@ public struct PackingRun: Sendable {
         guard (try? FileStatus.of(folder))?.kind == .folder else {
             throw BundleError(.outputUnusable, "is not a folder", file: folder)
         }
-        let targets = packer.isChained ? packer.key.chainTargets() : nil
+        let targets = packer.key.chainTargets()
         for item in items where item.problem == nil {
-            if let targets { try targets.examine(item.output) } else { try item.output.examine() }
+            try targets.examine(item.output, mayBePacked: packer.isChained)
         }
     }
 

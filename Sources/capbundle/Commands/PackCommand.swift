@@ -155,7 +155,9 @@ struct PackCommand: ParsableCommand {
         }
         let link = packed.manifest.chain.map { ", link \($0.seq)" } ?? ""
         let what = "\(packed.id), \(Quantity.bytes(packed.byteCount, on: .messages))\(link)"
-        if dryRun {
+        if packed.wasPackedBefore {
+            diagnostic.note("\(raw) is packed already in \(output ?? "-"): \(what)")
+        } else if dryRun {
             diagnostic.note("\(raw) can be packed: \(what); nothing was written")
         } else {
             diagnostic.note("packed \(output ?? "-"): \(what)")
@@ -183,6 +185,7 @@ extension PackCommand {
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
+        var before = 0
         let tellRemark = { (remark: Remark) in
             progress.end()
             diagnostic.remark(remark)
@@ -197,16 +200,19 @@ extension PackCommand {
                 try progress.around { () throws(BundleError) in status = try tell(item, result) }
             }
             counts[status, default: 0] += 1
+            if (try? result.get())?.wasPackedBefore == true { before += 1 }
             progress.advance(bytes: (try? result.get().byteCount) ?? 0)
         }
         progress.end()
-        let packed = counts[.success] ?? 0
+        let packed = (counts[.success] ?? 0) - before
         let done = counts.values.reduce(0, +)
         if !format.json {
-            let failed = done > packed ? ", \(Quantity.number(done - packed, on: .messages)) failed" : ""
-            let left = run.items.count - done
-            let rest = left > 0 ? ", \(Quantity.number(left, on: .messages)) not tried" : ""
-            diagnostic.note("packed \(Quantity.count(packed, "bundle", on: .messages)) into \(folder)\(failed)\(rest)")
+            let parts = [
+                (before, "were packed already"), (done - packed - before, "failed"),
+                (run.items.count - done, "not tried"),
+            ].filter { $0.0 > 0 }.map { ", \(Quantity.number($0.0, on: .messages)) \($0.1)" }
+            let bundles = Quantity.count(packed, "bundle", on: .messages)
+            diagnostic.note("packed \(bundles) into \(folder)\(parts.joined())")
         }
         let worst = ExitStatus.worst(counts.keys)
         if worst != .success { throw worst }

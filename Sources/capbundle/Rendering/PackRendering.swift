@@ -23,6 +23,7 @@ enum PackRendering {
             "layout": .string(packed.layout),
             "manifest_sha256": .string(packed.manifestSHA256.description),
             "output": output.map { .string($0) },
+            "packed_before": packed.wasPackedBefore ? .bool(true) : nil,
             "raw": .string(raw),
             "remarks": .array(packed.remarks.map(json)),
         ])

@@ -20,21 +20,23 @@ struct ChainPacking {
 
     let key: DeviceKeyFile
     let device: DeviceKey
+    /// All places to which the run writes bundles.
+    let places: [OutputPlace]
 
     /// Packs one capture.
     ///
     /// - Parameter onRemark: Receives remarks about the links of earlier runs.
     func pack(
-        _ plan: BundlePlan, to place: OutputPlace, body places: Packer.BodyPlaces?, onRemark: (Remark) -> Void
+        _ plan: BundlePlan, to place: OutputPlace, body: Packer.BodyPlaces?, onRemark: (Remark) -> Void
     ) throws(BundleError) -> Packer.Packed {
         guard let path = place.path else {
-            return try packToStandardOutput(plan, body: places, onRemark: onRemark)
+            return try packToStandardOutput(plan, body: body, onRemark: onRemark)
         }
         let folder = try native({ .writing(path, $0) }) { () throws(NativeError) in try FolderHandle(path.folder) }
         var made: BundlePlan.MadeBody?
         let outcome = try pack([Capture(plan: plan, place: place)], in: folder, onRemark: onRemark) {
             plan, assertion throws(BundleError) in
-            made = try plan.makeBody(assertion: assertion, places)
+            made = try plan.makeBody(assertion: assertion, body)
         }
         if let failure = outcome.failure { throw failure }
         guard var packed = try outcome.results.first?.get() else {
@@ -47,37 +49,21 @@ struct ChainPacking {
 
     /// Packs a group of captures into one folder.
     ///
-    /// - Parameter makeBody: Receives each linked plan and its assertion before the signature is in any file with a
-    ///   name. If it throws, the link is not given out. It is for groups of one capture.
+    /// - Parameter makeBody: Receives each linked plan and its assertion before a new signature is in any file with a
+    ///   name. If it throws, no link is given out. It is for groups of one capture.
     func pack(
         _ captures: [Capture], in folder: FolderHandle, stopsAtFailure: Bool = false, onRemark: (Remark) -> Void,
         makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void = { _, _ in }
     ) throws(BundleError) -> Outcome {
         try key.withChain(of: device) { state throws(BundleError) in
             let before = state
-            let found = try settle(&state, for: captures, onRemark)
+            try settle(&state, onRemark)
             var group = LinkedGroup(device, in: folder)
-            for (index, capture) in captures.enumerated() {
-                if let (pending, assertion) = found.finished[index] {
-                    let plan = try capture.plan.linked(pending.link)
-                    try makeBody(plan, assertion)
-                    group.add(try plan.packed(counter: pending.counter, assertion: assertion.count, body: nil))
-                    continue
-                }
-                let reused = index == 0 ? found.reusable : nil
-                let isWritten = try group.write(capture, &state, reusing: reused, of: key)
-                if !isWritten && stopsAtFailure { break }
+            for capture in captures {
+                let isPacked = try group.add(capture, &state, of: key, makeBody)
+                if !isPacked && stopsAtFailure { break }
             }
             try group.publishHidden(&state)
-            if let reusable = found.reusable {
-                if group.isEmpty {
-                    // The link stays pending, so that the same capture can take it at the next try.
-                    state.chain.last = reusable.before
-                    state.chain.pending = [reusable]
-                } else if !group.takesLinkAgain {
-                    onRemark(PendingSettlement.gap(reusable))
-                }
-            }
             guard !group.isEmpty else {
                 if state != before { try key.save(state) }
                 return Outcome(results: group.results)
@@ -103,12 +89,10 @@ struct ChainPacking {
         }
     }
 
-    private func settle(
-        _ state: inout DeviceKeyState, for captures: [Capture], _ onRemark: (Remark) -> Void
-    ) throws(BundleError) -> PendingSettlement.Found {
-        var settlement = PendingSettlement(device)
+    private func settle(_ state: inout DeviceKeyState, _ onRemark: (Remark) -> Void) throws(BundleError) {
+        var settlement = PendingSettlement(device, places)
         defer { settlement.remarks.forEach(onRemark) }
-        return try settlement.settle(&state, for: captures)
+        try settlement.settle(&state)
     }
 
     /// Saves the state with the pending links. If that fails, nothing was signed and the links were not given out.
@@ -122,22 +106,32 @@ struct ChainPacking {
     }
 
     private func packToStandardOutput(
-        _ plan: BundlePlan, body places: Packer.BodyPlaces?, onRemark: (Remark) -> Void
+        _ plan: BundlePlan, body: Packer.BodyPlaces?, onRemark: (Remark) -> Void
     ) throws(BundleError) -> Packer.Packed {
+        let target = try OutputTarget(.standardOutput)
         let (linked, pending) = try key.withChain(of: device) { state throws(BundleError) in
             let before = state
-            let capture = Capture(plan: plan, place: .standardOutput)
-            let found = try settle(&state, for: [capture], onRemark)
-            let (link, counter) = try state.takeLink(reusing: found.reusable, of: key)
+            let again = try unfinished(plan, state)
+            if again != nil { state.chain.pending.removeLast() }
+            try settle(&state, onRemark)
+            let (link, counter) = try key.takeLink(&state, reusing: again?.counter)
             let linked = try plan.linked(link)
             let pending = PendingLink(link, counter: counter, manifest: try Digest.of(linked.manifestBytes), files: nil)
             state.chain.pending = [pending]
             try record(state, insteadOf: before)
             return (linked, pending)
         }
-        let target = try OutputTarget(.standardOutput)
-        let packed = try linked.sign(device, counter: pending.counter, to: target, body: places)
+        let packed = try linked.sign(device, counter: pending.counter, to: target, body: body)
         try key.finish(pending, for: device)
         return packed
+    }
+
+    /// The last pending link, if it went to standard output and the capture would get the same manifest with it. Then the
+    /// capture is that of the link, and takes it again.
+    private func unfinished(_ plan: BundlePlan, _ state: DeviceKeyState) throws(BundleError) -> PendingLink? {
+        guard let last = state.chain.pending.last, last.files == nil,
+            try Digest.of(plan.linked(last.link).manifestBytes) == last.manifest
+        else { return nil }
+        return last
     }
 }

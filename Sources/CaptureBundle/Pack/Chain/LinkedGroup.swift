@@ -8,8 +8,6 @@ struct LinkedGroup {
     /// One for each capture, in order; nil until the bundle is signed.
     private var outcomes: [Result<Packer.Packed, BundleError>?] = []
     private var files: [(index: Int, file: LinkedFile)] = []
-    /// Whether the first bundle takes the link of an earlier run again.
-    private(set) var takesLinkAgain = false
 
     init(_ device: DeviceKey, in folder: FolderHandle) {
         self.device = device
@@ -19,22 +17,30 @@ struct LinkedGroup {
     var isEmpty: Bool { files.isEmpty }
     var results: [Result<Packer.Packed, BundleError>] { outcomes.compactMap(\.self) }
 
-    /// Adds a bundle that an earlier run has finished.
-    mutating func add(_ packed: Packer.Packed) { outcomes.append(.success(packed)) }
-
-    /// Writes the bundle of a capture without its signature, and adds its link to the state. A capture that fails gets no
-    /// link.
+    /// Adds a capture. If its bundle with its link exists already, it gets no other link. Otherwise its bundle is written
+    /// without its signature, and its link is added to the state. A capture that fails gets no link.
     ///
-    /// - Parameter reused: A pending link of an earlier run that fits this capture.
-    /// - Returns: Whether the bundle was written.
-    mutating func write(
-        _ capture: ChainPacking.Capture, _ state: inout DeviceKeyState, reusing reused: PendingLink?,
-        of key: DeviceKeyFile
+    /// - Parameter makeBody: Receives the plan and the assertion of a bundle that exists already.
+    /// - Returns: Whether the capture has a bundle.
+    /// - Throws: `key.counter` if no link or no counter is left.
+    mutating func add(
+        _ capture: ChainPacking.Capture, _ state: inout DeviceKeyState, of key: DeviceKeyFile,
+        _ makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void
     ) throws(BundleError) -> Bool {
-        var next = state
-        let (link, counter) = try next.takeLink(reusing: reused, of: key)
         do {
-            try ChainTargets(keyID: device.point.keyID).examine(capture.place)
+            if let packed = try ChainTargets(keyID: state.keyID).packed(capture.plan, at: capture.place) {
+                try makeBody(packed.plan, packed.assertion)
+                outcomes.append(.success(try packed.result(counter: packed.counter)))
+                return true
+            }
+            try capture.place.examine()
+        } catch {
+            outcomes.append(.failure(error))
+            return false
+        }
+        var next = state
+        let (link, counter) = try key.takeLink(&next)
+        do {
             let file = try LinkedFile(capture.plan, link, counter: counter, to: capture.place, in: folder)
             next.chain.pending.append(file.pending)
             files.append((outcomes.count, file))
@@ -44,7 +50,6 @@ struct LinkedGroup {
             return false
         }
         state = next
-        if reused != nil { takesLinkAgain = true }
         return true
     }
 
@@ -132,21 +137,5 @@ struct LinkedGroup {
             let hints = error.code == .outputExists ? [] : [hint]
             outcomes[entry.index] = .failure(BundleError(error.code, error.message, file: error.file, hints: hints))
         }
-    }
-}
-
-extension DeviceKeyState {
-    /// Takes the next link and its counter. The caller adds the pending link.
-    ///
-    /// - Parameter reused: A link of an earlier run that fits; it becomes the next link again.
-    mutating func takeLink(
-        reusing reused: PendingLink?, of key: DeviceKeyFile
-    ) throws(BundleError) -> (link: Manifest.ChainLink, counter: UInt32) {
-        if let reused {
-            chain.last = reused.before
-            return (reused.link, reused.counter)
-        }
-        guard let end = chain.end else { throw BundleError(.internalFailure, "the last link of the chain is unknown") }
-        return (try key.link(after: end), try key.advance(&self, by: 1))
     }
 }

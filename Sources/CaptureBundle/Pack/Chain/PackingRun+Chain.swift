@@ -33,7 +33,7 @@ extension PackingRun {
         let threads = max(1, min(threads ?? Thread.processors, openFiles / 8))
         var group = Group(size: max(1, min(Group.captures, openFiles / 4)))
         var delivered = 0
-        let packing = ChainPacking(key: packer.key, device: device)
+        let packing = ChainPacking(key: packer.key, device: device, places: items.map(\.output))
         /// Writes the waiting captures and delivers their results; false if the run must end here.
         func commit() throws(BundleError) -> Bool {
             defer { group.waiting = [] }

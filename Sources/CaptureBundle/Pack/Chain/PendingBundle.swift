@@ -52,9 +52,7 @@ struct PendingBundle {
     }
 
     /// Makes the signature if it is missing, and syncs the file.
-    ///
-    /// - Returns: The assertion in the bundle.
-    func sign(_ device: DeviceKey, counter: UInt32) throws(BundleError) -> [UInt8] {
+    func sign(_ device: DeviceKey, counter: UInt32) throws(BundleError) {
         let made: [UInt8]
         if let assertion {
             made = assertion
@@ -69,6 +67,5 @@ struct PendingBundle {
         } catch {
             throw .writing(path, error)
         }
-        return made
     }
 }

@@ -9,28 +9,14 @@ enum LoosePlaces {
     static func words(_ bytes: [UInt8], isSamples: Bool = false) -> String? {
         let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || [0, 0x09, 0x0a, 0x0d].contains($0) }
         if hasStructure(bytes) { return "it contains EXIF or TIFF, which may tell a place" }
-        if isSamples && !isText ? PlaceNames.tellsPlaceAmongSamples(bytes) : PlaceNames.tellsPlace(bytes) {
-            return "it names a latitude, a longitude or GPS data"
-        }
+        if let words = EmbeddedPlaces.words(bytes, isBinary: isSamples && !isText) { return "it \(words)" }
         return name(in: bytes.filter { $0 != 0 }, isText: isText).map { "it has the name \($0)" }
     }
 
     /// Whether the header of EXIF, or that of TIFF with a first directory inside the bytes, is anywhere in the bytes.
     static func hasStructure(_ bytes: [UInt8]) -> Bool {
         if ByteSearch.first(SegmentPlaces.exifHeader, in: bytes.span, from: 0) != nil { return true }
-        return hasTIFF(bytes, [0x49, 0x49, 0x2a, 0], isLittle: true)
-            || hasTIFF(bytes, [0x4d, 0x4d, 0, 0x2a], isLittle: false)
-    }
-
-    private static func hasTIFF(_ bytes: [UInt8], _ header: [UInt8], isLittle: Bool) -> Bool {
-        var from = 0
-        while let start = ByteSearch.first(header, in: bytes.span, from: from), start <= bytes.count - 8 {
-            let field = bytes[(start + 4)..<(start + 8)]
-            let offset = (isLittle ? Array(field.reversed()) : Array(field)).reduce(0) { $0 << 8 | Int($1) }
-            if offset >= 8, offset < bytes.count - start { return true }
-            from = start + 1
-        }
-        return false
+        return [TIFFHeader.little, TIFFHeader.big].contains { $0.first(in: bytes, from: 0) != nil }
     }
 
     // MARK: - Names

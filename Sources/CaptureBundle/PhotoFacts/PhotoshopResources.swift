@@ -34,7 +34,7 @@ enum PhotoshopResources {
             if kind == iptc, tellsPlace(iptc: data) { return "IPTC names a place" }
             if exif.contains(kind), !data.isEmpty {
                 guard let tiff = TIFFStructure(Array(data)) else { return SegmentPlaces.unreadable }
-                if let words = TIFFPlaces(tiff, isInResources: true).words { return words }
+                if let words = TIFFPlaces(tiff, isInside: true).words { return words }
             }
             if kind == xmp, let words = XMPPacket.words(Array(data)) { return words }
         }

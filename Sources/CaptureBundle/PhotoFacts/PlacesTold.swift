@@ -54,7 +54,7 @@ package enum PlacesTold {
         guard !images.isEmpty || rest?.scan != nil else { return unsearchable }
         guard end < bytes.count else { return nil }
         if !images.isEmpty, LoosePlaces.hasStructure(Array(bytes[end...])) { return "EXIF or TIFF follows the picture" }
-        return PlaceNames.tellsPlace(bytes[end...]) ? "it names a latitude, a longitude or GPS data" : nil
+        return EmbeddedPlaces.words(Array(bytes[end...]), isBinary: false).map { "it \($0)" }
     }
 
     private static func inJSON(_ bytes: [UInt8]) -> String? {

@@ -16,11 +16,11 @@ struct SegmentPlaces {
     /// 4 bytes for the part. C2PA is kept so.
     private static let boxHeader = Array("JP".utf8)
     private static let boxHeaderLength = 8
-    /// Segments whose contents are binary data with a form of their own: the colour profile and the index of pictures.
-    private static let withoutText = ["ICC_PROFILE\0", "MPF\0"].map { Array($0.utf8) }
+    /// Segments of binary data: the colour profile and the index of pictures.
+    private static let binary = ["ICC_PROFILE\0", "MPF\0"].map { Array($0.utf8) }
 
     init(_ jpeg: [UInt8], _ image: JPEGSegments) {
-        for segment in image.segments where segment.marker == 0xfe || (0xe0...0xef).contains(segment.marker) {
+        for segment in image.segments where Self.isFree(segment.marker) {
             let data = jpeg[segment.data]
             let isPart =
                 segment.marker == 0xe1 && data.starts(with: XMPPacket.extensionHeader)
@@ -33,6 +33,10 @@ struct SegmentPlaces {
         addExtended(jpeg, image)
         addBoxes(jpeg, image)
     }
+
+    /// Whether a segment with this marker may contain any data: those of applications, of extensions, and comments (T.81
+    /// table B.1). JPEG-LS has a frame at 0xf7.
+    private static func isFree(_ marker: UInt8) -> Bool { (0xe0...0xfe).contains(marker) && marker != 0xf7 }
 
     /// Whether a name of EXIF begins in the first 16 bytes, but not as `Exif` 00 00 and a TIFF structure.
     private static func hasUnusualHeader(_ data: ArraySlice<UInt8>) -> Bool {
@@ -50,16 +54,22 @@ struct SegmentPlaces {
         if marker == 0xe1, data.starts(with: XMPPacket.segmentHeader) {
             return XMPPacket.words(Array(data.dropFirst(XMPPacket.segmentHeader.count))).map { (.xmp, $0) }
         }
+        return other(marker, data).map { (.other, $0) }
+    }
+
+    private static func other(_ marker: UInt8, _ data: ArraySlice<UInt8>) -> String? {
+        let bytes = Array(data)
+        let name = marker < 0xf0 ? "APP\(marker - 0xe0)" : marker == 0xfe ? "a comment" : "a segment"
+        let isResources = marker == 0xed && data.starts(with: PhotoshopResources.header)
+        let isBinary = isResources || marker == 0xe2 && binary.contains { data.starts(with: $0) }
+        if isResources, let words = PhotoshopResources.words(Array(bytes.dropFirst(PhotoshopResources.header.count))) {
+            return words
+        }
         if marker == 0xe1, data.starts(with: "http".utf8), PlaceNames.mayTellPlace(data) {
-            return (.other, "APP1 may name a place")
+            return "APP1 may name a place"
         }
-        if marker == 0xed, data.starts(with: PhotoshopResources.header) {
-            return PhotoshopResources.words(Array(data.dropFirst(PhotoshopResources.header.count))).map { (.other, $0) }
-        }
-        if marker == 0xe2, withoutText.contains(where: { data.starts(with: $0) }) { return nil }
-        let name = marker == 0xfe ? "a comment" : "APP\(marker - 0xe0)"
-        if LoosePlaces.hasStructure(Array(data)) { return (.other, "\(name) contains EXIF or TIFF") }
-        return PlaceNames.tellsPlace(data) ? (.other, "\(name) names a latitude, a longitude or GPS data") : nil
+        if !isBinary, LoosePlaces.hasStructure(bytes) { return "\(name) contains EXIF or TIFF" }
+        return EmbeddedPlaces.words(bytes, isBinary: isBinary).map { "\(name) \($0)" }
     }
 
     /// Searches all parts of extended XMP together, because a name may be split between two of them.
@@ -81,7 +91,9 @@ struct SegmentPlaces {
             boxes[Array(head.dropFirst(2).prefix(2)), default: []] += jpeg[part.data].dropFirst(
                 Self.boxHeaderLength + repeated)
         }
-        guard boxes.values.contains(where: { PlaceNames.tellsPlace($0) }) else { return }
-        found += parts.map { Found(segment: $0, kind: .other, words: "JUMBF (C2PA) names a latitude or a longitude") }
+        guard let words = boxes.values.lazy.compactMap({ EmbeddedPlaces.words($0, isBinary: false) }).first else {
+            return
+        }
+        found += parts.map { Found(segment: $0, kind: .other, words: "JUMBF (C2PA) \(words)") }
     }
 }

@@ -11,13 +11,17 @@ struct TIFFPlaces {
     /// The offsets of the entries that hold a place or may hold one.
     private let places: Set<Int>
 
-    /// Searches the directories.
+    /// Searches the directories, and all bytes as far as no field is understood.
     ///
-    /// - Parameter isInResources: Whether this is EXIF inside Photoshop's resources. Then it may not have such resources.
-    init(_ tiff: TIFFStructure, isInResources: Bool = false) {
+    /// - Parameter isInside: Whether this structure is inside other bytes, which are searched as a whole. Then it may not
+    ///   have Photoshop's resources, which could contain a further one.
+    init(_ tiff: TIFFStructure, isInside: Bool = false) {
         var walk = DirectoryWalk(tiff)
         walk.run()
-        var search = FieldSearch(tiff, isInResources: isInResources)
+        let rest = tiff.bytes.dropFirst(TIFFStructure.headerLength)
+        let inRest = isInside ? nil : EmbeddedPlaces.words(Array(rest), isBinary: true)
+        // The fields that tell what was found are known only if each is searched again.
+        var search = FieldSearch(tiff, isInside: isInside, searchesAll: inRest != nil)
         for directory in walk.directories {
             for entry in directory.entries { search.look(at: entry) }
         }
@@ -25,7 +29,7 @@ struct TIFFPlaces {
         directories = walk.directories
         places = search.places
         doubt = walk.doubt ?? search.doubt
-        words = search.words ?? doubt
+        words = search.words ?? doubt ?? inRest.map { "EXIF \($0)" }
     }
 
     /// Whether the entry holds a place or may hold one.
@@ -89,7 +93,9 @@ private struct DirectoryWalk {
 /// Looks at fields one after the other.
 private struct FieldSearch {
     let tiff: TIFFStructure
-    let isInResources: Bool
+    let isInside: Bool
+    /// Whether values without a reader are searched too, whatever their type is.
+    let searchesAll: Bool
     private(set) var places: Set<Int> = []
     private(set) var words: String?
     private(set) var doubt: String?
@@ -104,14 +110,14 @@ private struct FieldSearch {
     private static let texts: Set<Int> = [0x9286, 0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f]
     private static let textTypes: Set<Int> = [2, 129]
 
-    init(_ tiff: TIFFStructure, isInResources: Bool) {
-        (self.tiff, self.isInResources) = (tiff, isInResources)
+    init(_ tiff: TIFFStructure, isInside: Bool, searchesAll: Bool) {
+        (self.tiff, self.isInside, self.searchesAll) = (tiff, isInside, searchesAll)
         budget = tiff.bytes.count
     }
 
     mutating func look(at entry: TIFFDirectory.Entry) {
-        let isText = Self.textTypes.contains(entry.type) || Self.texts.contains(entry.tag)
-        guard Self.tags.contains(entry.tag) || isText else { return }
+        let isOpaque = searchesAll && entry.isElsewhere
+        guard Self.tags.contains(entry.tag) || Self.isText(entry) || isOpaque else { return }
         if Self.tags.contains(entry.tag) { places.insert(entry.offset) }
         budget -= entry.value?.count ?? 0
         guard budget >= 0 else {
@@ -121,6 +127,10 @@ private struct FieldSearch {
         guard let found = found(entry) else { return }
         places.insert(entry.offset)
         words = words ?? found
+    }
+
+    private static func isText(_ entry: TIFFDirectory.Entry) -> Bool {
+        textTypes.contains(entry.type) || texts.contains(entry.tag)
     }
 
     private func found(_ entry: TIFFDirectory.Entry) -> String? {
@@ -134,12 +144,13 @@ private struct FieldSearch {
         case 0x83bb:
             return value.flatMap { PhotoshopResources.tellsPlace(iptc: $0) ? "IPTC names a place" : nil }
         case 0x8649:
-            if isInResources { return "Photoshop's resources are nested and cannot be searched for a place" }
+            if isInside { return "Photoshop's resources are nested and cannot be searched for a place" }
             return value.flatMap { PhotoshopResources.words(Array($0)) }
         case _ where Self.tags.contains(entry.tag): return "TIFF has the fields of GeoTIFF"
         default:
-            guard let value, PlaceNames.tellsPlace(value) else { return nil }
-            return "a text of EXIF names a latitude, a longitude or GPS data"
+            let isText = Self.isText(entry)
+            return value.flatMap { EmbeddedPlaces.words(Array($0), isBinary: !isText) }
+                .map { "\(isText ? "a text" : "a field") of EXIF \($0)" }
         }
     }
 }

@@ -20,19 +20,27 @@ struct GPSRemoval {
     private static let pictureLimit = 4096
 
     private let places: TIFFPlaces
+    /// Whether only the maker notes are removed.
+    private let keepsPlaces: Bool
     private var owners: [(range: Range<Int>, owner: Owner)] = []
     private var tiff: TIFFStructure { places.tiff }
 
     /// Returns the TIFF bytes without the fields that contain a position. Maker notes become zeros, except Apple's, which
     /// contain no position.
     ///
+    /// - Parameter keepsPlaces: Whether only the maker notes are removed.
     /// - Throws: If a range that must change overlaps another one, or a range cannot be found.
-    static func apply(to tiff: TIFFStructure) throws(Failure) -> [UInt8] {
-        var removal = GPSRemoval(places: TIFFPlaces(tiff))
+    static func apply(to tiff: TIFFStructure, keepsPlaces: Bool = false) throws(Failure) -> [UInt8] {
+        var removal = GPSRemoval(places: TIFFPlaces(tiff), keepsPlaces: keepsPlaces)
         return try removal.run()
     }
 
-    private init(places: TIFFPlaces) { self.places = places }
+    private init(places: TIFFPlaces, keepsPlaces: Bool) {
+        self.places = places
+        self.keepsPlaces = keepsPlaces
+    }
+
+    private func isRemoved(_ entry: TIFFDirectory.Entry) -> Bool { !keepsPlaces && places.isPlace(entry) }
 
     private mutating func run() throws(Failure) -> [UInt8] {
         if let doubt = places.doubt { throw Failure(message: doubt) }
@@ -48,11 +56,11 @@ struct GPSRemoval {
     }
 
     private mutating func claim(_ directory: TIFFDirectory) throws(Failure) {
-        let loses = directory.entries.contains(where: places.isPlace)
+        let loses = directory.entries.contains(where: isRemoved)
         let range = Self.whole(directory, in: tiff)
         owners.append((range, loses ? .directory(directory.offset) : .kept))
         for entry in directory.entries {
-            if places.isPlace(entry) {
+            if isRemoved(entry) {
                 try claimPlace(entry)
             } else if entry.isElsewhere, let value = entry.value {
                 let isNote = entry.tag == TIFFTag.makerNote && !tiff.bytes[value].starts(with: Self.appleMakerNote)
@@ -116,7 +124,7 @@ struct GPSRemoval {
 
     /// Moves the entries after the removed ones, and the pointer to the next directory, up by 12 bytes for each.
     private func shift(_ directory: TIFFDirectory, _ bytes: inout [UInt8]) {
-        let kept = directory.entries.filter { !places.isPlace($0) }
+        let kept = directory.entries.filter { !isRemoved($0) }
         let lost = directory.entries.count - kept.count
         guard lost > 0 else { return }
         let (start, end) = (directory.offset, directory.range.upperBound)

@@ -38,6 +38,12 @@ package enum PositionRemoval {
             hints: ["use --keep-photo-location if the position may stay in the photo"])
     }
 
+    private static func noteRefusal(_ message: String) -> BundleError {
+        BundleError(
+            .rawCapture, "has maker notes that cannot be taken out without encoding the photo again: \(message)",
+            hints: ["leave out --rewrite-photo if they may stay in the photo"])
+    }
+
     private static func clean(_ image: JPEGSegments, in bytes: inout [UInt8]) throws(BundleError) {
         let found = SegmentPlaces(bytes, image).found
         if let place = found.first(where: { $0.kind == .xmp || $0.kind == .extendedXMP }) {
@@ -51,12 +57,31 @@ package enum PositionRemoval {
             bytes[place.segment.range.lowerBound + 1] = 0xfe
             for index in place.segment.data { bytes[index] = 0x20 }
         }
+        do throws(GPSRemoval.Failure) { try cleanEXIF(image, in: &bytes) } catch { throw refusal(error.message) }
+    }
+
+    /// Returns the photo in which all maker notes are zeros, except Apple's. They have forms that are not searched.
+    ///
+    /// - Throws: `raw.capture`, without a file, if a note cannot be removed in this way.
+    package static func withoutMakerNotes(_ jpeg: [UInt8]) throws(BundleError) -> [UInt8] {
+        let (images, end) = MultiPictureIndex.walk(jpeg)
+        var bytes = jpeg
+        do throws(GPSRemoval.Failure) {
+            for image in images + [JPEGSegments(jpeg, at: end)].compactMap(\.self) {
+                try cleanEXIF(image, keepsPlaces: true, in: &bytes)
+            }
+        } catch { throw noteRefusal(error.message) }
+        return bytes
+    }
+
+    private static func cleanEXIF(
+        _ image: JPEGSegments, keepsPlaces: Bool = false, in bytes: inout [UInt8]
+    ) throws(GPSRemoval.Failure) {
         for segment in image.segments(0xe1, beginningWith: SegmentPlaces.exifHeader, in: bytes) {
             let start = segment.data.lowerBound + SegmentPlaces.exifHeader.count
             guard let tiff = TIFFStructure(Array(bytes[start..<segment.data.upperBound])) else { continue }
-            do throws(GPSRemoval.Failure) {
-                bytes.replaceSubrange(start..<segment.data.upperBound, with: try GPSRemoval.apply(to: tiff))
-            } catch { throw refusal(error.message) }
+            let clean = try GPSRemoval.apply(to: tiff, keepsPlaces: keepsPlaces)
+            bytes.replaceSubrange(start..<segment.data.upperBound, with: clean)
         }
     }
 

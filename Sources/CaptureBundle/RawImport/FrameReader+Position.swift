@@ -2,17 +2,22 @@ import SystemPackage
 
 /// Removes or refuses positions in files when the bundle must not contain one (Spec/raw-captures.md section 7).
 extension FrameReader {
-    /// The photo without its position, if the user asked for that; nil for a photo that stays unchanged.
+    /// The photo without its position and maker notes, if the user asked for that; nil for a photo that stays unchanged.
     ///
     /// - Throws: `raw.position` if the photo contains a position, and neither `--location` nor another option allows it.
     func rewritten(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> [UInt8]? {
         guard options.rewritesPhoto || PositionRefusal.applies(options) else { return nil }
-        guard let words = PlacesTold.tellsAPosition(bytes, kind: .jpeg) else { return nil }
-        if options.rewritesPhoto {
-            do { return try PositionRemoval.apply(to: bytes) } catch { throw error.about(file: label(path).string) }
+        let words = PlacesTold.tellsAPosition(bytes, kind: .jpeg)
+        guard options.rewritesPhoto else {
+            try PositionRefusal.check(words, label(path), options)
+            return nil
         }
-        try PositionRefusal.check(words, label(path), options)
-        return nil
+        do {
+            let changed =
+                try words == nil
+                ? PositionRemoval.withoutMakerNotes(bytes) : PositionRemoval.apply(to: bytes)
+            return changed == bytes ? nil : changed
+        } catch { throw error.about(file: label(path).string) }
     }
 
     /// Refuses a carried file that contains a position.

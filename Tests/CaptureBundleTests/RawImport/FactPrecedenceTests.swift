@@ -131,4 +131,24 @@ struct FactPrecedenceTests {
         let place = try #require(made.entries["location.json"])
         #expect(String(decoding: place, as: UTF8.self).contains(#""latitude":-12.5"#))
     }
+
+    /// A maker's own form is not searched, so its notes are removed from every photo that is rewritten.
+    @Test func makerNotesAreRemovedFromAPhotoWithoutAPosition() throws {
+        func photo(_ note: String) -> [UInt8] {
+            var exif = ExifBuilder(isLittle: true)
+            exif.exif = [.text(0x9003, "2026:03:14 15:09:26"), .bytes(0x927c, Array(note.utf8))]
+            return JPEGPieces.photo(with: exif.segment)
+        }
+        for (note, isKept) in [("Panasonic\0\0\0\u{1}\0m\0Town", false), ("Apple iOS\0\0\u{1}MM\0\0", true)] {
+            try write(photo(note), ImportRoom.metadata)
+            #expect(try room.pack("raw") { $0.location = .omit }.entries["photo.jpg"] == photo(note))
+            let made = try room.pack("raw") {
+                $0.location = .omit
+                $0.rewritesPhoto = true
+            }
+            let zeros = String(repeating: "\0", count: note.utf8.count)
+            #expect(made.entries["photo.jpg"] == photo(isKept ? note : zeros))
+            #expect(try (made.metadata()["photo_rewritten"] != nil) != isKept)
+        }
+    }
 }

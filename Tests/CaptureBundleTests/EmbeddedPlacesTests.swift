@@ -141,9 +141,10 @@ struct EmbeddedPlacesTests {
     @Test(arguments: beginnings.indices)
     func beginningsAreNotSearchedAgainAndAgain(_ index: Int) {
         let beginning = Self.beginnings[index]
-        let rest = (0..<(1 << 19) / beginning.count).flatMap { _ in beginning }
+        let rest = (0..<(1 << 18) / beginning.count).flatMap { _ in beginning }
         let clock = ContinuousClock()
         let time = clock.measure { _ = PlacesTold.tellsAPosition(Self.silentStructure + rest, kind: .tiff) }
-        #expect(time < .seconds(20), "\(time)")
+        // Each search again from the start would take several minutes.
+        #expect(time < .seconds(120), "\(time)")
     }
 }

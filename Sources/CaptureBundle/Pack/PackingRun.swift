@@ -43,7 +43,8 @@ public struct PackingRun: Sendable {
     ///     result of that capture.
     ///   - replaces: Whether existing bundles are replaced.
     /// - Throws: `raw.clash` if two captures have the same name, `output.exists` for the first bundle that exists
-    ///   already (with a chain, unless it has a link of the chain, because it may be that of the capture), and `output.unusable` if `folder` is not a folder. Nothing is written then.
+    ///   already, and `output.unusable` if `folder` is not a folder. Nothing is written then. With a chain, an existing
+    ///   bundle with a link of that chain is not refused here, because it may be that of the capture.
     public init(
         _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer,
         options: RawCaptureOptions = RawCaptureOptions()

@@ -40,7 +40,7 @@ package final class BundleNames: Sendable {
             let links = Quantity.count(state.links, "symbolic link", on: .messages)
             let search = "find -L \(ShellWord.quote(folder)) -type f -name '*.bundle' -print0"
             diagnostic.note("left out \(links)")
-            diagnostic.note("to follow them", command: "\(search) | \(command)")
+            diagnostic.note("to follow links (add your other folders and options)", command: "\(search) | \(command)")
         }
     }
 

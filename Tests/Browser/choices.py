@@ -201,7 +201,7 @@ def says_what_was_withheld(page):
         expect("check “Accept bundles with withheld entries”" in page.text(), "the page does not say how to accept it")
         with shows(page, "verified, signed by rig (software)"):
             page.ask("document.getElementById('withheld').click()")
-        expect(f"without the withheld entries, as you chose: {names}" in page.text(), f"{path.name}: the page does not say what is missing")
+        expect(f"Withheld entries, which you chose to accept: {names}" in page.text(), f"{path.name}: the page does not say what is missing")
         expect("check “Accept" not in page.text(), "the page still says how to accept the bundle")
 
 

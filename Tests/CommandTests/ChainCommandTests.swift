@@ -142,7 +142,7 @@ struct ChainCommandTests {
         #expect(run.exitCode == 66)
         #expect(run.errorText.contains("note: left out 2 symbolic links\n"))
         let search = "find -L links -type f -name '*.bundle' -print0 | capbundle chain --from0"
-        #expect(run.errorText.contains("note: to follow them: \(search)\n"))
+        #expect(run.errorText.contains("note: to follow links (add your other folders and options): \(search)\n"))
         let followed = try tool.shell(search)
         #expect(followed.exitCode == 0)
         #expect(followed.outputText.contains("2 bundles: 2 in 1 chain; no fault in the chains"))

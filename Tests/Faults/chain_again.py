@@ -13,7 +13,7 @@ from checks import every, expect
 from injection import prefix
 from records import link_in, links_in
 from standard_streams import closed
-from tracing import again_if_not_injected
+from tracing import again_if_not_injected, require_strace, strace
 
 HIGHEST = 2**53 - 1
 
@@ -110,7 +110,7 @@ def not_this_capture(bench):
         rig.run("redact", target, "--withhold", "location.json", "-o", rig.out / "cut.bundle").must(0)
         (rig.out / "cut.bundle").rename(target)
 
-    cases = {"packed with other options": (lambda *_: None, ("--location", "coarse"), "packed in another way"),
+    cases = {"packed with other options": (lambda *_: None, ("--location", "coarse"), "the options or the salt differ"),
              "cut short": (lambda rig, target: target.write_bytes(target.read_bytes()[:-512]), (), "not whole"),
              "damaged": (damaged, (), "damaged"), "redacted": (redacted, (), "not whole")}
 
@@ -252,6 +252,21 @@ def named_capture(bench):
         pack_next(rig)
 
 
+def unreadable_link(bench):
+    """A target that cannot be read may be a link, so --force does not replace it, with or without --chain."""
+    require_strace()
+    rig = bench.rig()
+    target = rig.out / "x.bundle"
+    rig.pack(target, "--chain").must(0)
+    kept = target.read_bytes()
+    eio = strace("-P", str(target), "-e", "trace=openat", "-e", "inject=openat:error=EIO")
+    for chained in (["--chain"], []):
+        refused = rig.pack(target, "--force", *chained, prefix=eio).must(66, 74, about=f"{chained}")
+        expect(str(target) in refused.text, f"does not name the file: {refused.text!r}")
+        expect(target.read_bytes() == kept, "the link was replaced")
+    Chain(rig).judge()
+
+
 TESTS = [
     ("an interrupted batch: the same command finishes it and gives no other link", interrupted_batch),
     ("a capture that was missing gets the next link", later_capture),
@@ -259,6 +274,7 @@ TESTS = [
     ("a bundle without its body: the same command makes the body", body_again),
     ("a link that is not exactly this capture: 73", not_this_capture),
     ("--force replaces no link of the same chain", no_link_is_replaced),
+    ("--force replaces no file that cannot be read", unreadable_link),
     ("no link follows the highest one: 78", highest_link),
     ("standard output that cannot be written to takes no link", no_output),
     ("the same content for a pipe takes its link again after a failure", failed_again),

@@ -115,8 +115,9 @@ def small_rules(tools):
             expect((head_only.status, head_only.bytes) == (200, b"") and whole.status == 200, f"{path}: {head_only}")
             lengths = [answer.headers.get("Content-Length") for answer in (whole, head_only)]
             expect(lengths[0] == lengths[1], f"{path}: Content-Length {lengths}")
-    said = tools.run("receiver", "serve", tools.scratch("all"), "--host", "0.0.0.0", "--port", "0", allowed=(64,))
-    expect(not said, f"prints {said!r}")
+    for host in ("0.0.0.0", "::", "0", "0:0::0"):
+        said = tools.run("receiver", "serve", tools.scratch("all"), "--host", host, "--port", "0", allowed=(64,))
+        expect(not said, f"{host}: prints {said!r}")
 
 
 def limits(tools):

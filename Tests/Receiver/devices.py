@@ -28,7 +28,7 @@ def script_of_an_invitation(tools):
         rig.run("key", "new", "--key", rig.folder / "second.key")
         script.write_text(receiver.command("invite", "rig-7"))
         environment |= {"CAPBUNDLE_KEY": str(rig.folder / "second.key")}
-        expect('"name":"rig-7"' in tools.run("sh", script, receiver.url, environment=environment).decode(), "a new key")
+        expect('"name":"rig-7"' in tools.run("sh", script, receiver.url + "/", environment=environment).decode(), "a new key")
         bundle = rig.folder / "second.bundle"
         tools.run("capbundle", "pack", RAW, "-o", bundle, environment=environment)
         tools.run("capqueue", "push", bundle, environment=environment)

@@ -82,6 +82,7 @@ def lost_and_sent_again(tools):
         for path in files(receiver, "kept"):
             path.unlink()
         send_again(receiver, first, body)
+        wait_until(lambda: files(receiver, "kept"), "it is passed on again")
     with receiving(tools) as receiver:
         receiver.queue("dest", "retire", "kept")
         body = rig.capture("here")

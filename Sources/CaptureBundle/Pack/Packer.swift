@@ -79,7 +79,7 @@ public struct Packer: Sendable {
         let capture = try FrameReader.read(source.single(), of: source, options, decoder)
         let places = [output, body?.body, body?.headers].compactMap(\.self)
         for place in places { try place.refuse(inside: raw) }
-        let targets = key.chainTargets()
+        let targets = try key.chainTargets()
         try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place throws(BundleError) in
             try targets.examine(place, mayBePacked: isChained && place == output)
         }

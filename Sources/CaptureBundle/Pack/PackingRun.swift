@@ -65,7 +65,7 @@ public struct PackingRun: Sendable {
         guard (try? FileStatus.of(folder))?.kind == .folder else {
             throw BundleError(.outputUnusable, "is not a folder", file: folder)
         }
-        let targets = packer.key.chainTargets()
+        let targets = try packer.key.chainTargets()
         for item in items where item.problem == nil {
             try targets.examine(item.output, mayBePacked: packer.isChained)
         }

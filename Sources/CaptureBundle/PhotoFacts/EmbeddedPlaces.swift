@@ -12,7 +12,7 @@ enum EmbeddedPlaces {
         if isBinary ? PlaceNames.tellsPlaceAmongSamples(bytes) : PlaceNames.tellsPlace(bytes) {
             return "names a latitude, a longitude or GPS data"
         }
-        if PlaceNumbers.areNamed(in: bytes) { return "has a coordinate with its name" }
+        if PlaceNumbers.areNamed(in: bytes) { return "has a number after the name of a coordinate, as in lat=12.5" }
         if hasPlaceBox(bytes) { return "has the box loci, which tells a place" }
         return inTIFF(bytes) ?? inXMP(bytes) ?? inIPTC(bytes)
     }

@@ -11,16 +11,17 @@ struct TIFFPlaces {
     /// The offsets of the entries that hold a place or may hold one.
     private let places: Set<Int>
 
-    /// Searches the directories, and all bytes as far as no field is understood.
+    /// Searches the fields of all directories, and then all bytes after the header, because a place can be in bytes that no
+    /// reader understands.
     ///
-    /// - Parameter isInside: Whether this structure is inside other bytes, which are searched as a whole. Then it may not
-    ///   have Photoshop's resources, which could contain a further one.
+    /// - Parameter isInside: Whether this structure is inside other bytes, which are searched as a whole. Then
+    ///   Photoshop's resources in it are refused, because they could contain a further structure.
     init(_ tiff: TIFFStructure, isInside: Bool = false) {
         var walk = DirectoryWalk(tiff)
         walk.run()
         let rest = tiff.bytes.dropFirst(TIFFStructure.headerLength)
         let inRest = isInside ? nil : EmbeddedPlaces.words(Array(rest), isBinary: true)
-        // The fields that tell what was found are known only if each is searched again.
+        // To find the fields that contain it, each field is searched again.
         var search = FieldSearch(tiff, isInside: isInside, searchesAll: inRest != nil)
         for directory in walk.directories {
             for entry in directory.entries { search.look(at: entry) }

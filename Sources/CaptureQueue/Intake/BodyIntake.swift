@@ -34,7 +34,8 @@ extension UploadQueue {
         try startPush(Self.options(destinations)).receive(body, receiver)
     }
 
-    /// Adds received bundles to the queue, in one transaction.
+    /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
+    /// have any more is stored and sent again, since a destination may have lost it too.
     ///
     /// - Returns: the result for each bundle, in order, once bytes, folders and row are on the disk. A bundle that is
     ///   not sound gives its verdict as an error.
@@ -55,6 +56,7 @@ extension UploadQueue {
     private static func options(_ destinations: [String]) -> PushOptions {
         var options = PushOptions()
         options.destinations = destinations
+        options.resendsLost = true
         return options
     }
 }

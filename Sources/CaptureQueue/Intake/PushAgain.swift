@@ -15,7 +15,7 @@ extension PushWriter {
         }
         let retired = try db.rows("SELECT name FROM destinations WHERE is_retired = 1").map { try $0.needText("name") }
         let revived = Set(record.revived(by: options, retired: retired).map(\.number))
-        if options.resends { try resend(record, &notes) }
+        if options.resends || options.resendsLost && needsBytes { try resend(record, &notes) }
         try addDeliveries(record, &notes)
         if record.state == .cancelled && revived.isEmpty && options.destinations.isEmpty {
             try addDefault(record, &notes)
@@ -78,8 +78,8 @@ extension PushWriter {
             let isSent = try db.apply(
                 .resend, to: delivery, at: now,
                 .init(
-                    cause: "pushed again with --resend", due: due, attempts: 0, isInDoubt: false,
-                    idempotencyKey: .forgotten))
+                    cause: options.resends ? "pushed again with --resend" : "pushed again, its bytes were gone",
+                    due: due, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
             if isSent { notes.append("it will be sent again to \(delivery.destination ?? "the first destination")") }
         }
     }

@@ -9,7 +9,7 @@ package struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("trust"),
         help: ArgumentHelp(
-            "The trust file; the lines of several files count together.",
+            "A trust file; give the option again for further files, whose lines count too.",
             discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
             valueName: "file"),
         completion: .file())
@@ -37,12 +37,16 @@ package struct ChangedTrustOptions: ParsableArguments {
             discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
             valueName: "file"),
         completion: .file())
-    package var path: String?
+    package var paths: [String] = []
+
+    package func validate() throws {
+        guard paths.count < 2 else { throw ValidationError("--trust is given \(paths.count) times, expected once") }
+    }
 
     /// The path of the trust file, which need not exist yet.
     ///
     /// - Throws: The errors of `Environment.trustPath`.
     package func pathToChange(warn: (BundleError) -> Void) throws(BundleError) -> FilePath {
-        try Environment.trustPath(path, warn: warn)
+        try Environment.trustPath(paths.first, warn: warn)
     }
 }

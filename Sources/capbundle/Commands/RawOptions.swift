@@ -27,7 +27,7 @@ struct RawOptions: ParsableArguments {
     @Flag(help: "Convert a HEIC photo to JPEG, and carry the original as source/photo.heic.")
     var convertPhoto = false
 
-    @Flag(help: "Take the position out of the photo without encoding it again.")
+    @Flag(help: "Take the position and maker notes out of the photo without encoding it again.")
     var rewritePhoto = false
 
     @Flag(help: "Pack a photo that contains a position, whatever --location says.")

@@ -21,8 +21,8 @@ enum ReportRendering {
 
     /// The line for one of several files.
     static func line(_ file: String, _ report: VerificationReport) -> String {
-        let isSound = [.verified, .unknownDevice].contains(report.verdict)
-        guard isSound && !report.warnings.isEmpty else { return verdict(file, report) }
+        let isAccepted = [.verified, .unknownDevice].contains(report.verdict)
+        guard isAccepted && !report.warnings.isEmpty else { return verdict(file, report) }
         let codes = report.warnings.map { "[\($0.code.rawValue)]" }.joined(separator: ", ")
         return "\(verdict(file, report)), \(Quantity.count(report.warnings.count, "warning")): \(codes)"
     }

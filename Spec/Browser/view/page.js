@@ -54,7 +54,7 @@ async function readItem(file) {
     }
 }
 
-/** Judges what was read by the devices that are trusted now and by the rule for withheld entries. */
+/** Judges all bundles that were read, with the devices that are trusted now and by the rule for withheld entries. */
 async function judgeAll() {
     const trusted = devices.all;
     const policy = { allowsWithheld: byId("withheld").checked, required: [] };

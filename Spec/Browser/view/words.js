@@ -52,7 +52,7 @@ export function withholding({ entries, faults }) {
     const names = entries.filter(({ status }) => status === "withheld").map(({ path }) => path);
     if (names.length === 0) return null;
     const isRefused = ({ code }) => code === "policy.withheld";
-    if (!faults.some(isRefused)) return `Judged without the withheld entries, as you chose: ${names.join(", ")}.`;
+    if (!faults.some(isRefused)) return `Withheld entries, which you chose to accept: ${names.join(", ")}.`;
     return faults.every(isRefused)
         ? "Nothing else is wrong. To accept the bundle without these entries, check “Accept bundles with withheld entries”."
         : null;

@@ -26,11 +26,13 @@ struct ChainTargets {
     ///
     /// - Parameter mayBePacked: Whether a link is accepted, since the capture may be packed there already. Call `packed`
     ///   once the capture is read.
-    /// - Throws: `output.exists`, `output.unusable`.
+    /// - Throws: `output.exists`, `output.unusable`, `input.unreadable`.
     func examine(_ place: OutputPlace, mayBePacked: Bool = false) throws(BundleError) {
-        guard let path = place.path, let (link, _) = head(at: path) else { return try place.examine() }
+        guard let path = place.path, let (link, _) = try head(at: path) else { return try place.examine() }
         guard !mayBePacked else { return }
-        throw Self.refusal(link, path, ", so it is not replaced", hints: ["choose another name"])
+        throw Self.refusal(
+            link, path, ", so it is not replaced",
+            hints: ["choose another name; if this is the bundle of the same capture, use --chain instead"])
     }
 
     /// The bundle at a place, if it is that of the capture: it has the manifest that the capture gets with the link of
@@ -39,12 +41,13 @@ struct ChainTargets {
     /// - Returns: nil if no link of the chain is at the place.
     /// - Throws: `output.exists` if the bundle is another one, and the errors of reading it.
     func packed(_ plan: BundlePlan, at place: OutputPlace) throws(BundleError) -> PackedCapture? {
-        guard let path = place.path, let (link, assertion) = head(at: path) else { return nil }
+        guard let path = place.path, let (link, assertion) = try head(at: path) else { return nil }
         let linked = try plan.linked(link)
         let report = try Verifier.soundness.verify(BundleSource(file: path))
         guard try report.manifestSHA256 == Digest.of(linked.manifestBytes) else {
             throw Self.refusal(
-                link, path, " and the bundle of another capture, or of this one packed in another way",
+                link, path,
+                " but not the bundle that this command would make: the capture, the options or the salt differ",
                 hints: [
                     "to see what it holds: capbundle show \(ShellWord.quote(path))",
                     "if this capture has no bundle yet, choose another name",
@@ -55,22 +58,38 @@ struct ChainTargets {
                 link, path, " and the bundle of this capture, but damaged or not whole",
                 hints: [
                     "to see what is wrong: capbundle verify \(ShellWord.quote(path))",
-                    "put a whole copy in its place",
+                    "replace it with a whole copy of the bundle, from a backup or a server",
                 ])
         }
         return PackedCapture(plan: linked, counter: counter, assertion: assertion)
     }
 
     /// Whether a bundle with a link of the chain is at a path. The signature is not checked.
-    func hasLink(at path: FilePath) -> Bool { head(at: path) != nil }
+    ///
+    /// - Throws: `input.unreadable` if a file is there that cannot be read, since it could be such a bundle.
+    func hasLink(at path: FilePath) throws(BundleError) -> Bool { try head(at: path) != nil }
 
-    private func head(at path: FilePath) -> (link: Manifest.ChainLink, assertion: [UInt8])? {
-        guard let keyID, let handle = try? FileHandle.readingPlainFile(path),
-            let head = try? BundleReader(BundleSource(handle: handle, name: path.string)).readHead(),
-            let manifest = try? Manifest.decode(head.manifest), manifest.device.keyID == keyID,
-            let link = manifest.chain
-        else { return nil }
-        return (link, head.assertion)
+    private func head(at path: FilePath) throws(BundleError) -> (link: Manifest.ChainLink, assertion: [UInt8])? {
+        guard let keyID, let handle = try Self.open(path) else { return nil }
+        do throws(BundleError) {
+            let head = try BundleReader(BundleSource(handle: handle, name: path.string)).readHead()
+            let manifest = try Manifest.decode(head.manifest)
+            guard manifest.device.keyID == keyID, let link = manifest.chain else { return nil }
+            return (link, head.assertion)
+        } catch {
+            // It is not a bundle, or a damaged one.
+            guard error.verdict == nil else { return nil }
+            throw error
+        }
+    }
+
+    private static func open(_ path: FilePath) throws(BundleError) -> FileHandle? {
+        do {
+            return try FileHandle.readingPlainFile(path)
+        } catch {
+            if error.isMissing { return nil }
+            throw .reading(path, error)
+        }
     }
 
     private static func refusal(

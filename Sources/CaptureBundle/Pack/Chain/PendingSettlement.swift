@@ -42,7 +42,7 @@ struct PendingSettlement {
 
     /// Gives the bundle of a link its name.
     ///
-    /// - Returns: Whether there is a bundle. If another file has its name, it keeps its hidden name.
+    /// - Returns: Whether the bundle exists. If another file has the target's name, the bundle keeps its hidden name.
     private mutating func finish(_ pending: PendingLink) throws(BundleError) -> Bool {
         guard let files = pending.files else { return false }
         let folder = try open(files.target.folder, of: pending)
@@ -63,8 +63,9 @@ struct PendingSettlement {
         }
         guard let temporary, temporary.isWhole else { return false }
         try temporary.sign(device, counter: pending.counter)
+        let replaces = try mayReplace(files.target)
         do throws(NativeError) {
-            if mayReplace(files.target) {
+            if replaces {
                 try folder.rename(hidden, to: name)
             } else {
                 try folder.move(hidden, to: folder, as: name)
@@ -84,13 +85,14 @@ struct PendingSettlement {
         return true
     }
 
-    /// Whether the user asked to replace the file at a path, and that is not a link of the chain.
-    private func mayReplace(_ target: FilePath) -> Bool {
+    /// Whether the user asked to replace the file at a path, and that file is not a bundle of the chain.
+    private func mayReplace(_ target: FilePath) throws(BundleError) -> Bool {
         let isNamed = places.contains { place in
             guard case .replacing(let path) = place, path.name == target.name else { return false }
             return place.wholePath == target
         }
-        return isNamed && !ChainTargets(keyID: device.point.keyID).hasLink(at: target)
+        guard isNamed else { return false }
+        return try !ChainTargets(keyID: device.point.keyID).hasLink(at: target)
     }
 
     /// Opens the folder of a link's files. A missing folder does not give the link up, since its disk may not be mounted.

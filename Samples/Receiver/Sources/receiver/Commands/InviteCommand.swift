@@ -36,7 +36,7 @@ struct InviteCommand: ParsableCommand {
         if !store.place.exists { Self.note("created \(store.folder); serve it with: receiver serve \(store.folder)") }
         let devices = try store.devices(create: true)
         if try devices.all().contains(where: { $0.line.name == name }) {
-            Self.note("another device is named \(name) already; pages show the name only")
+            Self.note("another device is named \(name) already; readers of pages cannot tell the two apart")
         }
         let (id, secret) = try devices.invite(name, until: expires)
         print(Self.script(name, id: id, secret: secret, until: UnixTime.text(expires)))
@@ -56,6 +56,7 @@ struct InviteCommand: ParsableCommand {
         destination=${2:-receiver}
         id=\#(id)
         secret=\#(secret)
+        url=${url%/}
         fail() { echo "$0: $2" >&2; exit "$1"; }
         case $url in
             http://* | https://*) ;;
@@ -69,9 +70,9 @@ struct InviteCommand: ParsableCommand {
         if known=$(capqueue dest show "$destination" --json 2>/dev/null); then
             verb=set
             case $known in
-                *'"retired":true'*) fail 64 "the destination $destination is retired; name another one: sh $0 $url NAME" ;;
+                *'"retired":true'*) fail 64 "the destination $destination is retired; choose another name: sh $0 $url NAME" ;;
                 *"\"url\":\"$url\""*) ;;
-                *) fail 64 "the destination $destination has another URL; name another one: sh $0 $url NAME" ;;
+                *) fail 64 "the queue has a destination $destination with another URL; choose another name: sh $0 $url NAME" ;;
             esac
         fi
         public_key=$(capbundle key public --format jwk)
@@ -79,13 +80,15 @@ struct InviteCommand: ParsableCommand {
         trap 'rm -f "$body"' EXIT
         printf '{"invitation":"%s","public_key":%s}' "$secret" "$public_key" >"$body"
         headers=$(capbundle sign-request "$body" --device-id "$id")
-        answer=$(printf '%s\n' "$headers" | curl -gsS --fail-with-body -H @- -H 'Content-Type: application/json' \
-            --data-binary "@$body" "$url/api/v1/devices/register") || fail 69 "not registered: $answer"
+        answer=$(printf '%s\n' "$headers" | curl -qgsS --fail-with-body -H @- -H 'Content-Type: application/json' \
+            --data-binary "@$body" "$url/api/v1/devices/register") || fail 69 "not registered at $url; check the URL, and that the receiver runs: $answer"
         case $answer in
             *"\"device_id\":\"$id\""*) printf '%s\n' "$answer" ;;
-            *) fail 69 "not registered: $url is not a receiver, or it redirects (to https?): $answer" ;;
+            *) fail 69 "not registered: $url did not answer as a receiver does; does it redirect to https? $answer" ;;
         esac
-        set -- "$destination" --url "$url" --device-id "$id" ${CAPBUNDLE_KEY:+--key "$CAPBUNDLE_KEY"}
+        # The queue signs with the key that was registered, also if the destination had another one.
+        key=${CAPBUNDLE_KEY:-${XDG_DATA_HOME:-$HOME/.local/share}/capbundle/device.key}
+        set -- "$destination" --url "$url" --device-id "$id" --key "$key"
         [ "$verb" = set ] || set -- "$@" --kind http
         capqueue dest "$verb" "$@"
         """#

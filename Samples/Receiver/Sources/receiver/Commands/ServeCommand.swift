@@ -51,7 +51,8 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...1000).contains(capturesAtOnce) else {
             throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
         }
-        if publicURL == nil, host == "0.0.0.0" || host == "::" {
+        // Whatever has only zeros is the address 0.0.0.0 or ::.
+        if publicURL == nil, host.utf8.allSatisfy({ "0.:".utf8.contains($0) }) {
             throw ValidationError(
                 "--host \(host) means all addresses of this machine; name the one that others use, such as "
                     + "--public-url http://192.168.1.5:\(port)")

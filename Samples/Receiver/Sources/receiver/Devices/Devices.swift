@@ -91,8 +91,8 @@ struct Devices: Sendable {
 
     /// Registers a device. The same registration again changes nothing and succeeds.
     ///
-    /// The first object with the invitation's id takes the invitation. The first one with the key's id takes the key. Only a
-    /// device that has both is registered.
+    /// The first key that creates `devices/ID` takes the invitation. The first device that creates `keys/KEYID` takes the
+    /// key. Only a device that has both is registered.
     func register(_ id: String, _ line: TrustedDeviceLine) throws -> Registration {
         let key = Self.key(line)
         let text = Array("\(line.text)\n".utf8)

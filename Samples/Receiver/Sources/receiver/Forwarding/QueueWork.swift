@@ -16,7 +16,7 @@ final class QueueWork: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let ended = DispatchGroup()
-    /// What the operator should know of.
+    /// The events that are logged, because the operator may have to act.
     private static let logged: Set<QueueEvent.Name> = [
         .permanentlyFailed, .conflict, .quarantined, .blocked, .offline, .ready, .quota,
     ]

@@ -183,15 +183,15 @@ struct CapturePage {
         if case .refused = shown.content.download { return nil }
         guard let line = shown.device?.currentLine.text else { return nil }
         let isWhole = report.withheld.isEmpty && !shown.hidesPlace
-        let withheld: HTML? = isWhole ? nil : " Tick \u{201c}Accept bundles with withheld entries\u{201d} there."
+        let withheld: HTML? = isWhole ? nil : " Check \u{201c}Accept bundles with withheld entries\u{201d} there."
         let page: HTML = shown.hasVerifyPage ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"
         return """
             <h2>Check it yourself</h2>
             <p>Download the bundle. Then ask the owner of the device for the key id, not this server, and compare it with \
             the one above.</p>
             <ul>
-            <li>In a browser: open \(page), drop the bundle there, and paste the key below. The page sends nothing.\(withheld) It is \
-            best to take it from the capture-bundle project, because a server that cheats could change its own copy.</li>
+            <li>In a browser: open \(page), drop the bundle there, and paste the key below.\(withheld) The page sends nothing. It is \
+            best to take verify.html from the capture-bundle project, because a server that cheats could change its own copy.</li>
             <li>On the command line:
             <pre><code>echo '\(line)' &gt; device.trust
             capbundle verify --trust device.trust --allow-withheld \(id).bundle</code></pre></li>

@@ -7,7 +7,7 @@ import Logging
 struct Pages: Sendable {
     let shelf: CaptureShelf
     private let threads: PageThreads
-    /// Read the bundles that the queue has released. A destination that does not answer blocks only pages that need it.
+    /// Read the bundles that the queue has released. A destination that does not answer delays only pages of such bundles.
     private let fetchers: PageThreads
     /// Read the files of downloads, which can be slow.
     let readers: BlockingThreads

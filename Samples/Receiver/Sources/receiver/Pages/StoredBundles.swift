@@ -15,8 +15,9 @@ struct StoredBundles: Sendable {
     /// - Parameters:
     ///   - id: The whole id of a capture.
     ///   - reach: Where the bytes may be read.
-    /// - Throws: `BundleGone` if nobody has the bytes, `BundleElsewhere` if they are farther away than that,
-    ///   `BundleUnavailable` if they cannot be fetched at the moment, and any error of `body`.
+    /// - Throws: `BundleGone` if neither the queue nor a destination has the bytes, `BundleElsewhere` if only a destination
+    ///   has them and `reach` is `queue`, `BundleUnavailable` if they cannot be fetched at the moment, and any error of
+    ///   `body`.
     func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath) throws -> Value) throws -> Value {
         let record: CaptureRecord
         do { record = try queue.capture(id) } catch { throw BundleUnavailable("\(error)") }

@@ -32,7 +32,8 @@ struct Serving {
         let queue = try openQueue(logger)
         let index = try CaptureIndex(folder.index)
         if try index.count() == 0, try queue.status().totals.values.contains(where: { $0.captures > 0 }) {
-            logger.warning("\(folder.index) is empty, but the queue is not: was it lost? Pages are missing")
+            logger.warning("\(folder.index) has no captures, but the queue has some, so their pages are missing")
+            logger.warning("if the index was lost, stop the receiver and restore it from a backup")
         }
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let captures = Captures(queue, index, threads)
@@ -79,7 +80,8 @@ struct Serving {
             try queue.addFolder("kept", path: folder.kept.string)
         }
         if try queue.namesOfDestinations().isEmpty {
-            logger.warning("captures stay in \(folder.queue): all its destinations are retired; use: capqueue dest add")
+            let command = "capqueue dest add NAME --kind KIND … --queue \(folder.queue)"
+            logger.warning("captures stay here, because all destinations are retired; add one with: \(command)")
         }
         return queue
     }

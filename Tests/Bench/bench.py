@@ -9,40 +9,34 @@ import subprocess
 import sys
 import time
 
-import captures
+from Bench import captures
+from Kit.outcomes import ROOT, Failed
+from Kit.rigs import Home
 
 PEERS = pathlib.Path(__file__).resolve().parent / "peers"
-BENCH_BUILD = pathlib.Path(__file__).resolve().parents[2] / ".build-bench"
+BENCH_BUILD = ROOT / ".build-bench"
 BAGIT = pathlib.Path(sys.executable).parent / "bagit.py"
+HOUR = 3600  # seconds; no command of a measure takes as long
 
 
-class Broken(Exception):
-    """One side did not do its work; the text is its output."""
+class Bench(Home):
+    """A folder with a key, in which all commands run."""
 
-
-class Bench:
     def __init__(self, binary, folder, short):
-        self.binary, self.folder, self.short = pathlib.Path(binary).resolve(), pathlib.Path(folder).resolve(), short
-        self.key, self.trust, self.public = folder / "keys/device.key", folder / "trust", folder / "keys/device.key.pub"
-        # Use no key, trust file, proxy or setting of the user who runs this.
-        self.environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
-                            and not name.startswith(("CAPBUNDLE_", "CAPQUEUE_", "XDG_", "AWS_", "RCLONE_"))}
-        self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust), "LC_ALL": "C.UTF-8",
-                             "HOME": str(folder), "TMPDIR": str(folder)}
+        super().__init__(pathlib.Path(folder).resolve() / "work")
+        self.binary, self.folder, self.short = pathlib.Path(binary).resolve(), self.home, short
+        self.key, self.public = self.folder / "keys/device.key", self.folder / "keys/device.key.pub"
+        self.env |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.folder / "trust"),
+                     "TMPDIR": str(self.folder)}
         self.key.parent.mkdir(mode=0o700)
         self.capbundle("key", "new")
         self.capbundle("trust", "add", "bench", self.public)
 
     def run(self, *command, code=0, **options):
         """Runs a command that must exit with a certain code."""
-        options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.DEVNULL)
-        done = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, env=self.environment,
-                              cwd=self.folder, **options)
-        if done.returncode != code:
-            said = done.stderr.decode(errors="replace").strip().split("\n")[0][:200]
-            words = " ".join([pathlib.Path(str(command[0])).name, *map(str, command[1:3])])
-            raise Broken(f"{words}: exit {done.returncode}, expected {code}: {said}")
+        command = [str(word) for word in command]
+        self.call(*command, seconds=HOUR, **options).must(code, about=" ".join(command[:3]))
 
     def capbundle(self, *arguments, **options):
         self.run(self.binary, *arguments, **options)
@@ -53,7 +47,7 @@ class Bench:
         if not program.is_file():  # this program is in a package of its own; with --short its debug build is enough
             program = BENCH_BUILD / ("debug" if self.short else "release") / name
         if not program.is_file():
-            raise Broken(f"{name} was not built beside {self.binary.name}")
+            raise Failed(f"{name} was not built beside {self.binary.name}")
         return program
 
     def scaled(self, number, short):

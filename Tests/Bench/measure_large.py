@@ -1,9 +1,9 @@
 """One large bundle: the speed of its upload body, and memory that does not grow with it."""
 import filecmp
 
-import bench
-from measure_one import pair
-from results import Row
+from Bench.measure_one import pair
+from Bench.results import Row
+from Kit.outcomes import Failed
 
 MIB = 1 << 20
 
@@ -36,10 +36,10 @@ def memory(rig):
         try:
             peak = rig.peak_memory([rig.binary, *words], stdin)
             rows.append(Row(f"peak memory of {title}, {size} MiB", peak, 40, 24, unit="MiB"))
-        except bench.Broken as reason:
+        except Failed as reason:
             rows.append(Row(f"peak memory of {title}, {size} MiB", None, 40, 24, unit="MiB", detail=str(reason)))
     if not all(row.missed for row in rows[1:]) and not filecmp.cmp(bundle, rig.folder / "again.bundle", shallow=False):
-        raise bench.Broken("from-body gave another bundle")
+        raise Failed("from-body gave another bundle")
     rig.remove("large.bundle", "body", "again.bundle")
     return rows
 

@@ -7,10 +7,10 @@ import tarfile
 import numpy as np
 from PIL import Image
 
-import bench
-import captures
-from bench import Broken
-from measure_one import pair
+from Bench import bench
+from Bench import captures
+from Bench.measure_one import pair
+from Kit.outcomes import Failed
 
 FOCAL, CENTRE = 790.0, (480.0, 360.0)
 
@@ -44,7 +44,7 @@ def same_floats(rig, name):
         with tarfile.open(rig.folder / f"scanned/{name}.{ending}") as archive:
             floats.append(gzip.decompress(archive.extractfile("depth.f32.gz").read()))
     if floats[0] != floats[1]:
-        raise Broken(f"{name}: the two sides made other floats")
+        raise Failed(f"{name}: the two sides made other floats")
 
 
 def pack(rig):

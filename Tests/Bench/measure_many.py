@@ -1,8 +1,8 @@
 """Many captures in one call: two cores against one, and whether the time for each capture stays the same."""
-import bench
-import captures
-from measure_one import pair
-from results import Row
+from Bench import bench
+from Bench import captures
+from Bench.measure_one import pair
+from Bench.results import Row
 
 
 def verify(rig):

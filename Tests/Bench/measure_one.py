@@ -1,6 +1,6 @@
 """One capture: packing it, verifying it, and the start of the program."""
-import bench
-from results import Row
+from Bench import bench
+from Bench.results import Row
 
 
 def pair(title, sides, must, aim):

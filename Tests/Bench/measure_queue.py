@@ -1,10 +1,11 @@
 """capqueue as a tool: storing and listing bundles, and whether these become slower with a million rows."""
 import sys
 
-import bench
-import queues
-from measure_one import pair
-from results import Row
+from Bench import bench
+from Bench import queues
+from Bench.measure_one import pair
+from Bench.results import Row
+from Kit.outcomes import Failed
 
 MILLION = 1_000_000
 
@@ -27,7 +28,7 @@ def push_many(rig):
     rig.run(capqueue, "check", "--read-data", "--queue", "queue")
     held = len(list((rig.folder / "queue/spool").glob("??/*.bundle")))
     if (held, len(list((rig.folder / "copies").iterdir()))) != (count, count):
-        raise bench.Broken(f"{held} of {count} bundles are in the spool")
+        raise Failed(f"{held} of {count} bundles are in the spool")
     rig.remove("bundles", "queue", "copies")
     return [pair(f"push {count} in one call / Python script that hashes, copies, syncs and renames them", sides, 0.8, 0.6)]
 
@@ -70,7 +71,7 @@ def memory(rig):
         title = f"peak memory of {title}, {many:,} rows"
         try:
             rows.append(Row(title, rig.peak_memory([capqueue, *words, "--queue", queue]), 40, 24, unit="MiB"))
-        except bench.Broken as reason:
+        except Failed as reason:
             rows.append(Row(title, None, 40, 24, unit="MiB", detail=str(reason)))
     if left := sum((queue / f"spool/{name}.bundle").exists() for name in aged):
         rows.append(Row(f"prune, {many:,} rows", None, detail=f"{left} of {len(aged)} bundles are still there"))

@@ -3,20 +3,15 @@ the same bodies, with two runs of openssl and a sync for each.
 
 The receiver hashes and verifies each body, and syncs it and its rows. Meanwhile it passes captures on to a folder.
 """
-import pathlib
-import sys
+from Bench.bench import PEERS
+from Bench import send_servers as servers
+from Bench.measure_one import pair
+from Bench.measure_send import expect_stored
+from Bench.results import Row
+from Kit.outcomes import ROOT, Failed
+from Receiver.support import CAPTURES, Receiver, Rig, Tools
 
-import bench
-import send_servers as servers
-from measure_one import pair
-from measure_send import expect_stored
-from results import Row
-
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path += [str(TESTS / "Receiver"), str(TESTS / "Outcomes")]
-from support import CAPTURES, Receiver, Rig, Tools  # noqa: E402  (the line above makes these modules importable)
-
-PROGRAM = TESTS.parent / ".build-receiver/release/receiver"
+PROGRAM = ROOT / ".build-receiver/release/receiver"
 DEVICES = 8
 MEMORY = (120, 60)  # MiB: required, desired
 QUIET = 'output = "/dev/null"\nsilent\nshow-error\nfail\n'
@@ -26,7 +21,7 @@ def receive(rig):
     if not PROGRAM.is_file():
         if rig.short:
             return []
-        raise bench.Broken("the receiver was not built: .ci/build Samples/Receiver .build-receiver")
+        raise Failed("the receiver was not built: .ci/build Samples/Receiver .build-receiver")
     count = rig.scaled(300, 16)
     peaks, folder = [], rig.folder / "devices"
     folder.mkdir()
@@ -85,7 +80,7 @@ def theirs(rig, shares, count, url, folder):
         target = f'url = "{url}/dav/captures/{number}/"\n'
         words += [curl_list(device.folder / "theirs", bodies, lambda _: target), folder / f"dav/captures/{number}"]
     seconds = rig.timed("sh", "-ec", 'script=$0; printf "%s\\n" "$@" | xargs -P 8 -n 2 "$script"',
-                        bench.PEERS / "receive.sh", *words)
+                        PEERS / "receive.sh", *words)
     expect_stored((folder / "dav/captures").rglob("*.body"), count)
     return seconds
 

@@ -2,9 +2,9 @@
 import numpy as np
 from PIL import Image, ImageFilter
 
-from bench import Broken
-from measure_one import pair
-from results import Row
+from Bench.measure_one import pair
+from Bench.results import Row
+from Kit.outcomes import Failed
 
 WIDTH, HEIGHT = 4032, 3024  # 12 megapixels
 KINDS = 4
@@ -42,7 +42,7 @@ def report(rig):
     rig.capbundle("report", "reported", "-o", "page.html")
     page = (rig.folder / "page.html").read_bytes()
     if page.count(b"<img") != 2 * count:
-        raise Broken(f"{page.count(b'<img')} pictures in the page, expected {2 * count}")
+        raise Failed(f"{page.count(b'<img')} pictures in the page, expected {2 * count}")
     rig.remove("seen", "reported", "page.html")
     title = f"report on {count} captures with 12 megapixels / verify and djpeg -scale 1/8"
     return [pair(title, sides, 1.5, 1.2),

@@ -1,11 +1,12 @@
 """The database of capqueue alone: claims, rows and deletions, against other programs that do the same work."""
 import sys
 
-import bench
-import queues
-from bench import Side
-from measure_one import pair
-from measure_queue import MILLION
+from Bench import bench
+from Bench import queues
+from Bench.bench import Side
+from Bench.measure_one import pair
+from Bench.measure_queue import MILLION
+from Kit.outcomes import Failed
 
 
 def pace(rig, name, command, percentiles, count):
@@ -13,7 +14,7 @@ def pace(rig, name, command, percentiles, count):
     def run(_):
         told = rig.told(*command)
         if told["count"] != count:
-            raise bench.Broken(f"{name}: {told['count']} of {count} rows")
+            raise Failed(f"{name}: {told['count']} of {count} rows")
         percentiles.setdefault(name, []).append(told["p99_ms"])
         return told["seconds"] / count
     return run
@@ -36,7 +37,7 @@ def claims(rig):
     sides = rig.alternate({name: pace(rig, name, command, percentiles, count) for name, command in sides.items()}, runs=9)
     done = [queues.totals(queue / "queue.sqlite") for queue in (ours, theirs)]
     if done[0] != done[1]:
-        raise bench.Broken(f"the sides did not do the same: {done}")
+        raise Failed(f"the sides did not do the same: {done}")
     rig.remove("ours", "theirs")
     row = pair(f"claim and complete at {rows:,} rows / bare SQLite, two commits at FULL", sides, 1.3, 1.1)
     return [told_99th(row, percentiles)]
@@ -81,7 +82,7 @@ def prune(rig):
         seconds = rig.timed(capqueue, "prune", "--queue", queue)
         left = [name for name in names for kind in ("bundle", "json") if (queue / f"spool/{name}.{kind}").exists()]
         if left or len(names) != count:
-            raise bench.Broken("prune left files")
+            raise Failed("prune left files")
         rig.run("rm", "-r", queue)
         return seconds
 

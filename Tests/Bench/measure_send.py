@@ -10,12 +10,14 @@ import pathlib
 import subprocess
 import time
 
-import bench
-import captures
-import send_servers as servers
-from bench import Side
-from measure_one import pair
-from results import Row
+from Bench import captures
+from Bench import send_servers as servers
+from Bench.bench import Side
+from Bench.measure_one import pair
+from Bench.results import Row
+from Kit.outcomes import Failed
+from Kit.servers.seaweed import BUCKET
+from Kit.servers.sigv4 import REGION
 
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 AT_A_TIME = 4
@@ -48,14 +50,14 @@ def expect_completed(rig, count):
     with open(listed, "wb") as file:
         rig.run(rig.beside("capqueue"), "list", "--state", "completed", "--queue", "queue", stdout=file)
     if (found := listed.read_bytes().count(b"\n")) != count:
-        raise bench.Broken(f"{found} of {count} bundles are completed")
+        raise Failed(f"{found} of {count} bundles are completed")
 
 
 def expect_stored(files, count, hashed=lambda file: True):
     """Checks that there are `count` files, and that those with a hash as their name have that hash."""
     files = list(files)
     if len(files) != count or not all(map(hashed, files)):
-        raise bench.Broken(f"{len(files)} of {count} bundles landed, or others than those that were sent")
+        raise Failed(f"{len(files)} of {count} bundles landed, or others than those that were sent")
 
 
 def is_named_by_hash(file):
@@ -144,11 +146,11 @@ def s3(rig):
     """Each turn writes below its own name, since existing objects would not be sent again."""
     count = rig.scaled(300, 4)
     with stock(rig, count) as bundles, servers.seaweed(rig) as (url, credentials):
-        rig.environment |= credentials | servers.rclone(url)
-        remote = f"seaweed:{servers.BUCKET}"
+        rig.env |= credentials | servers.rclone(url, credentials)
+        remote = f"seaweed:{BUCKET}"
 
         def ours(turn):
-            return rig.timed(*filled(rig, bundles, "s3", "--url", f"{url}/ours{turn}", "--region", servers.REGION,
+            return rig.timed(*filled(rig, bundles, "s3", "--url", f"{url}/ours{turn}", "--region", REGION,
                                      "--concurrency", AT_A_TIME))
 
         def theirs(turn):
@@ -160,8 +162,8 @@ def s3(rig):
             rig.run("rclone", "copy", f"{remote}/ours0", "fetched")
             expect_stored((rig.folder / "fetched").iterdir(), count, is_named_by_hash)
         finally:
-            for name in (*credentials, *servers.rclone(url)):
-                del rig.environment[name]
+            for name in (*credentials, *servers.rclone(url, credentials)):
+                del rig.env[name]
     return [pair(f"run, {count} of 1.6 MB by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy", sides, 1.0, 0.8)]
 
 
@@ -227,14 +229,14 @@ def watching(rig, command):
     """Runs `run --watch` during the `with` block, which begins when all bundles are sent."""
     command = [str("--watch" if word == "--until-empty" else word) for word in command]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env=rig.environment, cwd=rig.folder)
+                               env=rig.env, cwd=rig.folder)
     try:
         rig.run(rig.beside("capqueue"), "wait", "--all", "--timeout", "60s", "--queue", "queue")
         # wait for the work after the last transfer: closing connections, writing the status file
         time.sleep(rig.scaled(5, 1))
         yield process
         if process.poll() is not None:
-            raise bench.Broken(f"run --watch ended, with exit {process.returncode}")
+            raise Failed(f"run --watch ended, with exit {process.returncode}")
     finally:
         process.terminate()
         process.wait(60)

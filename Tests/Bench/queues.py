@@ -12,7 +12,7 @@ import sqlite3
 import time
 import uuid
 
-import captures
+from Bench import captures
 
 CACHE = pathlib.Path(__file__).resolve().parents[2] / ".build/bench-queues"
 WORTH_KEEPING = 50_000  # in rows; a smaller queue takes only a moment to make

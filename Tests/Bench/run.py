@@ -1,5 +1,6 @@
-#!/usr/bin/env python3
-"""Compares a built capbundle with the tools that people would use without it: run.py BINARY [--only WORD] [--short]
+"""Compares a built capbundle with the tools that people would use without it.
+
+usage: Tests/run.py Bench CAPBUNDLE [--only WORD] [--short]   (with the Python of `.ci/environment Bench`)
 
 capqueue and capqueue-bench must be beside it. Every figure is a ratio of two sides that ran together (in hyperfine, or
 in turns) on the same captures, which are made from a seed. The program prints a table, writes .build/bench.txt and
@@ -13,11 +14,10 @@ import pathlib
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-import results  # noqa: E402  (the line above makes these modules importable)
-from bench import Bench, Broken  # noqa: E402
+from Bench import results
+from Bench.bench import Bench
+from Kit.outcomes import ROOT, Failed
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAMILIES = ["measure_one", "measure_many", "measure_layouts", "measure_report", "measure_large", "measure_queue",
             "measure_rows", "measure_send", "measure_receive"]
 CORES = 2  # the limits are for this many cores
@@ -34,7 +34,7 @@ def main():
         parser.error(f"no such file: {options.binary}")
     os.sync()  # a build's files must not be written to the disk during the measures
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-    measures = [one for family in FAMILIES for one in importlib.import_module(family).MEASURES if options.only in one[0]]
+    measures = [one for family in FAMILIES for one in importlib.import_module(f"Bench.{family}").MEASURES if options.only in one[0]]
     if not measures:
         parser.error(f"no measure has {options.only} in its name")
     rows = []
@@ -53,7 +53,7 @@ def main():
             print(f"bench: {name}", file=sys.stderr, flush=True)
             try:
                 rows += measure(rig)
-            except Broken as reason:
+            except Failed as reason:
                 rows.append(results.Row(name, None, detail=str(reason)))
     print(f"{results.described(facts)}\n\n{results.table(rows, not options.short)}\n\n{results.details(rows)}")
     missed = sum(row.missed if not options.short else row.value is None for row in rows)
@@ -62,7 +62,3 @@ def main():
     elif not options.only:
         results.store(ROOT / ".build", facts, rows)
     return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

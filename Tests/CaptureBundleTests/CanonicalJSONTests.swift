@@ -51,12 +51,6 @@ struct CanonicalJSONTests {
         }
     }
 
-    @Test func saysWhereTheFaultIs() {
-        let text = Array("{\n  \"a\": 1,\n  \"a\": 2\n}".utf8)
-        let failure = #expect(throws: JSONParser.Failure.self) { try JSONParser.parse(text, nesting: 4) }
-        #expect(failure.map { JSONParser.place(of: $0.offset, in: text) } == "line 3, column 3")
-    }
-
     @Test func base64IsStrict() {
         #expect(Base64.decode("AQID") == [1, 2, 3])
         #expect(Base64.decode("AQI=") == [1, 2])

@@ -22,12 +22,6 @@ struct DecoderProcessTests {
         #expect(try folder.url.children.isEmpty)
     }
 
-    @Test func oneProcessServesManyPictures() throws {
-        let decoder = PictureDecoder()
-        for _ in 0..<20 { _ = try decoder.samples(picture, .png) }
-        #expect(decoder.idleProcesses.count == 1)
-    }
-
     @Test func seesNeitherEnvironmentNorOtherDescriptors() throws {
         let decoder = PictureDecoder()
         _ = try decoder.samples(picture, .png)
@@ -114,14 +108,5 @@ struct DecoderProcessTests {
         #expect(shown?.hints == ["install it: sudo apt-get install \(package)"])
         // What needs no library still works.
         #expect(try decoder.samples(picture, .png).uint16?.count == 6)
-    }
-
-    @Test func namesTheProgramThatIsMissing() throws {
-        let decoder = PictureDecoder(executable: "/nonexistent/capbundle-decode")
-        let failure = try #require(throws: PictureFailure.self) { try decoder.samples(picture, .png) }
-        #expect(failure.kind == .noDecoder)
-        let error = failure.error("depth.png")
-        #expect(error.message.contains("/nonexistent/capbundle-decode cannot be started"))
-        #expect(error.hints.contains { $0.contains("CAPBUNDLE_DECODE") })
     }
 }

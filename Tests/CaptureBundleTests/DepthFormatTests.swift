@@ -10,15 +10,7 @@ struct DepthFormatTests {
 
     private static func npy(
         _ type: String, _ data: [UInt8], shape: String = "(2, 3)", order: String = "False", version: UInt8 = 1
-    ) -> [UInt8] {
-        let header = Array("{'descr': '\(type)', 'fortran_order': \(order), 'shape': \(shape), }\n".utf8)
-        return npy(header: header, version: version) + data
-    }
-
-    private static func npy(header: [UInt8], version: UInt8 = 1) -> [UInt8] {
-        let length = (0..<(version == 1 ? 2 : 4)).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) }
-        return [0x93] + Array("NUMPY".utf8) + [version, 0] + length + header
-    }
+    ) -> [UInt8] { PictureFiles.npy(type, data, shape: shape, order: order, version: version) }
 
     private static func bytes(_ number: UInt64, _ length: Int, _ isBig: Bool) -> [UInt8] {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
@@ -81,19 +73,19 @@ struct DepthFormatTests {
         (npy("<i4", []), "type <i4"), (npy("|O", []), "type |O"), (npy("|f4", []), "type |f4"), (npy("=f4", []), "=f4"),
         (npy("<f4", [], version: 1).map { $0 == 1 ? 4 : $0 }, "version 4.0"),
         (
-            npy(header: Array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 3), }".utf8)),
+            PictureFiles.npy(header: "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 3), }"),
             "save it with"
         ),
-        (npy(header: Array("{'descr': '<f4', 'shape': (2, 3), }".utf8)), "save it with"),
+        (PictureFiles.npy(header: "{'descr': '<f4', 'shape': (2, 3), }"), "save it with"),
         (
-            npy(header: Array("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}".utf8)),
+            PictureFiles.npy(header: "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}"),
             "header"
         ),
         (
-            npy(header: Array("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 3)}".utf8)),
+            PictureFiles.npy(header: "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 3)}"),
             "header"
         ),
-        (npy(header: Array("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x".utf8)), "header"),
+        (PictureFiles.npy(header: "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x"), "header"),
         ([0x93] + Array("NUMPY".utf8) + [2, 0, 255, 255, 255, 255], "4294967295 bytes"),
         ([0x93] + Array("NUMPY".utf8) + [1, 0, 9, 0], "cut off"), (Array("PK\u{3}\u{4}".utf8), "begins with 504b0304"),
         ([], "begins with"),
@@ -159,10 +151,8 @@ struct DepthFormatTests {
             #expect(RawFolder.floats(Self.values(try CompressedFloats.decode(bytes, size: size))) == Self.raw)
             #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(bytes + [0], size: size) }
             #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(bytes + bytes, size: size) }
-            for count in bytes.indices {
-                #expect(throws: DepthFormatFailure.self) {
-                    try CompressedFloats.decode(Array(bytes[..<count]), size: size)
-                }
+            for cut in Damage.cuts(bytes, count: 30) {
+                #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(cut, size: size) }
             }
         }
         #expect(throws: DepthFormatFailure.self) { try RawFloats.decode(Array(Self.raw.dropLast()), size: size) }
@@ -170,10 +160,10 @@ struct DepthFormatTests {
     }
 
     /// A changed bit gives an error or, in raw deflate that has no checksum, other floats; never a trap.
-    @Test func findsEveryBitFlipThatAChecksumCovers() throws {
+    @Test func findsBitFlipsThatAChecksumCovers() throws {
         let size = try #require(Self.size)
         for (name, bytes) in try Self.wrapped() {
-            for index in bytes.indices {
+            for index in stride(from: 0, to: bytes.count, by: isLongRun ? 1 : max(1, bytes.count / 40)) {
                 var changed = bytes
                 changed[index] ^= 1 << UInt8(index % 8)
                 let read = try? CompressedFloats.decode(changed, size: size)
@@ -185,7 +175,7 @@ struct DepthFormatTests {
 
     /// A stream of many zeros is stopped at the size that is expected.
     @Test func stopsABomb() throws {
-        let bomb = try GzipCompressor.compress([UInt8](repeating: 0, count: 64 << 20).span, level: 9)
+        let bomb = try GzipCompressor.compress([UInt8](repeating: 0, count: 8 << 20).span, level: 9)
         let size = try #require(DepthSize(width: 4, height: 4))
         for bytes in [bomb, Array(bomb.dropFirst(10).dropLast(8))] {
             let failure = #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(bytes, size: size) }
@@ -193,21 +183,19 @@ struct DepthFormatTests {
         }
     }
 
-    @Test func survivesEveryTruncationAndBitFlip() {
+    @Test func survivesTruncationsAndBitFlips() {
         let files = [
             Self.npy("<f4", [UInt8](repeating: 1, count: 24)),
             Array("Pf\n3 2\n-1.0\n".utf8) + [UInt8](repeating: 1, count: 24),
         ]
         for file in files {
-            for index in file.indices {
-                #expect(throws: DepthFormatFailure.self) { try NumpyArray.decode(Array(file[..<index])) }
-                #expect(throws: DepthFormatFailure.self) { try PortableFloatMap.decode(Array(file[..<index])) }
-                for bit in 0..<8 {
-                    var changed = file
-                    changed[index] ^= 1 << bit
-                    _ = try? NumpyArray.decode(changed)
-                    _ = try? PortableFloatMap.decode(changed)
-                }
+            for cut in Damage.cuts(file) {
+                #expect(throws: DepthFormatFailure.self) { try NumpyArray.decode(cut) }
+                #expect(throws: DepthFormatFailure.self) { try PortableFloatMap.decode(cut) }
+            }
+            for changed in Damage.flips(file) {
+                _ = try? NumpyArray.decode(changed)
+                _ = try? PortableFloatMap.decode(changed)
             }
         }
     }

@@ -11,9 +11,7 @@ struct DepthMapTests {
     private static func finding(_ member: [UInt8], pieceLength: Int) throws -> String? {
         let size = try #require(DepthSize(width: 128, height: 128))
         let reader = try DepthMapReader(size: size)
-        for start in stride(from: 0, to: member.count, by: pieceLength) {
-            try reader.consume(member.span.extracting(start..<min(start + pieceLength, member.count)))
-        }
+        for piece in member.pieces(of: pieceLength) { try reader.consume(piece.span) }
         return try reader.finish(expected: Digest.of(floats))?.code.rawValue
     }
 
@@ -27,20 +25,19 @@ struct DepthMapTests {
             surplus < 0
             ? Array(Self.floats.dropLast(-surplus)) : Self.floats + [UInt8](repeating: 0, count: surplus)
         let member = try GzipCompressor.compress(bytes.span, level: 6)
-        for length in [1, 7, 16, 4096, member.count] {
+        for length in [7, 4096, member.count] + (isLongRun ? [1, 16] : []) {
             #expect(try Self.finding(member, pieceLength: length) == code)
         }
         let cut = Array(member.dropLast(12))
-        let findings = try [1, 16, cut.count].map { try Self.finding(cut, pieceLength: $0) }
+        let findings = try [16, cut.count].map { try Self.finding(cut, pieceLength: $0) }
         #expect(Set(findings).count == 1 && findings[0] != nil)
     }
 
     /// Rule M6: no floats make an entry larger than the limit, because packing always stays within it.
     @Test(
         arguments: [
-            (1, 1), (2, 1), (1, 3), (4, 3), (16, 16), (63, 64), (127, 1), (100, 50), (256, 192), (1249, 1), (1250, 1),
-            (1251, 1), (640, 480), (1000, 1000), (1300, 1300),
-        ])
+            (1, 1), (4, 3), (63, 64), (1249, 1), (1250, 1), (1251, 1), (100, 50),
+        ] + (isLongRun ? [(2, 1), (1, 3), (16, 16), (127, 1), (256, 192), (640, 480), (1000, 1000), (1300, 1300)] : []))
     func packsWithinTheLimitWhateverTheFloats(_ width: Int, _ height: Int) throws {
         let size = try #require(DepthSize(width: width, height: height))
         var generator = SeededGenerator(seed: UInt64(width * height))

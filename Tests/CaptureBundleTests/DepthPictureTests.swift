@@ -11,13 +11,6 @@ struct DepthPictureTests {
         return try #require(DepthPicture(samples, colours))
     }
 
-    @Test(arguments: [(ColourTable.cividis, Pixel(0xfe, 0xe8, 0x38), Pixel(0, 0x22, 0x4e))])
-    func isBrightNearAndDarkFar(_ colours: ColourTable, _ near: Pixel, _ far: Pixel) throws {
-        let picture = try Self.picture(3, 1, [1, 2, 4], colours)
-        #expect(picture.image[0, 0] == near && picture.image[2, 0] == far)
-        #expect(picture.span?.nearest == 1 && picture.span?.farthest == 4 && !picture.hasGaps)
-    }
-
     /// Of 101 depths, 2 on each side are beyond the percentiles.
     @Test func clipsAtThePercentiles() throws {
         let picture = try Self.picture(101, 1, (0...100).map { Float($0 + 1) })
@@ -35,22 +28,6 @@ struct DepthPictureTests {
         #expect(ColourTable.allCases.allSatisfy { $0.colours.allSatisfy { $0 != grey } })
         let empty = try Self.picture(2, 1, [sample, .nan])
         #expect(empty.span == nil && empty.image[0, 0] == DepthPicture.gap)
-    }
-
-    @Test func hasOneColourForOneDepth() throws {
-        let picture = try Self.picture(2, 1, [2, 2])
-        #expect(picture.image[0, 0] == picture.image[1, 0])
-    }
-
-    /// There is a picture in bounds for single samples and long strips, and for tiny and huge values.
-    @Test(arguments: [(1, 1, Float.nan), (4, 3, 0.001), (2048, 1, 1500), (1, 60, 3e38)])
-    func isDrawnInEverySize(_ width: Int, _ height: Int, _ value: Float) throws {
-        let floats = (0..<(width * height)).map { $0 % 7 == 3 ? .nan : value * (1 + Float($0 % 5) / 100) }
-        let picture = try Self.picture(width, height, floats)
-        let alone = try PictureComposition.alone(picture)
-        #expect(max(alone.width, alone.height) >= 768)
-        let strip = try #require(PixelImage(width: 300, height: 1, filledWith: Pixel(1, 250, 3)))
-        #expect(try PictureComposition.beside(picture, photo: strip).rgb.contains(250))
     }
 
     /// The corner of the depth picture is at a known place: one margin from the left and the top.

@@ -45,26 +45,4 @@ struct DepthUnitsTests {
 
     @Test(arguments: ["", "0", "-1", "nan", "inf", "1e-3", "0x1", "1001", "0.0000000001", " 1", ".", "1.2.3", "1m"])
     func refusesWhatIsNotAScale(_ text: String) { #expect(DepthUnits(text) == nil) }
-
-    /// The depth beside these captures was integer millimetres, or tenths of millimetres.
-    @Test(
-        .enabled(if: Places.shared("captures") != nil, "needs the captures of the shared folder"),
-        arguments: [
-            ("lidar-corridor-00000", "0.001"), ("lidar-laanlabs-chair-00000", "0.001"),
-            ("truedepth-iPhone11Pro_iOS14-1233681", "0.0001"),
-        ])
-    func givesTheFloatsOfGenuineDepth(_ name: String, _ scale: String) throws {
-        let bytes = try #require(Places.shared("captures/\(name)/depth.f32")).bytes
-        let units = try #require(DepthUnits(scale))
-        let size = try #require(DepthSize(width: 256, height: 1))
-        for start in stride(from: 0, to: bytes.count - 1023, by: 1024) {
-            let raw = Array(bytes[start..<(start + 1024)])
-            guard case .float32(let floats) = try RawFloats.decode(raw, size: size).values else { continue }
-            guard let factor = Double(scale) else { continue }
-            let codes = floats.map { $0.isFinite ? UInt16((Double($0) / factor).rounded()) : 0 }
-            let grid = try #require(SampleGrid(size: size, values: .uint16(codes)))
-            let expected = floats.map { $0.isFinite ? $0.bitPattern : 0 }
-            #expect(units.metres(grid).map(\.bitPattern) == expected)
-        }
-    }
 }

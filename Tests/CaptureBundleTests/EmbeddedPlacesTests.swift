@@ -85,9 +85,9 @@ struct EmbeddedPlacesTests {
         ("a box after the picture", RawFolder.photo + [0, 0, 0, 8] + Array("free".utf8) + box, false),
     ]
 
-    @Test(arguments: telling.indices)
+    @Test(arguments: (telling + HiddenPlacesTests.photos).indices)
     func areFoundAndTakenOutOrRefused(_ index: Int) throws {
-        let (name, photo, isRemovable) = Self.telling[index]
+        let (name, photo, isRemovable) = (Self.telling + HiddenPlacesTests.photos)[index]
         #expect(PlacesTold.tellsAPosition(photo, kind: .jpeg) != nil, "\(name)")
         guard isRemovable else {
             #expect(throws: BundleError.self, "\(name)") { try PositionRemoval.apply(to: photo) }
@@ -138,7 +138,7 @@ struct EmbeddedPlacesTests {
             "8BIM\u{4}\u{4}\0\0\0\0\0\0", "lat: ",
         ].map { Array($0.utf8) }
 
-    @Test(arguments: beginnings.indices)
+    @Test(.long, arguments: beginnings.indices)
     func beginningsAreNotSearchedAgainAndAgain(_ index: Int) {
         let beginning = Self.beginnings[index]
         let rest = (0..<(1 << 18) / beginning.count).flatMap { _ in beginning }

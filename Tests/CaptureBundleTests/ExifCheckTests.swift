@@ -35,15 +35,6 @@ struct ExifCheckTests {
         #expect(Self.vectors.contains { $0.expectedExit == 0 })
     }
 
-    @Test func onlyWarnsThatThePhotoTellsAWithheldPosition() throws {
-        let vector = try #require(try VectorFile.all(of: "exif").first { $0.name == "exif/exif_position_withheld" })
-        for parts in [[], [VerificationPolicy.Part.exif]] {
-            let report = try Self.report(vector, requires: parts, allowsWithheld: true)
-            #expect(report.verdict == .verified)
-            #expect(Self.codes(report.warnings) == ["exif.position"])
-        }
-    }
-
     @Test func saysNothingAboutThePlaceItself() throws {
         for vector in try VectorFile.all(of: "exif") where vector.expectedCodes.contains("exif.position") {
             let findings = try Self.report(vector, requires: [.exif]).faults

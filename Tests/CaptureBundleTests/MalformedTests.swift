@@ -21,28 +21,25 @@ struct MalformedTests {
         #expect(try verdict(vector.content) == .verified)
     }
 
-    @Test func refusesEveryFlippedBit() throws {
-        var bytes = vector.content
-        for index in bytes.indices {
-            for bit in 0..<8 {
-                bytes[index] ^= 1 << bit
-                let verdict = try verdict(bytes)
-                if verdict == .verified { Issue.record("bit \(bit) of byte \(index)") }
-                bytes[index] ^= 1 << bit
+    @Test func refusesFlippedBits() throws {
+        for bytes in Damage.flips(vector.content, count: 150) {
+            let verdict = try verdict(bytes)
+            if verdict == .verified {
+                Issue.record("byte \(bytes.indices.first { bytes[$0] != vector.content[$0] } ?? 0)")
             }
         }
     }
 
-    @Test func refusesEveryPrefix() throws {
-        for length in vector.content.indices {
-            let verdict = try verdict(Array(vector.content[..<length]))
-            if verdict != .malformed { Issue.record("\(length) bytes: \(verdict)") }
+    @Test func refusesPrefixes() throws {
+        for bytes in Damage.cuts(vector.content, count: 150) {
+            let verdict = try verdict(bytes)
+            if verdict != .malformed { Issue.record("\(bytes.count) bytes: \(verdict)") }
         }
     }
 
     @Test func refusesRandomChangesInTheHead() throws {
         var generator = SeededGenerator(seed: 2026)
-        for round in 0..<20_000 {
+        for round in 0..<(isLongRun ? 20_000 : 300) {
             var bytes = vector.content
             for _ in 0...Int.random(in: 0..<4, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)

@@ -28,29 +28,6 @@ struct PackTests {
         return (packed, report)
     }
 
-    /// The hint to use --force must never lead to the loss of the capture.
-    @Test(arguments: ["raw/photo.jpg", "raw/depth.f32", "raw/metadata.json"])
-    func neverReplacesAFileOfTheCapture(_ name: String) throws {
-        try RawFolder.write(to: folder)
-        let before = try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
-        let error = #expect(throws: BundleError.self) {
-            try Packer(key: key).pack(folder.path("raw"), to: .replacing(folder.path(name)))
-        }
-        #expect(error?.code == .outputUnusable)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path(name))) == before)
-    }
-
-    @Test func verifiesWhatItPacked() throws {
-        try RawFolder.write(to: folder)
-        let (packed, report) = try pack()
-        #expect(report.verdict == .verified)
-        #expect(report.manifest?.id == packed.id)
-        #expect(report.manifest?.capturedAt.description == "2026-03-14T14:09:26.535Z")
-        #expect(report.metadata?.capturedAtText == "2026-03-14T15:09:26.535+01:00")
-        #expect(packed.counter == 1)
-        #expect(packed.remarks.isEmpty)
-    }
-
     @Test func movesThePositionOutOfTheMetadataAndKeepsTheRest() throws {
         try RawFolder.write(to: folder)
         _ = try pack()
@@ -85,29 +62,12 @@ struct PackTests {
         #expect(salts[0] != nil && salts[0] != salts[1])
     }
 
-    @Test func packsWithoutPositionAndWithoutDepth() throws {
-        try RawFolder.write(to: folder)
-        let (packed, report) = try pack(options: RawCaptureOptions(withoutDepth: true, location: .omit))
-        #expect(packed.manifest.entries.map(\.path) == [.metadata, .photo])
-        #expect(report.verdict == .verified)
-        #expect(report.metadata?.depthSize == nil)
-    }
-
     @Test func givesTheSameManifestEachTimeAndAnotherCounter() throws {
         try RawFolder.write(to: folder)
         let (first, _) = try pack("a")
         let (second, _) = try pack("b")
         #expect(first.manifest.encode() == second.manifest.encode())
         #expect((first.counter, second.counter) == (1, 2))
-    }
-
-    @Test func touchesNoCounterWhenTheTargetIsThere() throws {
-        try RawFolder.write(to: folder)
-        try folder.write([1], to: "a.bundle")
-        let error = #expect(throws: BundleError.self) { try pack() }
-        #expect(error?.code == .outputExists)
-        #expect(try key.state().counter == 0)
-        #expect(try folder.bytes("a.bundle") == [1])
     }
 
     @Test func packsAPhotoThatIsTooLargeToHold() throws {
@@ -118,16 +78,5 @@ struct PackTests {
         #expect(report.verdict == .verified)
         #expect(packed.remarks.map(\.weight) == [.warning])
         #expect(packed.manifest.entry(.photo)?.sha256 == (try Digest.of(photo)))
-    }
-
-    @Test func writesTheVeryBytesThatTheSpecificationGives() throws {
-        try RawFolder.write(to: folder)
-        _ = try pack()
-        let bytes = try folder.bytes("a.bundle")
-        #expect(bytes.starts(with: BundleMagic.bytes))
-        #expect(bytes.suffix(1024).allSatisfy { $0 == 0 })
-        #expect(
-            try Digest.of(BundleMagic.bytes).description
-                == "d7ae7463019f33bae8ba61fa3bd0f35a487a77637a427e365bd2773b978be240")
     }
 }

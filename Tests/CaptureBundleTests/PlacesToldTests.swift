@@ -4,11 +4,7 @@ import Testing
 
 /// A file that a bundle carries is searched for a position by its kind.
 struct PlacesToldTests {
-    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-        stride(from: 24, through: 0, by: -8).map { UInt8(data.count >> $0 & 0xff) } + Array(type.utf8) + data + [
-            0, 0, 0, 0,
-        ]
-    }
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] { PictureFiles.chunk(type, data) }
 
     private static func png(_ chunks: [UInt8]) -> [UInt8] {
         [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + chunk("IHDR", [UInt8](repeating: 0, count: 13)) + chunks
@@ -84,14 +80,9 @@ struct PlacesToldTests {
         #expect(PlacesTold.tellsAPosition(bytes, kind: kind) == nil)
     }
 
-    @Test func survivesEveryTruncationAndBitFlip() {
+    @Test func survivesTruncationsAndBitFlips() {
         for (kind, bytes, _) in Self.telling {
-            for index in bytes.indices {
-                _ = PlacesTold.tellsAPosition(Array(bytes[..<index]), kind: kind)
-                var changed = bytes
-                changed[index] ^= 1 << UInt8(index % 8)
-                _ = PlacesTold.tellsAPosition(changed, kind: kind)
-            }
+            Damage.each(bytes, count: 30) { _ = PlacesTold.tellsAPosition($0, kind: kind) }
         }
     }
 }

@@ -98,13 +98,8 @@ struct PortraitDepthTests {
         #expect(floats == (try folder.appending(path: "depth.f32").bytes))
     }
 
-    @Test func survivesEveryTruncationAndBitFlip() {
+    @Test func survivesTruncationsAndBitFlips() {
         let photo = JPEGPieces.photo(andSecond: JPEGPieces.photo(with: Self.packet(Self.disparity, more: Self.more)))
-        for index in photo.indices {
-            _ = PortraitDepth.find(in: Array(photo[..<index]))
-            var changed = photo
-            changed[index] ^= 1 << UInt8(index % 8)
-            _ = PortraitDepth.find(in: changed)
-        }
+        Damage.each(photo) { _ = PortraitDepth.find(in: $0) }
     }
 }

@@ -5,12 +5,6 @@ import Testing
 
 /// Each fault of a raw folder is named, and a raw folder without faults is accepted.
 struct RawCaptureTests {
-    private static func metadata(_ change: (inout String) -> Void) -> String {
-        var text = RawFolder.metadata
-        change(&text)
-        return text
-    }
-
     private func failure(
         photo: [UInt8]? = RawFolder.photo, depth: [UInt8]? = RawFolder.depth, metadata: String? = RawFolder.metadata,
         options: RawCaptureOptions = RawCaptureOptions()
@@ -57,25 +51,6 @@ struct RawCaptureTests {
         #expect(error.message.contains(words), "\(error.message)")
     }
 
-    @Test func refusesADepthMapOfTheWrongLength() throws {
-        let error = try #require(try failure(depth: RawFolder.depth + [0]))
-        #expect(error.message == "has 49 bytes, expected 48 (4 x 4 x 3)")
-        #expect(error.file?.hasSuffix("/raw/depth.f32") == true)
-    }
-
-    @Test func reportsAllFaultsAtOnce() throws {
-        let metadata = RawFolder.metadata.replacing("Test rig", with: " ").replacing("+01:00", with: "")
-        let error = try #require(try failure(photo: nil, depth: [1, 2], metadata: metadata))
-        // What metadata.json says of the depth map is not known where it is wrong elsewhere, so no length is expected.
-        #expect(
-            error.each.map { $0.file?.split(separator: "/").last } == ["photo.jpg", "metadata.json", "metadata.json"])
-        let size = RawCaptureOptions(depthSize: DepthSize(width: 4, height: 3))
-        let more = try #require(try failure(photo: [7], depth: [1, 2], metadata: metadata, options: size))
-        let words = ["is not a JPEG photo", "captured_at is", "device_model has", "has 2 bytes, expected 48"]
-        #expect(zip(more.each, words).allSatisfy { $0.message.hasPrefix($1) } && more.each.count == words.count)
-        #expect(more.each.allSatisfy { $0.code == .rawCapture && $0.further.isEmpty })
-    }
-
     @Test func wantsToBeToldThatThereIsNoDepthMap() throws {
         let error = try #require(try failure(depth: nil))
         #expect(error.hints.contains { $0.contains("--no-depth") })
@@ -114,50 +89,5 @@ struct RawCaptureTests {
         #expect(remarks[2].message.contains("is 1001x1"))
         #expect(remarks[3].message.hasPrefix("3 samples"))
         #expect(remarks[4].message.contains("unknown.GPS_"))
-    }
-
-    @Test func warnsThatThePhotoKeepsItsPosition() throws {
-        let photo = JPEGPieces.photo(with: JPEGPieces.exifWithPosition)
-        #expect(try JPEGStructure(photo).holdsPosition)
-        #expect(try !JPEGStructure(RawFolder.photo).holdsPosition)
-        let folder = try TemporaryFolder()
-        try RawFolder.write(to: folder, photo: photo)
-        for (location, count) in [(LocationPolicy.exact, 0), (.coarse, 1), (.omit, 1)] {
-            var options = RawCaptureOptions(location: location)
-            if location != .exact {
-                let refusal = #expect(throws: BundleError.self) {
-                    try RawCaptureReader.read(folder.path("raw"), options)
-                }
-                #expect(refusal?.code == .rawPosition && refusal?.hints.isEmpty == false)
-            }
-            options.keepsPhotoLocation = true
-            #expect(try RawCaptureReader.read(folder.path("raw"), options).remarks.count == count)
-        }
-    }
-
-    @Test func packsAnOddPhotoWithAWarning() throws {
-        let folder = try TemporaryFolder()
-        try RawFolder.write(to: folder, photo: JPEGPieces.photo(with: [0, 0, 0] + JPEGPieces.exifWithPosition, at: 71))
-        var options = RawCaptureOptions(location: .omit)
-        options.keepsPhotoLocation = true
-        let capture = try RawCaptureReader.read(folder.path("raw"), options)
-        #expect(capture.remarks.map(\.code) == ["photo.structure", "photo.position"])
-        #expect(capture.remarks.map(\.weight) == [.warning, .warning])
-        #expect(capture.remarks[0].message.contains("the bytes from 71 to 74 are not in a segment"))
-    }
-
-    @Test(
-        .enabled(if: Places.shared("malformed-jpeg") != nil, "needs the broken JPEGs of the shared folder"))
-    func readsBrokenPhotosWithoutATrap() throws {
-        let folder = try #require(Places.shared("malformed-jpeg"))
-        for file in try folder.children where file.pathExtension == "jpg" {
-            let bytes = try file.bytes
-            for length in stride(from: 0, through: bytes.count, by: max(1, bytes.count / 500)) {
-                _ = try? JPEGStructure(Array(bytes.prefix(length)))
-            }
-        }
-        #expect(throws: JPEGStructure.Failure.self) {
-            try JPEGStructure(try folder.appending(path: "empty.jpg").bytes)
-        }
     }
 }

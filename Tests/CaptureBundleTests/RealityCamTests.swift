@@ -39,34 +39,16 @@ struct RealityCamTests {
     /// The counter in the encoded authenticator data, which are the last 37 bytes.
     private func counter(_ cbor: [UInt8]) -> UInt32 { cbor.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } }
 
-    private func code(_ body: () throws -> Void) -> BundleError.Code? {
-        #expect(throws: BundleError.self) { try body() }?.code
-    }
-
     // MARK: - Counters
 
     @Test func countsAttemptsBelowTheAssertionOfTheirBody() throws {
         let first = try body("a")
         #expect(try file.state().counter == 16)
         #expect(try (0..<15).map { _ in try sign(first) } == Array(1...15))
-        #expect(code { _ = try sign(first) } == .keyState)
+        #expect(refusal { _ = try sign(first) }?.code == .keyState)
         let second = try body("b")
         #expect(try sign(second) == 17)
         #expect(try file.state().counter == 32)
-    }
-
-    @Test func neverGoesBackToAnOlderBody() throws {
-        let (first, second) = (try body("a"), try body("b"))
-        #expect(try sign(second) == 17)
-        #expect(code { _ = try sign(first) } == .keyState)
-        #expect(try sign(second) == 18)
-    }
-
-    @Test func countsEachRequestWithoutAnAssertion() throws {
-        _ = try MultipartBody.write(bundle: bundle, realityCam: nil, to: .replacing(folder.path("bare")))
-        let bare = FilePath(folder.path("bare"))
-        #expect(try sign(bare) == 1)
-        #expect(try sign(bare) == 2)
     }
 
     @Test func givesSendersPairsThatNeverOverlap() async throws {
@@ -89,39 +71,11 @@ struct RealityCamTests {
 
     @Test func refusesACounterThatWouldWrapAround() throws {
         _ = try file.recover(counter: UInt32.max - 10, isForRealityCam: true)
-        #expect(code { _ = try body("a") } == .keyCounterUsedUp)
+        #expect(refusal { _ = try body("a") }?.code == .keyCounterUsedUp)
         #expect(try signer.reserve(withAssertion: true).header == UInt32.max - 9)
     }
 
     // MARK: - A key of its own
-
-    @Test func refusesAKeyThatSignedABundle() throws {
-        let other = DeviceKeyFile(path: folder.path("d/device.key"))
-        let device = try other.create(passphrase: nil)
-        _ = try other.reserveCounters(1, for: device)
-        let mixed = try RealityCamSigner(other, passphrase: .none)
-        #expect(code { _ = try body("a", mixed) } == .keyState)
-        #expect(code { _ = try mixed.reserve(withAssertion: false) } == .keyState)
-        #expect(code { _ = try other.recover(counter: 9, isForRealityCam: true) } == .keyState)
-        #expect(!FileManager.default.fileExists(atPath: folder.path("a")))
-    }
-
-    @Test func signsNoBundleOnceItSignedAnUpload() throws {
-        _ = try signer.reserve(withAssertion: true)
-        let device = try file.load(passphrase: nil)
-        #expect(code { _ = try file.reserveCounters(1, for: device) } == .keyState)
-        #expect(try file.state().counter == 2)
-    }
-
-    @Test func keepsItsPurposeWhenItsStateIsRecovered() throws {
-        _ = try signer.reserve(withAssertion: true)
-        try FileManager.default.removeItem(atPath: folder.path("k/realitycam.key.state"))
-        _ = try file.recover(counter: 40, isForRealityCam: true)
-        #expect(try signer.reserve(withAssertion: true).header == 41)
-        // Raising the counter of an intact state needs no option.
-        _ = try file.recover(counter: 50)
-        #expect(try signer.reserve(withAssertion: true).header == 51)
-    }
 
     @Test(arguments: ["realitycam 3", "realitycam -1", "realitycam 01", "realitycam", "realitycam 4294967296"])
     func refusesAStateWithAnImpossibleLine(_ line: String) throws {
@@ -137,42 +91,22 @@ struct RealityCamTests {
 
     // MARK: - Bodies
 
-    @Test func makesTheSameBodyEachTimeExceptForTheAssertion() throws {
-        for name in ["a", "b"] {
-            _ = try MultipartBody.write(bundle: bundle, realityCam: nil, to: .replacing(folder.path(name)))
-        }
-        #expect(try folder.bytes("a") == folder.bytes("b"))
-        #expect(try bytes(of: body("c")).count > folder.bytes("a").count)
-    }
-
-    @Test func signsOnlyBodiesOfItsOwn() throws {
-        let other = DeviceKeyFile(path: folder.path("o/other.key"))
-        _ = try other.create(passphrase: nil)
-        let foreign = try body("foreign", RealityCamSigner(other, passphrase: .none))
-        #expect(code { _ = try sign(foreign) } == .requestSignature)
-        let elsewhere = try RealityCamSigner(file, passphrase: .none, rpID: "AAAAAAAAAA.org.example")
-        #expect(code { _ = try sign(body("a"), elsewhere) } == .requestSignature)
-        #expect(
-            code { _ = try sign(body("a"), RealityCamSigner(file, passphrase: .none, rpID: "app")) } == .requestHeader)
-    }
-
     @Test func takesNothingElseForABody() throws {
         let whole = try bytes(of: body("a"))
         let codes = ["body.truncated", "body.boundary", "body.header", "body.metadata"]
-        for count in 0..<600 {
-            let error = #expect(throws: BundleError.self) {
-                try RealityCamBody(BundleSource(bytes: Array(whole[..<count])))
-            }
-            #expect(codes.contains(error?.code.rawValue ?? ""))
+        for cut in Damage.cuts(Array(whole[..<600]), count: 60) {
+            #expect(codes.contains(refusal { try RealityCamBody(BundleSource(bytes: cut)) }?.code.rawValue ?? ""))
         }
         _ = try MultipartBody.write(bundle: bundle, to: .replacing(folder.path("capture")))
-        #expect(code { _ = try RealityCamBody(BundleSource(path: FilePath(folder.path("capture")))) } == .bodyBoundary)
-        #expect(code { _ = try RealityCamBody(BundleSource(path: bundle)) } == .bodyBoundary)
+        #expect(
+            refusal { _ = try RealityCamBody(BundleSource(path: FilePath(folder.path("capture")))) }?.code
+                == .bodyBoundary)
+        #expect(refusal { _ = try RealityCamBody(BundleSource(path: bundle)) }?.code == .bodyBoundary)
     }
 
-    @Test func survivesEveryChangedByteOfTheFirstPart() throws {
+    @Test func survivesChangedBytesOfTheFirstPart() throws {
         let whole = try bytes(of: body("a"))
-        for index in 0..<800 {
+        for index in stride(from: 0, to: 800, by: isLongRun ? 1 : 7) {
             var bytes = whole
             bytes[index] ^= 1
             // A changed body is refused, unless the change is in a value that only the server reads.

@@ -20,8 +20,10 @@ struct SamplePictureTests {
         let kept = try Places.sample.appending(path: "picture.png").bytes
         let shown = try decoder.pixels(kept, .png)
         #expect(made.width == shown.width && made.height == shown.height && made.rgb.count == shown.rgb.count)
-        let differences = zip(made.rgb, shown.rgb).map { abs(Int($0) - Int($1)) }
-        #expect(differences.max() ?? 255 <= 4)
+        // A comparison of each pixel takes seconds in a debug build.
+        if made.rgb != shown.rgb {
+            #expect(zip(made.rgb, shown.rgb).allSatisfy { abs(Int($0) - Int($1)) <= 4 })
+        }
         #expect(kept.count < 400_000)
     }
 }

@@ -23,20 +23,6 @@ struct TrustFileTests {
         #expect(text == "# rigs\n\nfirst revoked p256 \(first.point.base64)\n\(second.text)\n")
     }
 
-    @Test func refusesASecondDeviceOfThatNameAndASecondNameOfThatKey() throws {
-        let folder = try TemporaryFolder()
-        let first = try Self.device("first", in: folder)
-        var file = TrustFile()
-        try file.add(first)
-        for line in [
-            first, try TrustedDeviceLine(name: "other", point: first.point),
-            try Self.device("first", in: try TemporaryFolder()),
-        ] {
-            let error = #expect(throws: BundleError.self) { try file.add(line) }
-            #expect(error?.code == .trustExists)
-        }
-    }
-
     @Test func roundTripsEveryOption() throws {
         var line = try Self.device("phone", in: try TemporaryFolder())
         line.level = .appleAppAttest
@@ -46,22 +32,6 @@ struct TrustFileTests {
         #expect(try TrustedDeviceLine(parsing: line.text) == line)
         let spaced = line.text.replacing(" ", with: " \t ")
         #expect(try TrustedDeviceLine(parsing: spaced) == line)
-    }
-
-    @Test func changesTheFileThatALinkNames() throws {
-        let folder = try TemporaryFolder()
-        let device = try Self.device("rig", in: folder)
-        try folder.write(device.text + "\n", to: "real")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("real"))
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.path("link"), withDestinationPath: folder.path("real"))
-        _ = try TrustFile.update(path: folder.path("link")) { file throws(BundleError) in
-            try file.revoke(name: "rig")
-        }
-        #expect(try TrustFile(path: folder.path("real")).devices.map(\.isRevoked) == [true])
-        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("real"))
-        #expect(attributes[.posixPermissions] as? Int == 0o600)
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link")) == folder.path("real"))
     }
 
     @Test func takesTheLastMillisecondOfAllTimes() throws {

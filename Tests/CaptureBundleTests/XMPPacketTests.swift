@@ -56,25 +56,13 @@ struct XMPPacketTests {
     @Test(arguments: refused)
     func refuses(_ inside: String) { #expect(Self.packet(inside) == nil) }
 
-    @Test func refusesADocumentType() {
-        let text = "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"
-        #expect(XMPPacket(Array(text.utf8)) == nil)
-    }
-
-    @Test func refusesBytesThatAreNotUTF8() {
+    @Test func refusesADocumentTypeAndBytesThatAreNotUTF8() {
+        #expect(XMPPacket(Array("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>".utf8)) == nil)
         #expect(XMPPacket(Array("<a>".utf8) + [0xc3, 0x28] + Array("</a>".utf8)) == nil)
         #expect(XMPPacket([0xff, 0xfe, 0x3c, 0, 0x61, 0, 0x2f, 0, 0x3e, 0]) == nil)
     }
 
-    @Test func survivesEveryTruncationAndBitFlip() {
-        let packet = Array(JPEGPieces.packetWithPosition.utf8)
-        for index in packet.indices {
-            _ = XMPPacket(Array(packet[..<index]))
-            for bit in 0..<8 {
-                var changed = packet
-                changed[index] ^= 1 << bit
-                _ = XMPPacket(changed)
-            }
-        }
+    @Test func survivesTruncationsAndBitFlips() {
+        Damage.each(Array(JPEGPieces.packetWithPosition.utf8)) { _ = XMPPacket($0) }
     }
 }

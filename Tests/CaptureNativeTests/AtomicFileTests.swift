@@ -4,36 +4,27 @@ import SystemPackage
 import Testing
 
 struct AtomicFileTests {
+    /// Without `allowsUnnamed`, the file has a hidden name until it is committed.
     @Test(arguments: [true, false])
-    func appearsOnlyWhenCommitted(allowsUnnamed: Bool) throws {
+    func appearsOnlyWhenCommittedAndReplacesOnlyWhenTold(allowsUnnamed: Bool) throws {
         let folder = try TemporaryFolder()
-        do {
+        func file(_ bytes: [UInt8]) throws -> AtomicFile {
             let file = try AtomicFile(path: folder.path("a"), mode: 0o644, allowsUnnamed: allowsUnnamed)
-            try file.handle.write([1, 2, 3])
+            try file.handle.write(bytes)
+            return file
         }
+        do { _ = try file([1, 2, 3]) }
         #expect(try DirectoryHandle.names(in: FilePath(folder.path)).isEmpty)
-        let file = try AtomicFile(path: folder.path("a"), mode: 0o644, allowsUnnamed: allowsUnnamed)
-        try file.handle.write([1, 2, 3])
-        try file.commit(.refuse)
+        try file([1, 2, 3]).commit(.refuse)
         #expect(try folder.bytes("a") == [1, 2, 3])
-        #expect(try DirectoryHandle.names(in: FilePath(folder.path)) == ["a"])
-    }
-
-    @Test(arguments: [true, false])
-    func keepsWhatIsThereUnlessToldToReplace(allowsUnnamed: Bool) throws {
-        let folder = try TemporaryFolder()
-        try folder.write([9], to: "a")
         do {
-            let file = try AtomicFile(path: folder.path("a"), mode: 0o644, allowsUnnamed: allowsUnnamed)
-            try file.handle.write([1])
-            let error = #expect(throws: NativeError.self) { try file.commit(.refuse) }
+            let second = try file([4])
+            let error = #expect(throws: NativeError.self) { try second.commit(.refuse) }
             #expect(error?.isExisting == true)
         }
-        #expect(try folder.bytes("a") == [9])
-        let file = try AtomicFile(path: folder.path("a"), mode: 0o644, allowsUnnamed: allowsUnnamed)
-        try file.handle.write([1])
-        try file.commit(.replace)
-        #expect(try folder.bytes("a") == [1])
+        #expect(try folder.bytes("a") == [1, 2, 3])
+        try file([5]).commit(.replace)
+        #expect(try folder.bytes("a") == [5])
         #expect(try DirectoryHandle.names(in: FilePath(folder.path)) == ["a"])
     }
 }

@@ -37,11 +37,9 @@ struct ECDSASignatureTests {
             [0x30, 0x80, 2, 1, 1, 2, 1, 1, 0, 0], [0x31, 6, 2, 1, 1, 2, 1, 1], [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1],
         ] as [[UInt8]])
     func refusesWhatIsNotStrictDER(_ der: [UInt8]) throws {
-        #expect(try ECDSASignature(der: der) == nil)
-    }
-
-    @Test func acceptsTheSmallestSignature() throws {
+        // The smallest signature.
         #expect(try ECDSASignature(der: [0x30, 6, 2, 1, 1, 2, 1, 1]) != nil)
+        #expect(try ECDSASignature(der: der) == nil)
     }
 }
 
@@ -58,25 +56,17 @@ struct P256KeyTests {
         #expect(try P256PublicKey(point: [0x04] + [UInt8](repeating: 0, count: 64)) == nil)
     }
 
-    @Test func opensAnEncryptedKeyWithItsPassphraseOnly() throws {
+    @Test func opensAnEncryptedKeyWithItsPassphraseOnlyAndNoDamagedOne() throws {
         let key = try P256PrivateKey.generate()
         let pem = try key.pem(passphrase: Array("correct horse".utf8))
         #expect(String(decoding: pem, as: UTF8.self).hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
         let opened = try P256PrivateKey.load(pem: pem, passphrase: Array("correct horse".utf8))
         #expect(opened.publicKey.point == key.publicKey.point)
-        #expect(throws: P256PrivateKey.LoadFailure.wrongPassphrase) {
-            try P256PrivateKey.load(pem: pem, passphrase: Array("wrong".utf8))
+        for (pem, passphrase, failure) in [
+            (pem, Array("wrong".utf8), .wrongPassphrase), (pem, nil, .passphraseNeeded), ([], nil, .damaged),
+            (Array(try key.pem(passphrase: nil).dropLast(40)), nil, .damaged),
+        ] as [([UInt8], [UInt8]?, P256PrivateKey.LoadFailure)] {
+            #expect(throws: failure) { try P256PrivateKey.load(pem: pem, passphrase: passphrase) }
         }
-        #expect(throws: P256PrivateKey.LoadFailure.passphraseNeeded) {
-            try P256PrivateKey.load(pem: pem, passphrase: nil)
-        }
-    }
-
-    @Test func refusesDamagedKeyFiles() throws {
-        let pem = try P256PrivateKey.generate().pem(passphrase: nil)
-        #expect(throws: P256PrivateKey.LoadFailure.damaged) {
-            try P256PrivateKey.load(pem: Array(pem.dropLast(40)), passphrase: nil)
-        }
-        #expect(throws: P256PrivateKey.LoadFailure.damaged) { try P256PrivateKey.load(pem: [], passphrase: nil) }
     }
 }

@@ -12,38 +12,32 @@ struct Poly1305Tests {
         0xa8, 0x06, 0x1d, 0xc1, 0x30, 0x51, 0x36, 0xc6, 0xc2, 0x2b, 0x8b, 0xaf, 0x0c, 0x01, 0x27, 0xa9,
     ]
 
-    private func tag(of pieces: [[UInt8]], key: [UInt8] = key) throws -> [UInt8] {
+    private func tag(of message: [UInt8], inPiecesOf length: Int = 100, key: [UInt8] = key) throws -> [UInt8] {
         let poly = try Poly1305(key: key)
-        for piece in pieces { try poly.update(piece.span) }
+        for start in stride(from: 0, to: message.count, by: length) {
+            try poly.update(Array(message[start..<min(start + length, message.count)]).span)
+        }
         return try poly.finish()
     }
 
-    @Test func makesTheTagOfTheRFC() throws {
-        #expect(try tag(of: [Self.message]) == Self.tag)
-    }
-
-    @Test(arguments: [1, 2, 15, 16, 17, 33])
-    func doesNotMindHowTheMessageIsCut(_ length: Int) throws {
-        let pieces = stride(from: 0, to: Self.message.count, by: length).map {
-            Array(Self.message[$0..<min($0 + length, Self.message.count)])
-        }
-        #expect(try tag(of: pieces) == Self.tag)
+    @Test(arguments: [1, 2, 15, 16, 17, 33, 100])
+    func makesTheTagOfTheRFCHoweverTheMessageIsCut(_ length: Int) throws {
+        #expect(try tag(of: Self.message, inPiecesOf: length) == Self.tag)
     }
 
     /// Poly1305 adds the second half of the key at the end, so that half is the tag of an empty message.
     @Test func takesAnEmptyMessage() throws {
         #expect(try tag(of: []) == Array(Self.key[16...]))
-        #expect(try tag(of: [[]]) == Array(Self.key[16...]))
     }
 
     @Test func changesWithEachByteOfMessageAndKey() throws {
         for index in Self.message.indices {
             var other = Self.message
             other[index] ^= 1
-            #expect(try tag(of: [other]) != Self.tag)
+            #expect(try tag(of: other) != Self.tag)
         }
         var other = Self.key
         other[31] ^= 1
-        #expect(try tag(of: [Self.message], key: other) != Self.tag)
+        #expect(try tag(of: Self.message, key: other) != Self.tag)
     }
 }

@@ -7,25 +7,18 @@ import Testing
 
 /// The `async` calls do what the synchronous calls do, and stop when their task is cancelled.
 struct AsyncCallsTests {
-    private let room: BundleRoom
-    private let queue: UploadQueue
+    private let queues: QueueRoom
+    private var room: BundleRoom { queues.room }
+    private var queue: UploadQueue { queues.queue }
 
-    init() throws {
-        room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
-        let disk = room.path("disk")
-        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-        try queue.addFolder("nas", path: disk)
-    }
+    init() throws { queues = try QueueRoom() }
 
     @Test func pushesSendsAndPrunes() async throws {
         let pushed = try await queue.push(room.bundle("a"))
         #expect(pushed.outcome == .stored)
         let result = try await queue.run()
         #expect(result.completed == 1)
-        var options = PruneOptions()
-        options.olderThan = QueueAge(milliseconds: 0)
-        let pruned = try await queue.prune(options)
+        let pruned = try await queue.prune(.atOnce)
         #expect(pruned.captures == 1)
         let checked = try await queue.check { Issue.record("\($0)") }
         #expect(checked.captures == 1)
@@ -77,13 +70,10 @@ struct AsyncCallsTests {
     @Test func aCancelledPruneEndsBetweenTwoCaptures() async throws {
         for name in ["a", "b", "c"] { try await queue.push(room.bundle(name)) }
         try await queue.run()
-        var options = PruneOptions()
-        options.olderThan = QueueAge(milliseconds: 0)
-        let wanted = options
         let (seen, saw) = AsyncStream.makeStream(of: Void.self)
         let (leave, left) = (DispatchSemaphore(value: 0), queue)
         let task = Task {
-            try await left.prune(wanted) { _, _ in
+            try await left.prune(.atOnce) { _, _ in
                 saw.yield()
                 leave.wait()
             }
@@ -93,7 +83,7 @@ struct AsyncCallsTests {
         for _ in 0..<3 { leave.signal() }
         await #expect(throws: CancellationError.self) { try await task.value }
         // The next call finishes the work of the cancelled one: nothing is lost and nothing is counted twice.
-        try await queue.prune(options)
+        try await queue.prune(.atOnce)
         #expect(try queue.status().usedBytes == 0)
     }
 }

@@ -1,29 +1,25 @@
 import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
-import Foundation
 import SystemPackage
 import Testing
 
 /// A server receives bodies, looks at the reports, and keeps what it accepts.
 struct BodyIntakeTests {
-    private let room: BundleRoom
-    private let queue: UploadQueue
+    private let queues: QueueRoom
+    private var queue: UploadQueue { queues.queue }
+    private let receiver = BundleReceiver(trust: TrustFile())
 
-    init() throws {
-        room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
-    }
+    init() throws { queues = try QueueRoom() }
 
     private func body(_ name: String) throws -> (bundle: FilePath, body: FilePath) {
-        let bundle = try room.bundle(name)
-        let body = FilePath(room.path("\(name).body"))
+        let bundle = try queues.room.bundle(name)
+        let body: FilePath = queues.room.path("\(name).body")
         _ = try MultipartBody.write(bundle: bundle, to: .file(body))
         return (bundle, body)
     }
 
     @Test func keepsTheBytesThatWerePacked() throws {
-        let receiver = BundleReceiver(trust: TrustFile())
         let (one, two) = (try body("a"), try body("b"))
         let received = [try queue.receive(one.body, receiver), try queue.receive(two.body, receiver)]
         #expect(received.allSatisfy { $0.isSound && $0.report.verdict == .unknownDevice })
@@ -31,23 +27,18 @@ struct BodyIntakeTests {
         let pushed = try queue.keep(received).map { try $0.get() }
         #expect(pushed.map(\.outcome) == [.stored, .stored])
         for (result, bundle) in zip(pushed, [one.bundle, two.bundle]) {
-            let path = try #require(try queue.path(of: queue.capture(result.id)))
-            #expect(try URL(filePath: path.string).bytes == URL(filePath: bundle.string).bytes)
+            #expect(try #require(try queue.path(of: queue.capture(result.id))).bytes == bundle.bytes)
         }
         let again = try queue.keep([queue.receive(one.body, receiver)]).map { try $0.get() }
-        #expect(again.map(\.outcome) == [.heldAlready])
-        #expect(again.map(\.id) == [pushed[0].id])
+        #expect(again.map(\.outcome) == [.heldAlready] && again.map(\.id) == [pushed[0].id])
         #expect(try queue.push(two.bundle).outcome == .heldAlready)
     }
 
     @Test func keepsNothingOfADamagedBody() throws {
         let path = try body("a").body
-        var bytes = try URL(filePath: path.string).bytes
-        bytes[bytes.count - 200] ^= 1
-        try Data(bytes).write(to: URL(filePath: path.string))
-        let received = try queue.receive(path, BundleReceiver(trust: TrustFile()))
-        #expect(!received.isSound)
-        #expect(received.report.verdict == .altered || received.report.verdict == .malformed)
+        try path.damage()
+        let received = try queue.receive(path, receiver)
+        #expect(!received.isSound && [.altered, .malformed].contains(received.report.verdict))
         let result = try #require(try queue.keep([received]).first)
         #expect(throws: BundleError.self) { try result.get() }
         #expect(try queue.status().waiting == 0)

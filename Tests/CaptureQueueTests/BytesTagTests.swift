@@ -8,13 +8,10 @@ import Testing
 
 /// Push stores a tag of the bytes, so that sending does not have to compute a second SHA-256.
 struct BytesTagTests {
-    private let room: BundleRoom
-    private let queue: UploadQueue
+    private let queues: QueueRoom
+    private var queue: UploadQueue { queues.queue }
 
-    init() throws {
-        room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
-    }
+    init() throws { queues = try QueueRoom() }
 
     private func agrees(_ bytes: [UInt8], _ expected: ExpectedBytes) throws -> Bool {
         let comparison = try ExpectedBytesCheck(expected)
@@ -22,48 +19,35 @@ struct BytesTagTests {
         return try comparison.agrees()
     }
 
-    @Test func isOfTheBytesInTheSpool() throws {
-        let path = try room.bundle("a")
-        let record = try queue.capture(queue.push(path).id)
+    @Test func isOfTheBytesInTheSpoolWithAKeyOfItsOwn() throws {
+        let record = try queues.record("a")
         let tag = try #require(record.tag)
         #expect(record.expectedBytes == .tag(tag))
-        var bytes = try URL(filePath: path).bytes
-        #expect(try agrees(bytes, .tag(tag)))
-        bytes[bytes.count - 1] ^= 1
-        #expect(try !agrees(bytes, .tag(tag)))
-    }
-
-    @Test func hasAKeyOfItsOwn() throws {
-        let one = try queue.capture(queue.push(room.bundle("a")).id)
-        let other = try queue.capture(queue.push(room.bundle("b")).id)
-        #expect(one.tag?.key != other.tag?.key)
+        let bytes = try queues.room.bundle("a", name: "a").bytes
+        let stored = try queue.folder.bundlePath(record.sha256).bytes
+        for (bytes, isSame) in [(stored, true), (stored.dropLast() + [1], false), (bytes, false)] {
+            #expect(try agrees(bytes, .tag(tag)) == isSame)
+            #expect(try agrees(bytes, .sha256(record.sha256)) == isSame)
+        }
+        #expect(try queues.record("b").tag?.key != tag.key)
     }
 
     /// Other programs can change a file of the user, so its SHA-256 is compared each time.
     @Test func isNotMadeOfAReference() throws {
-        var options = PushOptions()
-        options.isByReference = true
-        let record = try queue.capture(queue.push(room.bundle("a"), options).id)
+        let record = try queues.record("a") { $0.isByReference = true }
         #expect(record.tag == nil)
         #expect(record.expectedBytes == .sha256(record.sha256))
     }
 
     @Test func isMadeAnewWithOtherBytes() throws {
-        let first = try queue.capture(queue.push(room.bundle("a")).id)
+        let first = try queues.record("a")
         try FileManager.default.removeItem(atPath: queue.folder.bundlePath(first.sha256))
-        let twin = try room.bundle("a", name: "twin")
+        let twin = try queues.room.bundle("a", name: "twin")
         #expect(try queue.push(twin).outcome == .restored)
         let record = try queue.capture(first.id)
         #expect(record.sha256 != first.sha256)
-        #expect(try agrees(URL(filePath: twin).bytes, record.expectedBytes))
+        #expect(try agrees(twin.bytes, record.expectedBytes))
         #expect(record.tag != nil && record.tag != first.tag)
-    }
-
-    @Test func comparesBySHA256WhereThereIsNoTag() throws {
-        let bytes = Array("bytes".utf8)
-        let expected = ExpectedBytes.sha256(try Digest.of(bytes))
-        #expect(try agrees(bytes, expected))
-        #expect(try !agrees(bytes + [0], expected))
     }
 }
 
@@ -72,11 +56,10 @@ struct BodyHashTests {
     @Test func isThatOfTheBodyThatIsSent() throws {
         let room = try BundleRoom()
         let path = try room.bundle("a")
-        let bytes = try URL(filePath: path).bytes
+        let bytes = try path.bytes
         _ = try MultipartBody.write(bundle: path, to: .file(room.path("body")))
         let handle = try CaptureNative.FileHandle.reading(path)
-        let expected = ExpectedBytes.sha256(try Digest.of(bytes))
-        let hash = BodyHash.of(handle, name: "a", byteCount: bytes.count, expected)
+        let hash = BodyHash.of(handle, name: "a", byteCount: bytes.count, .sha256(try Digest.of(bytes)))
         #expect(hash?.sha256 == (try Digest.of(room.folder.bytes("body"))))
         #expect(hash?.form == "capture/1/0")
         let other = ExpectedBytes.sha256(try Digest.of([]))

@@ -7,32 +7,18 @@ import Testing
 
 /// Each test is a way in which the only copy was once lost. The queue no longer allows it.
 struct OnlyCopyTests {
-    private let room: BundleRoom
-    private let manual = ManualClock()
-    private let queue: UploadQueue
+    private let queues: QueueRoom
+    private var room: BundleRoom { queues.room }
+    private var queue: UploadQueue { queues.queue }
+    private var manual: ManualClock { queues.manual }
 
-    init() throws {
-        room = try BundleRoom()
-        queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
-        try FileManager.default.createDirectory(atPath: room.path("disk"), withIntermediateDirectories: true)
-        try queue.addFolder("disk", path: room.path("disk"))
-    }
+    init() throws { queues = try QueueRoom() }
 
-    private static let moving: PushOptions = {
-        var options = PushOptions()
-        options.moves = true
-        return options
-    }()
+    private static let moving = PushOptions.with { $0.moves = true }
 
     private func exists(_ path: FilePath) -> Bool { FileManager.default.fileExists(atPath: path) }
 
     private func spoolPath(_ id: String) throws -> FilePath { try queue.folder.bundlePath(queue.capture(id).sha256) }
-
-    private func damage(_ path: FilePath) throws {
-        var bytes = try URL(filePath: path).bytes
-        bytes[bytes.count / 2] ^= 1
-        try Data(bytes).write(to: URL(filePath: path))
-    }
 
     private func all(_ paths: [FilePath], _ options: PushOptions) throws -> [Result<Pushed, any Error>] {
         let feed = Feed(paths.map { .success(.file($0)) })
@@ -41,19 +27,14 @@ struct OnlyCopyTests {
         return results
     }
 
-    @Test func neverMovesAFileOfTheQueueItself() throws {
-        let id = try queue.push(room.bundle("a")).id
-        let path = try spoolPath(id)
-        let pushed = try queue.push(path, Self.moving)
-        #expect(pushed.id == id && !pushed.notes.isEmpty && exists(path))
-    }
-
-    @Test func neverMovesADeliveredCopy() throws {
-        let id = try queue.push(room.bundle("a")).id
+    @Test func neverMovesAFileOfTheQueueOrADeliveredCopy() throws {
+        let id = try queues.push("a")
         _ = try queue.run()
-        let copy: FilePath = room.path("disk/\(id).bundle")
-        _ = try queue.push(copy, Self.moving)
-        #expect(exists(copy))
+        let copies: [FilePath] = [try spoolPath(id), room.path("disk/\(id).bundle")]
+        for path in copies {
+            let pushed = try queue.push(path, Self.moving)
+            #expect(pushed.id == id && exists(path))
+        }
     }
 
     @Test func neverGivesARowToTheSecondOfTwoWhenTheFirstIsRefused() throws {
@@ -65,34 +46,18 @@ struct OnlyCopyTests {
     }
 
     @Test func addsADestinationOnceForTwoOfTheSame() throws {
-        try FileManager.default.createDirectory(atPath: room.path("b"), withIntermediateDirectories: true)
-        try queue.addFolder("b", path: room.path("b"))
+        try queues.addFolder("b")
         let path = try room.bundle("a")
         let id = try queue.push(path).id
-        var options = PushOptions()
-        options.destinations = ["b"]
+        let options = PushOptions.with { $0.destinations = ["b"] }
         #expect(try all([path, path], options).map { try $0.get().id } == [id, id])
         #expect(try queue.capture(id).deliveries.map(\.destination) == ["disk", "b"])
     }
 
-    @Test func neverSaysThatItHoldsWhatHasRotted() throws {
-        let path = try room.bundle("a")
-        let id = try queue.push(path).id
-        try damage(spoolPath(id))
-        #expect(try queue.push(path).outcome == .restored)
-        #expect(try queue.check(Self.reading) { Issue.record("\($0)") }.open.isEmpty)
-    }
-
-    private static let reading: CheckOptions = {
-        var options = CheckOptions()
-        options.readShare = 1
-        return options
-    }()
-
     @Test func healsWhatARunFoundDamaged() throws {
         let path = try room.bundle("a")
         let id = try queue.push(path).id
-        try damage(spoolPath(id))
+        try spoolPath(id).damage()
         _ = try queue.run()
         #expect(try queue.capture(id).holding == .quarantined && queue.capture(id).state == .quarantined)
         #expect(!exists(room.path("disk/\(id).bundle")))
@@ -101,19 +66,15 @@ struct OnlyCopyTests {
     }
 
     @Test func neverRevivesADeliveryWithoutItsBytes() throws {
-        try FileManager.default.createDirectory(atPath: room.path("b"), withIntermediateDirectories: true)
-        try queue.addFolder("b", path: room.path("b"))
-        var both = PushOptions()
-        both.destinations = ["disk", "b"]
+        try queues.addFolder("b")
+        var both = PushOptions.with { $0.destinations = ["disk", "b"] }
         let path = try room.bundle("a")
         let id = try queue.push(path, both).id
         var only = ChangeOptions()
         only.destination = "b"
         try queue.change(.cancel, id, only)
         _ = try queue.run()
-        var prune = PruneOptions()
-        prune.olderThan = QueueAge(milliseconds: 0)
-        #expect(try queue.prune(prune).captures == 1)
+        #expect(try queue.prune(.atOnce).captures == 1)
         both.destinations = ["b"]
         #expect(try queue.push(path, both).outcome == .stored)
         #expect(try exists(spoolPath(id)) && queue.capture(id).holding == .spool)
@@ -121,22 +82,12 @@ struct OnlyCopyTests {
     }
 
     @Test func takesNoLinkToItsOwnFileForACopy() throws {
-        let id = try queue.push(room.bundle("a")).id
+        let id = try queues.push("a")
         try FileManager.default.createSymbolicLink(
             atPath: room.path("disk/\(id).bundle"), withDestinationPath: spoolPath(id).string)
         _ = try queue.run()
         #expect(try queue.capture(id).state == .conflict)
-        let error = #expect(throws: BundleError.self) { try queue.addFolder("self", path: queue.folder.spool.string) }
-        #expect(error?.code == .outputUnusable)
-    }
-
-    @Test func adoptsAgainWhatWasLost() throws {
-        let path = try room.bundle("a")
-        let id = try queue.push(path).id
-        try FileManager.default.removeItem(atPath: spoolPath(id))
-        var outcomes: [Pushed.Outcome] = []
-        try queue.adopt(room.path(".")) { outcomes.append(try $1.get().outcome) }
-        #expect(outcomes == [.restored])
+        #expect(refusal { try queue.addFolder("self", path: queue.folder.spool.string) }?.code == .outputUnusable)
     }
 
     @Test func adoptsNoFileWithATemporaryName() throws {
@@ -150,21 +101,14 @@ struct OnlyCopyTests {
     @Test func writesToTheDatabaseThatSalvageMade() throws {
         _ = try queue.push(room.bundle("a"))
         _ = try UploadQueue.salvage(queue.folder, releases: true, isForced: true, clock: manual.clock) { _ in }
-        let id = try queue.push(room.bundle("b")).id
+        let id = try queues.push("b")
         let other = try UploadQueue(at: queue.folder, clock: manual.clock)
         #expect(try other.capture(id).state == .pending)
         #expect(try other.check { Issue.record("\($0)") }.captures == 2)
     }
 
-    @Test func refusesToSalvageASoundDatabase() throws {
-        _ = try queue.push(room.bundle("a"))
-        let error = #expect(throws: QueueError.self) { try UploadQueue.salvage(queue.folder, releases: false) { _ in } }
-        #expect(error?.code == .stateRefused)
-    }
-
     @Test func salvageNamesWhatIsMissing() throws {
-        var options = PushOptions()
-        options.isByReference = true
+        let options = PushOptions.with { $0.isByReference = true }
         let path = try room.bundle("a")
         let id = try queue.push(path, options).id
         try FileManager.default.moveItem(atPath: path, toPath: room.path("away"))
@@ -177,7 +121,7 @@ struct OnlyCopyTests {
     }
 
     @Test func aPruneWithNothingToDoRemembersTheClock() throws {
-        let id = try queue.push(room.bundle("a")).id
+        let id = try queues.push("a")
         _ = try queue.run()
         manual.restart()
         #expect(try queue.prune().captures == 0)
@@ -187,8 +131,8 @@ struct OnlyCopyTests {
     }
 
     @Test func oneStuckFileKeepsNobodyElsesRoom() throws {
-        let stuck = try queue.push(room.bundle("a")).id
-        let other = try queue.push(room.bundle("b")).id
+        let stuck = try queues.push("a")
+        let other = try queues.push("b")
         _ = try queue.run()
         let (path, otherPath) = try (spoolPath(stuck), spoolPath(other))
         try FileManager.default.removeItem(atPath: path)

@@ -31,3 +31,15 @@ extension FileManager {
 extension URL {
     public init(filePath path: FilePath) { self.init(filePath: path.string) }
 }
+
+extension FilePath {
+    /// The contents of the file.
+    public var bytes: [UInt8] { get throws { try URL(filePath: self).bytes } }
+
+    /// Flips a bit in the middle of the file.
+    public func damage() throws {
+        var changed = try bytes
+        changed[changed.count / 2] ^= 1
+        try Data(changed).write(to: URL(filePath: self))
+    }
+}

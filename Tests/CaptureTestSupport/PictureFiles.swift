@@ -21,6 +21,19 @@ public enum PictureFiles {
             + chunk("IDAT", zlib(rows.flatMap { [0] + $0 })) + chunk("IEND", [])
     }
 
+    /// A NumPy array.
+    public static func npy(
+        _ type: String, _ data: [UInt8], shape: String = "(3, 4)", order: String = "False", version: UInt8 = 1
+    ) -> [UInt8] {
+        npy(header: "{'descr': '\(type)', 'fortran_order': \(order), 'shape': \(shape), }\n", version: version) + data
+    }
+
+    /// The beginning of a NumPy array with any header.
+    public static func npy(header: String, version: UInt8 = 1) -> [UInt8] {
+        [0x93] + Array("NUMPY".utf8) + [version, 0] + little(header.utf8.count, version == 1 ? 2 : 4)
+            + Array(header.utf8)
+    }
+
     /// A chunk of a PNG with its length and CRC.
     public static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + content

@@ -15,8 +15,12 @@ public enum Places {
         return FileManager.default.fileExists(atPath: url.path()) ? url : nil
     }
 
-    /// Returns the path of a program that was built with the tests.
+    /// Returns the path of a program that was built with the tests, or of its release build if CAPTURE_TOOLS names that
+    /// folder.
     public static func product(_ name: String) -> URL {
+        if let folder = ProcessInfo.processInfo.environment["CAPTURE_TOOLS"] {
+            return URL(filePath: folder).appending(path: name)
+        }
         // The folder of the test runner is the build folder if the runner was started from there.
         let tests = URL(filePath: CommandLine.arguments[0])
         let candidates = [tests.deletingLastPathComponent(), root.appending(path: ".build/release")]

@@ -31,4 +31,16 @@ public final class TemporaryFolder: Sendable {
     public func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
 
     public func bytes(_ name: String) throws -> [UInt8] { try url.appending(path: name).bytes }
+
+    /// Runs a command line in this folder, which must succeed.
+    public func shell(_ line: String) throws {
+        let done = try Program.run(
+            URL(filePath: "/bin/sh"), ["-c", line], in: url,
+            environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"])
+        guard done.exitCode == 0 else { throw Failed(description: "\(line): \(done.errorText)") }
+    }
+
+    private struct Failed: Error, CustomStringConvertible {
+        let description: String
+    }
 }

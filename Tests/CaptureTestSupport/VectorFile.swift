@@ -92,4 +92,12 @@ public struct VectorFile: Sendable, CustomStringConvertible {
     public static func all(of part: String) throws -> [VectorFile] {
         try Places.vectors.appending(path: part).children.map { try VectorFile($0) }
     }
+
+    /// One vector of the part for each set of codes, so that each kind of fault is met once. `make test-all` gets all.
+    public static func oneOfEachKind(_ part: String) throws -> [VectorFile] {
+        var seen: Set<String> = []
+        return try all(of: part).filter {
+            seen.insert("\($0.expectedExit) \($0.expectedCodes)").inserted || isLongRun
+        }
+    }
 }

@@ -47,19 +47,6 @@ struct ChainCommandTests {
                 """)
     }
 
-    @Test func saysWhichFilesAForkIsAbout() throws {
-        try archive("1", "2", "2_branch", "3_later")
-        #expect(
-            try text("archive").hasPrefix(
-                """
-                device studio, key <id>
-                  link 1
-                  fault: 2 different captures have link 2: archive/2_branch.bundle and archive/2.bundle [chain.fork]
-                  link 3
-                  4 links, 1 fault
-                """))
-    }
-
     @Test func namesAnUnknownAndARevokedKeyInWords() throws {
         try archive("1", "2", "other_1", "other_2")
         let other = try #require(
@@ -77,11 +64,8 @@ struct ChainCommandTests {
 
     @Test func notesAMissingStart() throws {
         try archive("3", "4")
-        let run = try tool.run("chain", "archive")
-        #expect(run.exitCode == 0)
-        #expect(
-            run.outputText.contains(
-                "  note: begins at link 3: links 1 to 2 are not among these files\n  2 links, no fault\n"))
+        let note = "  note: begins at link 3: links 1 to 2 are not among these files\n  2 links, no fault\n"
+        #expect(try text("archive").contains(note))
     }
 
     @Test func printsALineOfJSONForEachLink() throws {
@@ -89,7 +73,7 @@ struct ChainCommandTests {
         try tool.folder.write("text", to: "archive/text.bundle")
         let run = try tool.run("chain", "--json", "--trust", "trust", "archive", "missing")
         #expect(run.exitCode == 66)
-        let lines = run.outputText.split(separator: "\n").map(String.init)
+        let lines = run.outputText.replacing(/[0-9a-f]{64}/, with: "<id>").split(separator: "\n").map(String.init)
         let objects = try lines.map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
@@ -98,23 +82,19 @@ struct ChainCommandTests {
         #expect(objects.map { $0["seq"] as? Int } == [nil, nil, 1, 2, 4, nil, nil])
         #expect(objects.map { $0["copies"] as? Int } == [nil, nil, 1, 2, 1, 4, nil])
         #expect(objects.map { $0["counter"] as? Int } == [nil, nil, 1, 2, 4, nil, nil])
-        #expect(objects[3]["file"] as? String == "archive/2.bundle")
-        #expect(objects[3]["device"] as? String == "studio")
-        #expect(objects[3]["captured_at"] as? String == "2026-03-14T08:26:53.589Z")
-        let summary = objects[5]
-        #expect(summary["first"] as? Int == 1 && summary["last"] as? Int == 4 && summary["links"] as? Int == 3)
-        #expect(summary["missing"] as? Int == 1 && summary["fault_count"] as? Int == 1)
-        #expect(summary["trusted"] as? String == "yes")
-        let fault = try #require((summary["faults"] as? [[String: Any]])?.first)
-        #expect(fault["code"] as? String == "chain.gap" && fault["first"] as? Int == 3)
-        #expect(
-            fault["message"] as? String
-                == "link 3 is missing between archive/2.bundle (link 2) and archive/4.bundle (link 4)")
-        #expect(fault["last"] as? Int == 3)
-        #expect(fault["files"] as? [String] == ["archive/2.bundle", "archive/4.bundle"])
-        let all = objects[6]
-        #expect(all["bundles"] as? Int == 6 && all["faulty"] as? Int == 1 && all["unreadable"] as? Int == 1)
-        #expect(all["devices"] as? Int == 1 && all["contents"] as? String == "not-checked")
+        // A link, the summary of a device with its fault, and the summary of all.
+        for (line, words) in [
+            (3, [#""file":"archive/2.bundle""#, #""device":"studio""#, #""captured_at":"2026-03-14T08:26:53.589Z""#]),
+            (
+                5,
+                [#""first":1"#, #""last":4"#, #""links":3"#, #""missing":1"#, #""fault_count":1"#, #""trusted":"yes""#]
+            ),
+            (5, [#""code":"chain.gap""#, #""first":3"#, #""last":3"#, "link 3 is missing between archive"]),
+            (5, [#""files":["archive/2.bundle","archive/4.bundle"]"#]),
+            (6, [#""bundles":6"#, #""faulty":1"#, #""unreadable":1"#, #""devices":1"#, #""contents":"not-checked""#]),
+        ] {
+            for word in words { #expect(lines[line].replacing("\\/", with: "/").contains(word), "\(lines[line])") }
+        }
     }
 
     @Test func leavesOutTemporaryNamesInFolders() throws {
@@ -153,14 +133,10 @@ struct ChainCommandTests {
 
     /// Otherwise the program before the pipe ends by a signal.
     @Test func readsStandardInputToItsEnd() throws {
-        try RawFolder.write(to: tool.folder)
-        let filler = [UInt8](repeating: 0, count: 1 << 20)
-        try tool.folder.write(tool.folder.bytes("raw/photo.jpg") + filler, to: "raw/photo.jpg")
-        #expect(try tool.run("key", "new").exitCode == 0)
-        #expect(try tool.run("pack", "raw", "-o", "big.bundle").exitCode == 0)
+        try RawFolder.write(to: tool.folder, photo: RawFolder.photo + [UInt8](repeating: 0, count: 1 << 20))
+        #expect(try tool.shell("capbundle key new && capbundle pack raw -o big.bundle").exitCode == 0)
         let run = try tool.shell("bash -o pipefail -c 'cat big.bundle | capbundle chain -'")
-        #expect(run.exitCode == 0)
-        #expect(run.outputText.contains("1 bundle: 1 without a link"), "\(run.outputText)")
+        #expect(run.exitCode == 0 && run.outputText.contains("1 bundle: 1 without a link"), "\(run.outputText)")
     }
 
     /// The names in messages come from outside.
@@ -186,12 +162,5 @@ struct ChainCommandTests {
             marks == ["good: 1", "fork bad: 2 fork", "missing neutral: 3 missing", "good: 4", "good: 5"], "\(drawing)")
         #expect(page.contains("archive/2_branch.bundle and archive/2.bundle [chain.fork]"))
         #expect(page.contains("<p class=\"note\">5 links, 1 missing, 2 faults</p>"))
-    }
-
-    @Test func drawsNothingForBundlesWithoutAChain() throws {
-        let vector = try VectorFile(Places.vectors.appending(path: "valid/valid_minimal"))
-        try tool.folder.write(vector.content, to: "v.bundle")
-        #expect(try tool.run("report", "v.bundle", "-o", "page.html").exitCode == 3)
-        #expect(try !String(decoding: tool.folder.bytes("page.html"), as: UTF8.self).contains("Chains"))
     }
 }

@@ -4,42 +4,10 @@ import Testing
 
 /// Tests of the `--help` text of every command.
 struct HelpTests {
-    private struct Dump: Decodable {
-        let command: Command
-    }
-
-    private struct Argument: Decodable {
-        struct Name: Decodable {
-            let kind: String
-            let name: String
-        }
-
-        let kind: String
-        let names: [Name]?
-        let abstract: String?
-
-        var words: [String] { (names ?? []).map { ($0.kind == "short" ? "-" : "--") + $0.name } }
-    }
-
-    private struct Command: Decodable {
-        let commandName: String
-        let subcommands: [Command]?
-        let arguments: [Argument]?
-
-        /// The words of this command and of all its subcommands.
-        var paths: [[String]] {
-            [[commandName]] + (subcommands ?? []).flatMap(\.paths).map { [commandName] + $0 }
-        }
-    }
-
-    private static func root(_ tool: String) -> Command? {
-        guard let dump = try? Capbundle().run(tool: tool, ["--experimental-dump-help"]) else { return nil }
-        return try? JSONDecoder().decode(Dump.self, from: Data(dump.standardOutput)).command
-    }
-
     /// The words of every command, beginning with the name of the tool.
-    static let paths: [[String]] = ["capbundle", "capqueue"].flatMap { tool in
-        (root(tool)?.paths ?? []).filter { $0.last != "help" }
+    static let paths: [[String]] = HelpDump.tools.flatMap { tool in
+        let root = try? HelpDump.root(tool)
+        return [[tool]] + (root?.below ?? []).map { [tool] + $0.path }.filter { $0.last != "help" }
     }
 
     @Test func knowsAllCommands() { #expect(Self.paths.count >= 17 + 28) }
@@ -67,7 +35,7 @@ struct HelpTests {
         ("capbundle", "restore"), ("capqueue", "push"),
     ])
     func takesEveryOptionWithManyNamesToo(_ tool: String, _ name: String) throws {
-        let command = try #require(Self.root(tool)?.subcommands?.first { $0.commandName == name })
+        let command = try #require(try HelpDump.root(tool).subcommands?.first { $0.commandName == name })
         let folder = Places.root.appending(path: "Sources/\(tool)/Commands")
         func source(_ file: String) throws -> String {
             try String(contentsOf: folder.appending(path: file), encoding: .utf8)
@@ -98,7 +66,7 @@ struct HelpTests {
     }
 
     /// A narrow terminal gets the same words on more lines.
-    @Test(arguments: paths)
+    @Test(arguments: isLongRun ? paths : [["capbundle", "pack"], ["capqueue", "dest", "add"]])
     func saysTheSameAtSixtyColumns(_ path: [String]) throws {
         func words(_ columns: Int) throws -> [Substring] {
             let line = (["COLUMNS=\(columns)"] + path + ["--help"]).joined(separator: " ")

@@ -18,18 +18,17 @@ _MAPS = (b"\xa1" + _CATEGORY + b"\x44\3\0\0\0", b"\xa1" + _VERSION + b"\x651.4.2
          b"\xa1" + _CATEGORY + b"\x5a\0\1\0\0")
 
 
+def _sha256(data):
+    return hashlib.sha256(data).digest()
+
+
 class Signing:
     """How an assertion is made."""
 
-    def __init__(self, rng, draft):
-        self.rng = rng
-        self.auth_data = draft.auth_data
-        self.key = draft.key
-        self.low_s = draft.low_s
-        self.type = assertion.TYPE
-        self.der = p256.encode_der
-        self.cbor = assertion.encode
-        self.message = assertion.nonce
+    def __init__(self, draft):
+        self.auth_data, self.key, self.low_s = draft.auth_data, draft.key, draft.low_s
+        self.type, self.message = assertion.TYPE, assertion.nonce
+        self.der, self.cbor = p256.encode_der, assertion.encode
 
     def make(self, manifest):
         digest = self.message(self.auth_data, manifest, self.type)
@@ -48,7 +47,7 @@ def _auth_data(rng, signing):
     elif kind == 1:
         data[33:37] = rng.choice((0, 1, 2**31, 2**32 - 1, 255)).to_bytes(4, "big")
     elif kind == 2:
-        data[:32] = rng.choice((base.APP_HASH, base.DISK_HASH, bytes(32), hashlib.sha256(b"x").digest()))
+        data[:32] = rng.choice((base.APP_HASH, base.DISK_HASH, bytes(32), _sha256(b"x")))
     elif kind == 3:
         data = data[:rng.choice((0, 1, 23, 24, 31, 32, 33, 36, 37))]
     elif kind == 4:
@@ -62,54 +61,50 @@ def _auth_data(rng, signing):
 
 def _what(rng, signing):
     """Signs something else."""
-    kind = rng.randrange(5)
+    kind = rng.randrange(8)
     if kind == 0:
         signing.type = rng.choice((b"application/json", b"", signing.type[:-1] + b"2", signing.type.upper()))
     elif kind == 1:
-        signing.message = lambda auth, manifest, kind: hashlib.sha256(auth + hashlib.sha256(manifest).digest()).digest()
+        signing.message = lambda auth, manifest, kind: _sha256(auth + _sha256(manifest))
     elif kind == 2:
-        signing.message = lambda auth, manifest, kind: auth + hashlib.sha256(assertion.client_data(manifest, kind)
-                                                                             ).digest()
+        signing.message = lambda auth, manifest, kind: auth + _sha256(assertion.client_data(manifest, kind))
     elif kind == 3:
         signing.message = lambda auth, manifest, kind: manifest
-    else:
+    elif kind == 4:
         signing.key = rng.choice((base.KEY, base.OTHER_KEY, base.PHONE_KEY))
-
-
-def _half(rng, signing):
-    signing.low_s = not signing.low_s
+    else:
+        signing.low_s = not signing.low_s
 
 
 def _der(rng, signing):
-
     def integer(number, long=False, pad=b""):
         data = pad + number.to_bytes(max(1, number.bit_length() // 8 + 1), "big")
         return b"\x02" + (b"\x81" if long else b"") + bytes((len(data),)) + data
 
-    def sequence(body, long=False):
+    def sequence(*parts, long=False):
+        body = b"".join(parts)
         return b"\x30" + (b"\x81" if long else b"") + bytes((len(body),)) + body
 
+    def numbers(choose):
+        return lambda r, s: sequence(*map(integer, choose(r, s)))
+
+    n = p256.N
     signing.der = rng.choice(
-        (lambda r, s: sequence(integer(r) + integer(s), long=True),
-         lambda r, s: sequence(integer(r, True) + integer(s)),
-         lambda r, s: sequence(integer(r, pad=b"\0") + integer(s)),
-         lambda r, s: sequence(integer(r) + integer(s, pad=b"\0")), lambda r, s: sequence(integer(0) + integer(s)),
-         lambda r, s: sequence(integer(r) + integer(0)), lambda r, s: sequence(integer(p256.N) + integer(s)),
-         lambda r, s: sequence(integer(r) + integer(p256.N)),
-         lambda r, s: sequence(integer(p256.N - 1) + integer(p256.N - 1)),
-         lambda r, s: sequence(integer(1) + integer(1)), lambda r, s: sequence(integer(r) + integer(s)) + b"\0",
-         lambda r, s: sequence(integer(r) + integer(s) + b"\0"),
-         lambda r, s: sequence(integer(r) + integer(s) + integer(1)), lambda r, s: sequence(integer(r)),
+        (lambda r, s: sequence(integer(r), integer(s), long=True), lambda r, s: sequence(integer(r, True), integer(s)),
+         lambda r, s: sequence(integer(r, pad=b"\0"), integer(s)),
+         lambda r, s: sequence(integer(r), integer(s, pad=b"\0")),
+         *map(numbers, (lambda r, s: (0, s), lambda r, s: (r, 0), lambda r, s: (n, s), lambda r, s: (r, n),
+                        lambda r, s: (n - 1, n - 1), lambda r, s: (1, 1), lambda r, s: (r, s, 1), lambda r, s: (r,),
+                        lambda r, s: (s, r), lambda r, s: (r + n, s))),
+         lambda r, s: sequence(integer(r), integer(s)) + b"\0", lambda r, s: sequence(integer(r), integer(s), b"\0"),
+         lambda r, s: sequence(integer(r), integer(s))[:-1],
+         lambda r, s: b"\x31" + sequence(integer(r), integer(s))[1:],
          lambda r, s: r.to_bytes(32, "big") + s.to_bytes(32, "big"), lambda r, s: b"", lambda r, s: b"\x30\0",
-         lambda r, s: b"\x30\x80" + integer(r) + integer(s) + b"\0\0", lambda r, s: sequence(integer(s) + integer(r)),
-         lambda r, s: sequence(b"\x02\x20" + r.to_bytes(32, "big") + b"\x02\x20" + s.to_bytes(32, "big")),
-         lambda r, s: sequence(integer(r) + integer(s))[:-1], lambda r, s: bytes(8),
-         lambda r, s: b"\x31" + sequence(integer(r) + integer(s))[1:],
-         lambda r, s: sequence(integer(r + p256.N) + integer(s)), lambda r, s: bytes(300)))
+         lambda r, s: b"\x30\x80" + integer(r) + integer(s) + b"\0\0", lambda r, s: bytes(8), lambda r, s: bytes(300),
+         lambda r, s: sequence(b"\x02\x20" + r.to_bytes(32, "big") + b"\x02\x20" + s.to_bytes(32, "big"))))
 
 
 def _cbor(rng, signing):
-
     def encode(signature, auth_data):
         items = [[b"signature", signature], [b"authenticatorData", auth_data]]
         kind = rng.randrange(9)
@@ -129,9 +124,9 @@ def _cbor(rng, signing):
             data += _head(2 if kind == 6 and rng.random() < 0.5 else 3, len(name), width[2 * index % 4]) + name
             data += _head(3 if kind == 6 and rng.random() < 0.5 else 2, len(value), width[(2 * index + 1) % 4]) + value
         if kind == 7:
-            data = rng.choice(
-                (b"\xd9\xd9\xf7" + data, b"\xd2" + data, b"\xbf" + data[1:] + b"\xff", data + b"\0", data + data, b"",
-                 b"\x9f" * 2000, data + bytes(3900), b"\xf6", data[:rng.randrange(len(data))]))
+            data = rng.choice((b"\xd9\xd9\xf7" + data, b"\xd2" + data, b"\xbf" + data[1:] + b"\xff", data + b"\0",
+                               data * 2, b"", b"\x9f" * 2000, data + bytes(3900), b"\xf6",
+                               data[:rng.randrange(len(data))]))
         elif kind == 8:
             data = bytearray(data)
             data[rng.choice((0, 1, 11, 12, 13, rng.randrange(len(data))))] ^= 1 << rng.randrange(8)
@@ -147,4 +142,4 @@ def _head(major, value, width):
     return bytes((major << 5 | {1: 24, 2: 25, 4: 26, 8: 27}[width],)) + value.to_bytes(width, "big")
 
 
-_MUTATIONS = (_auth_data, _auth_data, _what, _half, _der, _cbor, _cbor)
+_MUTATIONS = (_auth_data, _auth_data, _what, _what, _der, _cbor, _cbor)

@@ -3,15 +3,16 @@
 from bundle import upload
 from bundle.container import header
 
-_LINES = ((b"form-data", b"Form-Data"), (b"Content-Disposition", b"content-disposition"),
-          (b"Content-Type: ", b"Content-Type:"), (b"; name=", b";name="), (b'name="', b"name='"), (b'"\r\n', b'"\n'),
-          (b"\r\n\r\n", b"\r\n \r\n"), (b"\r\n\r\n", b"\n\n"), (b"\r\nContent-Type",
-                                                                b"\r\nContent-Length: 1\r\nContent-Type"),
+from Differential import borders
+
+_LINES = ((b"form-data", b"Form-Data"), (b"Content-Disposition", b"content-disposition"), (b'"\r\n', b'"\n'),
+          (b"Content-Type: ", b"Content-Type:"), (b"; name=", b";name="), (b'name="', b"name='"),
+          (b"\r\n\r\n", b"\r\n \r\n"), (b"\r\n\r\n", b"\n\n"), (b"\r\n\r\n", b"\r\n"), (b"depth_map", b"depth"),
+          (b"\r\nContent-Type", b"\r\nContent-Length: 1\r\nContent-Type"), (b"\r\n\r\n", b"\r\n\r\n\r\n"),
           (b"application/json", b"application/json; charset=utf-8"), (b"capture.jpg", b"photo.jpg"),
           (b'filename="', b'filename*="'), (b"; filename", b";  filename"), (b"image/jpeg", b"image/JPEG"),
           (b"Content-Disposition: form-data", b"X: 1\r\nContent-Disposition: form-data"), (b"metadata", b"Metadata"),
-          (b"manifest", b"manifest\0"), (b"assertion.cbor", b"assertion"), (b"\r\n\r\n", b"\r\n"),
-          (b"version=1", b"version=2"), (b"depth_map", b"depth"), (b"\r\n\r\n", b"\r\n\r\n\r\n"))
+          (b"manifest", b"manifest\0"), (b"assertion.cbor", b"assertion"), (b"version=1", b"version=2"))
 _AFTER = (b"", b"\r\n", b"\n", b"-", b"--", b"\r", b" ", b"--\n", b"\0", b"epilogue")
 
 
@@ -35,30 +36,13 @@ class Body:
         mark = self.boundary()
         pieces = []
         for index, (head, data) in enumerate(self.parts):
-            pieces += [
-                self.opening if not index else b"--", mark, b"\r\n", head, data,
-                self.between.get(index, b"\r\n")
-            ]
+            pieces += [b"--" if index else self.opening, mark, b"\r\n", head, data, self.between.get(index, b"\r\n")]
         whole = b"".join(pieces) + b"--" + mark + self.after
         return whole if self.cut is None else whole[:self.cut(whole)]
 
 
 def mutate(rng, body):
     rng.choice(_MUTATIONS)(rng, body)
-
-
-def _order(rng, body):
-    one, other = rng.randrange(len(body.parts)), rng.randrange(len(body.parts))
-    body.parts[one], body.parts[other] = body.parts[other], body.parts[one]
-
-
-def _drop(rng, body):
-    if len(body.parts) > 1:
-        body.parts.pop(rng.randrange(len(body.parts)))
-
-
-def _double(rng, body):
-    body.parts.insert(rng.randrange(len(body.parts) + 1), list(rng.choice(body.parts)))
 
 
 def _add(rng, body):
@@ -108,9 +92,8 @@ def _described(rng, body):
     at = rng.randrange(len(data) + 1)
     body.parts[0][1] = rng.choice(
         (data[:at] + b" " + data[at:], data[:at] + data[at + 1:], data.replace(b'"photo_hash"', b'"photo_hash_"'),
-         data.replace(b"59.3293",
-                      b"59.32930"), data.replace(b"Example",
-                                                 b"\\u0045xample"), data + b"\n", b"{}", data.replace(b"Z", b"+00:00")))
+         data.replace(b"59.3293", b"59.32930"), data.replace(b"Example", b"\\u0045xample"), data + b"\n", b"{}",
+         data.replace(b"Z", b"+00:00")))
 
 
 def _between(rng, body):
@@ -139,5 +122,5 @@ def _cut(rng, body):
     body.cut = place
 
 
-_MUTATIONS = (_order, _drop, _double, _add, _head, _head, _mark, _inside, _inside, _size, _size, _limit, _described,
-              _described, _between, _ends, _cut, _cut)
+_MUTATIONS = (*(lambda rng, body, change=change: change(rng, body.parts) for change in borders.CHANGES), _add, _head,
+              _head, _mark, _inside, _inside, _size, _size, _limit, _described, _described, _between, _ends, _cut, _cut)

@@ -1,4 +1,7 @@
 """Values at the borders of the rules, from which the mutations choose."""
+import copy
+
+from bundle.canonical import Number
 
 NUMBERS = ("0", "-0", "1", "-1", "3", "4", "12", "512", "16384", "16385", "4294967295", "4294967296", "8589934591",
            "8589934592", "9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807",
@@ -64,3 +67,30 @@ TIMES = ("2026-03-14T08:26:53.589Z", "2026-03-14T08:26:53.589793Z", "2026-03-14T
 LENGTHS = (0, 1, 175, 511, 512, 513, 1024, 4097, 65024, 65535, 65536, 65537, 131072)
 SIZES = (0, 1, 24, 175, 511, 512, 513, 1024, 4096, 4097, 1048576, 1048577, 8**11 - 1)
 NESTINGS = (1, 2, 6, 7, 8, 9, 29, 30, 31, 32, 33, 64)
+# Values of the manifest's member `chain`.
+CHAINS = ({"seq": 1}, {"prev": "5a" * 32, "seq": 2}, {"seq": 2}, {"prev": "5a" * 32, "seq": 1}, {"seq": 0}, {},
+          {"prev": "5a" * 32, "seq": 9007199254740991}, {"prev": "5A" * 32, "seq": 2}, {"prev": "5a" * 32},
+          {"prev": "", "seq": 2}, {"seq": Number("1.0")}, {"seq": Number("9007199254740992"), "prev": "5a" * 32})
+
+
+def swap(rng, items):
+    """Exchanges two items of a list."""
+    one, other = rng.randrange(len(items)), rng.randrange(len(items))
+    items[one], items[other] = items[other], items[one]
+
+
+def other(rng):
+    """Returns a new value that is neither a number nor a text."""
+    return rng.choice((True, False, None, [], {}))
+
+
+def drop(rng, items):
+    if len(items) > 1:
+        items.pop(rng.randrange(len(items)))
+
+
+def double(rng, items):
+    items.insert(rng.randrange(len(items) + 1), copy.copy(rng.choice(items)))
+
+
+CHANGES = (swap, drop, double)  # of the pieces in a list

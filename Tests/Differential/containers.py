@@ -2,7 +2,7 @@
 
 from bundle import container
 
-import borders
+from Differential import borders
 
 
 class Entry:
@@ -36,39 +36,15 @@ def mutate(rng, archive):
     rng.choice(_MUTATIONS)(rng, archive)
 
 
-def _any(rng, archive):
-    return rng.choice(archive.entries)
-
-
-def _order(rng, archive):
-    one, other = rng.randrange(len(archive.entries)), rng.randrange(len(archive.entries))
-    entries = archive.entries
-    entries[one], entries[other] = entries[other], entries[one]
-
-
-def _drop(rng, archive):
-    archive.entries.remove(_any(rng, archive))
-
-
-def _double(rng, archive):
-    archive.entries.insert(rng.randrange(len(archive.entries) + 1), _any(rng, archive))
-
-
 def _add(rng, archive):
     path = rng.choice(borders.PATHS)
-    archive.entries.insert(rng.randrange(1,
-                                         len(archive.entries) + 1),
-                           Entry(path[:100], bytes(rng.choice((0, 1, 512, 513)))))
-
-
-def _rename(rng, archive):
-    entry = _any(rng, archive)
-    entry.header = container.header(rng.choice(borders.PATHS)[:100], len(entry.data))
+    entry = Entry(path[:100], bytes(rng.choice((0, 1, 512, 513))))
+    archive.entries.insert(rng.randrange(1, len(archive.entries) + 1), entry)
 
 
 def _size(rng, archive):
     """Writes another size into the header; the data follows it or not."""
-    entry = _any(rng, archive)
+    entry = rng.choice(archive.entries)
     size = rng.choice(borders.SIZES + (len(entry.data) + 1, max(0, len(entry.data) - 1)))
     entry.header = container.header(entry.path, size)
     if rng.random() < 0.5 and size <= 1 << 21:
@@ -78,7 +54,7 @@ def _size(rng, archive):
 
 def _field(rng, archive):
     """Changes bytes of a header; the checksum follows or not."""
-    entry = _any(rng, archive)
+    entry = rng.choice(archive.entries)
     block = bytearray(entry.header)
     at, new = rng.choice(
         ((100, b"000755 \0"), (100, b"0000644\0"), (100, b"004755 \0"), (108, b"000001 \0"), (136, b"00000000001 "),
@@ -89,8 +65,8 @@ def _field(rng, archive):
          (124, b"\x80" + bytes(7) + len(entry.data).to_bytes(4, "big")), (124, b"\xff" * 12), (124, b"0000000008 "),
          (124, b"77777777777 "), (124, b"-0000000001 "), (124, b"0x%09x " % len(entry.data)),
          (124, b"0000000000" + b"\0 "), (99, b"x"), (len(entry.path) + 1, b"x"), (0, b"\0"), (148, b"000000\0 "),
-         (148, b"%06o \0" % sum(block)), (154, b" \0"), (154, b"\0\0"), (rng.randrange(512),
-                                                                         bytes((rng.randrange(256),)))))
+         (148, b"%06o \0" % sum(block)), (154, b" \0"), (154, b"\0\0"),
+         (rng.randrange(512), bytes((rng.randrange(256),)))))
     block[at:at + len(new)] = new
     if rng.random() < 0.7 and not 148 <= at < 156:
         block[148:156] = b" " * 8
@@ -99,7 +75,7 @@ def _field(rng, archive):
 
 
 def _padding(rng, archive):
-    entry = _any(rng, archive)
+    entry = rng.choice(archive.entries)
     padding = bytearray(entry.padding)
     kind = rng.randrange(3)
     if kind == 0 and padding:
@@ -115,18 +91,9 @@ def _end(rng, archive):
     archive.end = rng.choice(
         (b"", bytes(512), bytes(1023), bytes(1025), bytes(1536), bytes(10240),
          bytes(513), bytes(511), bytes(512) + b"\1" * 512, b"\1" + bytes(1023), bytes(511) + b"\1" + bytes(512),
-         bytes(1023) + b"\1", bytes(512) + container.header("source/z", 0)))
-
-
-def _tail(rng, archive):
-    archive.tail = rng.choice(
-        (b"\0", b"\n", b"PK\5\6" + bytes(18), bytes(512), archive.bytes(), container.MAGIC, b"x" * 9000))
-
-
-def _zero_block(rng, archive):
-    """Puts zero blocks in front of an entry, as if the archive ended there."""
-    entry = _any(rng, archive)
-    entry.header = bytes(rng.choice((512, 1024))) + entry.header
+         bytes(1023) + b"\1", bytes(512) + container.header("source/z", 0), archive.end, archive.end, archive.end))
+    archive.tail = rng.choice((b"", b"", b"\0", b"\n", b"PK\5\6" + bytes(18), bytes(512), archive.bytes(),
+                               container.MAGIC, b"x" * 9000))
 
 
 def _cut(rng, archive):
@@ -169,5 +136,12 @@ def splice(rng, data):
                        data[:one] + bytes(other - one) + data[one:], data[:one] + bytes(other - one) + data[other:]))
 
 
-_MUTATIONS = (_order, _drop, _double, _add, _rename, _rename, _size, _size, _field, _field, _field, _padding, _end,
-              _tail, _zero_block, _cut, _cut, _magic)
+def _names(rng, archive):
+    """Renames an entry, or puts zero blocks in front of it, as if the archive ended there."""
+    entry = rng.choice(archive.entries)
+    renamed = container.header(rng.choice(borders.PATHS)[:100], len(entry.data))
+    entry.header = rng.choice((renamed, renamed, bytes(rng.choice((512, 1024))) + entry.header))
+
+
+_MUTATIONS = (*(lambda rng, archive, change=change: change(rng, archive.entries) for change in borders.CHANGES), _add,
+              _names, _names, _names, _size, _size, _field, _field, _field, _padding, _end, _end, _cut, _cut, _magic)

@@ -8,9 +8,7 @@ from bundle import canonical, depth, location, moments, writer
 from bundle.canonical import Number
 from cases import base, deflate
 
-import borders
-import spellings
-
+from Differential import borders, spellings
 
 def metadata_values(rng, draft):
     """Changes values of metadata.json and keeps its form."""
@@ -31,9 +29,9 @@ def metadata_values(rng, draft):
         fields.pop(rng.choice(sorted(fields)))
     else:
         fields["depth_map_dimensions"] = rng.choice(
-            ({}, {"height": Number(3)}, {"height": Number(3), "width":
-                                         Number(4)}, {"height": Number(4), "width": Number(3)}, None, [], "4x3",
-             {"height": Number("03"), "width": Number(4)}, {"height": Number("3.0"), "width": Number(4)}))
+            ({}, {"height": Number(3)}, None, [], "4x3",
+             *({"height": Number(height), "width": Number(width)} for height, width in
+               ((3, 4), (4, 3), ("03", 4), ("3.0", 4)))))
     draft.set_metadata(fields)
     follow_time(rng, draft, fields.get("captured_at"))
 
@@ -47,9 +45,9 @@ def follow_time(rng, draft, text):
 
 
 def _value(rng, strings):
-    return rng.choice(
-        (rng.choice(strings), rng.choice(strings), rng.choice(strings), Number(rng.choice(borders.NUMBERS)),
-         rng.choice((True, False, None, [], {})), rng.choice(borders.STRINGS)))
+    usual = rng.choice(strings)
+    return rng.choice((usual, usual, usual, Number(rng.choice(borders.NUMBERS)), borders.other(rng),
+                       rng.choice(borders.STRINGS)))
 
 
 def _deep(rng):
@@ -67,9 +65,8 @@ def location_values(rng, draft):
     fields = base.position()
     for _ in range(rng.randrange(1, 3)):
         name = rng.choice(("latitude", "longitude", "altitude", "accuracy", "salt", "pad", rng.choice(borders.NAMES)))
-        fields[name] = rng.choice((Number(rng.choice(borders.NUMBERS)), Number(rng.choice(borders.NUMBERS)),
-                                   Number(rng.choice(borders.NUMBERS)), rng.choice(
-                                       (None, True, False, [], {})), rng.choice(borders.STRINGS)))
+        number = Number(rng.choice(borders.NUMBERS))
+        fields[name] = rng.choice((number, number, number, borders.other(rng), rng.choice(borders.STRINGS)))
         if rng.random() < 0.15:
             fields.pop(name)
     draft.payload["location.json"] = _to_512(rng, canonical.encode(dict({"pad": ""}, **fields)))
@@ -196,13 +193,7 @@ def files(rng, draft):
 
 
 def chain(rng, draft):
-    draft.chain = rng.choice(
-        ({"seq": 1}, {"prev": "5a" * 32, "seq":
-                      2}, {"seq": 2}, {"prev": "5a" * 32, "seq":
-                                       1}, {"seq": 0}, {"prev": "5a" * 32, "seq":
-                                                        9007199254740991}, {"prev": "5A" * 32, "seq": 2}, {},
-         {"prev": "5a" * 32}, {"prev": "", "seq":
-                               2}, {"seq": Number("1.0")}, {"seq": Number("9007199254740992"), "prev": "5a" * 32}))
+    draft.chain = dict(rng.choice(borders.CHAINS))
 
 
 # The deflate streams of the vectors with their floats, both the allowed and the refused ones.

@@ -1,10 +1,12 @@
 """Mutations of the manifest's members and values. The id is computed again afterwards where that is possible."""
 
+import copy
+
 from bundle import base64_strict, p256
 from bundle.canonical import Number
 from cases import base
 
-import borders
+from Differential import borders
 
 
 def mutate(rng, fields):
@@ -12,12 +14,8 @@ def mutate(rng, fields):
     rng.choice(_MUTATIONS)(rng, fields)
 
 
-def _entry(rng, fields):
-    return rng.choice(fields["entries"])
-
-
 def _entry_value(rng, fields):
-    entry = _entry(rng, fields)
+    entry = rng.choice(fields["entries"])
     name = rng.choice(("media_type", "path", "role", "sha256", "size", "withholdable"))
     if name == "size":
         entry[name] = rng.choice(borders.SIZES + (entry["size"] + 1, max(0, entry["size"] - 1)))
@@ -32,10 +30,7 @@ def _entry_value(rng, fields):
 def _entry_source(rng, fields):
     """Adds an entry that is withheld, with a source path and any media type."""
     path = rng.choice([one for one in borders.PATHS if one.startswith(b"source")]).decode("latin-1")
-    fields["entries"].append({
-        "media_type": rng.choice(borders.STRINGS), "path": path, "role": "source", "sha256": "00" * 32, "size":
-        rng.choice(borders.SIZES), "withholdable": True
-    })
+    fields["entries"].append(_source(path, rng.choice(borders.STRINGS), rng.choice(borders.SIZES)))
     if rng.random() < 0.8:
         fields["entries"].sort(key=lambda entry: entry["path"])
 
@@ -46,9 +41,9 @@ def _entry_order(rng, fields):
     if kind == 0:
         rng.shuffle(entries)
     elif kind == 1:
-        entries.insert(rng.randrange(len(entries) + 1), dict(_entry(rng, fields)))
+        entries.insert(rng.randrange(len(entries) + 1), dict(rng.choice(entries)))
     elif kind == 2:
-        entries.remove(_entry(rng, fields))
+        entries.remove(rng.choice(entries))
     else:
         entries.append(rng.choice(({}, [], None, True, "photo.jpg", Number("0"))))
 
@@ -56,10 +51,11 @@ def _entry_order(rng, fields):
 def _entry_count(rng, fields):
     """Lists as many withheld entries as are allowed, or one too many."""
     count = rng.choice((4095, 4096, 4097)) - len(fields["entries"])
-    fields["entries"] += [{
-        "media_type": "a/b", "path": "source/%04x" % index, "role": "source", "sha256": "00" * 32, "size": 0,
-        "withholdable": True
-    } for index in range(count)]
+    fields["entries"] += [_source(f"source/{index:04x}") for index in range(count)]
+
+
+def _source(path, kind="a/b", size=0):
+    return {"media_type": kind, "path": path, "role": "source", "sha256": "00" * 32, "size": size, "withholdable": True}
 
 
 def _top(rng, fields):
@@ -75,27 +71,24 @@ def _top(rng, fields):
         fields[name] = rng.choice((True, {}, [], [{}], {"": True}, "", Number("0")))
 
 
-def _version(rng, fields):
-    fields["version"] = rng.choice((0, 2, 10, "1", True, [], {}, Number("1.0"), Number("01"), 9007199254740991))
-
-
-def _captured_at(rng, fields):
-    fields["captured_at"] = rng.choice(borders.TIMES)
+def _member(name, *values):
+    """Returns a mutation that gives a member one of these values."""
+    def mutate(rng, fields):
+        fields[name] = copy.copy(rng.choice(values))
+    return mutate
 
 
 def _device(rng, fields):
-    point = base64_strict.decode(fields["device"]) or base.KEY.point
-    x = int.from_bytes(point[1:33], "big")
+    text = fields["device"]
+    point = base64_strict.decode(text) or base.KEY.point
+    x, y = (int.from_bytes(part, "big") for part in (point[1:33], point[33:]))
+    points = (base.OTHER_KEY.point, point[:-1], point + b"\0", bytes((2 + (point[-1] & 1),)) + point[1:33],
+              b"\6" + point[1:], point[:-1] + bytes((point[-1] ^ 1,)), b"\4" + bytes(64), b"",
+              b"\4" + ((x + p256.P) % 2**256).to_bytes(32, "big") + point[33:],
+              point[:33] + (p256.P - y).to_bytes(32, "big"))
     fields["device"] = rng.choice(
-        (base64_strict.encode(base.OTHER_KEY.point), base64_strict.encode(point[:-1]),
-         base64_strict.encode(point + b"\0"), base64_strict.encode(bytes((2 + (point[-1] & 1),)) + point[1:33]),
-         base64_strict.encode(b"\6" + point[1:]), base64_strict.encode(point[:-1] + bytes((point[-1] ^ 1,))),
-         base64_strict.encode(b"\4" + bytes(64)),
-         base64_strict.encode(b"\4" + ((x + p256.P) % 2**256).to_bytes(32, "big") + point[33:]),
-         base64_strict.encode(point[:33] + (p256.P - int.from_bytes(point[33:], "big")).to_bytes(32, "big")),
-         base64_strict.encode(b""), fields["device"].rstrip("="), fields["device"] + "=", fields["device"] + "\n",
-         " " + fields["device"], fields["device"].replace("A", "-"),
-         fields["device"][:-2] + chr(ord(fields["device"][-2]) + 1) + "=", point.hex()))
+        (*map(base64_strict.encode, points), text.rstrip("="), text + "=", text + "\n", " " + text,
+         text.replace("A", "-"), text[:-2] + chr(ord(text[-2]) + 1) + "=", point.hex()))
 
 
 def _part(rng, fields):
@@ -112,12 +105,6 @@ def _part(rng, fields):
         part[rng.choice(sorted(part))] = _any(rng)
 
 
-def _chain(rng, fields):
-    fields["chain"] = rng.choice(
-        ({"seq": 1}, {"prev": "5a" * 32, "seq": 2}, {"seq": 2}, {"prev": "5a" * 32, "seq": 1}, {"seq": 0}, {},
-         {"prev": "5a" * 32, "seq": 9007199254740991}, {"prev": "5A" * 32, "seq": 2}, {"prev": "5a" * 32}, [], "1"))
-
-
 def _id(rng, fields):
     text = fields["id"] if isinstance(fields.get("id"), str) else ""
     fields["id"] = rng.choice(
@@ -125,11 +112,13 @@ def _id(rng, fields):
 
 
 def _any(rng):
-    return rng.choice((rng.choice(borders.STRINGS), rng.choice(borders.STRINGS), rng.choice(borders.STRINGS),
-                       Number(rng.choice(borders.NUMBERS)), Number(rng.choice(borders.NUMBERS)),
-                       rng.choice((True, False, None, [], {})), rng.choice(borders.TIMES)))
+    text, number = rng.choice(borders.STRINGS), Number(rng.choice(borders.NUMBERS))
+    return rng.choice((text, text, text, number, number, borders.other(rng), rng.choice(borders.TIMES)))
 
 
+_version = _member("version", 0, 2, 10, "1", True, [], {}, Number("1.0"), Number("01"), 9007199254740991)
+_captured_at = _member("captured_at", *borders.TIMES)
+_chain = _member("chain", *borders.CHAINS, [], "1")
 _MUTATIONS = (_entry_value, _entry_value, _entry_value, _entry_source, _entry_source, _entry_order, _top, _version,
               _captured_at, _device, _part, _part, _chain, _id) * 5 + (_entry_count,)
 # These change the id itself, so it must stay as it is.

@@ -10,19 +10,11 @@ import random
 from bundle import canonical
 from cases import base, valid
 
-import assertions
-import bodies
-import containers
-import contents
-import manifests
-import spellings
-import trusts
+from Differential import assertions, bodies, containers, contents, manifests, spellings, trusts
 
 GROUP = 64  # cases that share a trust file and options
-_BODIES = 0.08
-_STAGES = {  # the stage of each mutation and how often it is chosen
-    "contents": 10, "members": 4, "text": 2, "assertion": 5, "container": 5, "bytes": 1
-}
+# The stage of each mutation and how often it is chosen.
+_STAGES = {"contents": 10, "members": 4, "text": 2, "assertion": 5, "container": 5, "bytes": 1}
 _CONTENTS = (contents.metadata_values, contents.metadata_values, contents.metadata_spelling, contents.metadata_spelling,
              contents.location_values, contents.location_values, contents.location_spelling, contents.depth_stream,
              contents.depth_stream, contents.depth_floats, contents.depth_description, contents.files, contents.files,
@@ -33,7 +25,7 @@ class Group:
     """A trust file and options, which the cases of a group share."""
 
     def __init__(self, number):
-        rng = random.Random("group %d" % number)
+        rng = random.Random(f"group {number}")
         self.trust = trusts.sound(rng)
         self.allow_withheld, self.require = trusts.options(rng)
         self.jobs = rng.choice((1, 2, 4))
@@ -44,39 +36,31 @@ class Case:
 
     def __init__(self, number):
         self.number = number
-        rng = random.Random("case %d" % number)
+        rng = random.Random(f"case {number}")
         group = Group(number // GROUP)
         self.trust, self.allow_withheld, self.require = group.trust, group.allow_withheld, group.require
-        self.is_alone = self.is_piped = False
-        self.is_body = rng.random() < _BODIES
-        draft = _draft(rng)
-        count = rng.choice((1, 1, 1, 2, 2, 3))
-        if self.is_body:
-            self.is_piped = rng.random() < 0.5
-            self.mutations, self.data = _body(rng, draft, count)
-            return
-        kind = rng.random()
-        self.is_alone = kind < 0.03
-        self.is_piped = 0.03 <= kind < 0.05
-        if kind < 0.02:  # the mutations are in the trust file
+        self.is_body = rng.random() < 0.08
+        draft, count, kind = _draft(rng), rng.choice((1, 1, 1, 2, 2, 3)), rng.random()
+        self.is_alone = not self.is_body and kind < 0.03
+        self.is_piped = kind < 0.5 if self.is_body else 0.03 <= kind < 0.05
+        if not self.is_body and kind < 0.02:  # the mutations are in the trust file
             self.trust, self.mutations, self.data = trusts.broken(rng), ["trust"], draft.bytes()
-            return
-        self.mutations, self.data = _bundle(rng, draft, count)
+        else:
+            self.mutations, self.data = (_body if self.is_body else _bundle)(rng, draft, count)
+
+    @property
+    def options(self):
+        """The options of the tool besides the trust file."""
+        required = ["--require", ",".join(self.require)] if self.require else []
+        return ["--allow-withheld"] * self.allow_withheld + required
 
     def named(self):
-        return "%s, %s" % ("body" if self.is_body else "bundle", " + ".join(self.mutations) or "unchanged")
+        kind = ("body" if self.is_body else "bundle") + ", piped" * self.is_piped
+        return f"{kind}, {' + '.join(self.mutations) or 'unchanged'}"
 
 
 def _draft(rng):
     kind = rng.randrange(10)
-    if kind < 2:
-        return base.Draft()
-    if kind < 4:
-        return base.Draft(with_location=True)
-    if kind == 4:
-        return base.Draft(with_depth=False)
-    if kind == 5:
-        return valid.withheld()
     if kind == 6:
         return base.apple_draft(rng.choice((b"", b"", b"\xa2" + valid.CATEGORY + valid.VERSION)), rng.random() < 0.5)
     if kind == 7:
@@ -84,7 +68,9 @@ def _draft(rng):
         draft.withholdable = {"photo.jpg", "depth.f32.gz"}
         draft.absent = set(rng.sample(sorted(draft.withholdable), rng.randrange(3)))
         return draft
-    return valid.everything()
+    if kind == 5:
+        return valid.withheld()
+    return valid.everything() if kind > 7 else base.Draft(with_location=kind in (2, 3), with_depth=kind != 4)
 
 
 def _stages(rng, count):
@@ -97,8 +83,7 @@ def _seal(rng, draft, stages):
     is_signed_again = rng.random() < 0.5
     if not is_signed_again:
         draft.sealed_manifest()
-    for _ in range(stages.count("contents")):
-        mutation = rng.choice(_CONTENTS)
+    for mutation in rng.choices(_CONTENTS, k=stages.count("contents")):
         names.append(mutation.__name__)
         mutation(rng, draft)
     if draft.fields is None:
@@ -116,7 +101,7 @@ def _seal(rng, draft, stages):
     for _ in range(stages.count("text")):
         names.append("text")
         draft.manifest_bytes = spellings.mutate(rng, draft.sealed_manifest())
-    signing = assertions.Signing(rng, draft)
+    signing = assertions.Signing(draft)
     for _ in range(stages.count("assertion")):
         names.append("assertion")
         assertions.mutate(rng, signing)
@@ -156,17 +141,14 @@ def _bundle(rng, draft, count):
 
 
 def _body(rng, draft, count):
-    stages = [
-        stage if stage in ("contents", "members", "assertion") and rng.random() < 0.4 else "body"
-        for stage in _stages(rng, count)
-    ]
+    stages = [stage if stage in ("contents", "members", "assertion") and rng.random() < 0.4 else "body"
+              for stage in _stages(rng, count)]
     names, members = _seal(rng, draft, stages)
     try:
         body = bodies.Body(members)
     except (KeyError, TypeError, ValueError, StopIteration, AttributeError):
-        body = bodies.Body(base.Draft().members())  # the metadata part cannot be made from this bundle
-        stages = ["body"]
-        names = []
+        # The metadata part cannot be made from this bundle.
+        body, stages, names = bodies.Body(base.Draft().members()), ["body"], []
     for _ in range(stages.count("body")):
         names.append("body")
         bodies.mutate(rng, body)

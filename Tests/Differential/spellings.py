@@ -2,13 +2,16 @@
 
 import re
 
-import borders
+from Differential import borders
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|[{}\[\],:]|.', re.DOTALL)
 _SPACES = (b" ", b"\n", b"\r\n", b"\t", b"\x0b", b"\0", b"\xc2\xa0", b"\xef\xbb\xbf", b"//\n", b"/**/")
 _BYTES = (b"\xff", b"\xc0\xaf", b"\xc0\x80", b"\xed\xa0\x80", b"\xed\xa0\xbd\xed\xb8\x80", b"\xf4\x90\x80\x80",
           b"\xe2\x82", b"\xc3", b"\x80", b"\0", b"\x1f", b"\x7f", b"\n", b"\xef\xbb\xbf", b"\xf0\x9f\x98\x80",
           b"\xef\xbf\xbf", b"\xcc\x81")
+_ESCAPES = (b"\\/", b"\\n", b"\\u000a", b"\\u001f", b"\\u001F", b"\\u0000", b"\\ud83d\\ude00", b"\\ud800", b"\\udc00",
+            b"\\u12", b"\\\"", b"\\\\", b"\\x41", b"\\u007f", b"\\b", b"\\u0008", b"\\'", b"\\U00000041", b"\\u00e9",
+            b"\\v", b"\\u2028")
 
 
 def mutate(rng, data):
@@ -19,8 +22,10 @@ def mutate(rng, data):
     return rng.choice(_MUTATIONS)(rng, tokens)
 
 
-def _indexes(tokens, first):
-    return [index for index, token in enumerate(tokens) if token[:1] in first]
+def _place(rng, tokens, starts):
+    """Returns the index of a token that begins with one of these bytes; None without such a token."""
+    places = [index for index, token in enumerate(tokens) if token[:1] in starts]
+    return rng.choice(places) if places else None
 
 
 def _space(rng, tokens):
@@ -28,49 +33,27 @@ def _space(rng, tokens):
     return b"".join(tokens[:at] + [rng.choice(_SPACES)] + tokens[at:])
 
 
-def _drop(rng, tokens):
-    at = rng.randrange(len(tokens))
-    return b"".join(tokens[:at] + tokens[at + 1:])
-
-
-def _double(rng, tokens):
-    at = rng.randrange(len(tokens))
-    return b"".join(tokens[:at + 1] + tokens[at:])
-
-
-def _swap(rng, tokens):
-    one, other = rng.randrange(len(tokens)), rng.randrange(len(tokens))
-    tokens[one], tokens[other] = tokens[other], tokens[one]
-    return b"".join(tokens)
-
-
 def _number(rng, tokens):
-    places = [index for index, token in enumerate(tokens) if token[:1].isdigit() or token[:1] == b"-"]
-    if not places:
+    at = _place(rng, tokens, [b"-", *(b"%d" % digit for digit in range(10))])
+    if at is None:
         return _space(rng, tokens)
-    at = rng.choice(places)
     old = tokens[at].decode("latin-1")
-    tokens[at] = rng.choice((old + ".0", old + "e0", "0" + old, "-" + old, old + "0", "+" + old, old + ".", old[:-1]
-                             or "0", rng.choice(borders.NUMBERS))).encode()
+    tokens[at] = rng.choice((old + ".0", old + "e0", "0" + old, "-" + old, old + "0", "+" + old, old + ".",
+                             old[:-1] or "0", rng.choice(borders.NUMBERS))).encode()
     return b"".join(tokens)
 
 
 def _string(rng, tokens):
-    places = _indexes(tokens, (b'"',))
-    if not places:
+    at = _place(rng, tokens, (b'"',))
+    if at is None:
         return _space(rng, tokens)
-    at = rng.choice(places)
-    body = tokens[at][1:-1]
-    where = rng.randrange(len(body) + 1)
-    byte = body[where:where + 1] or b"a"
+    where = rng.randrange(len(tokens[at]) - 1)
+    left, right = tokens[at][1:-1][:where], tokens[at][1:-1][where:]
+    byte = (right or b"a")[0]
     tokens[at] = b'"' + rng.choice(
-        (body[:where] + b"\\u00%02x" % byte[0] + body[where + 1:],
-         body[:where] + b"\\u00%02X" % byte[0] + body[where + 1:], body[:where] + b"\\" + body[where:],
-         body[:where] + rng.choice(_BYTES) + body[where:], body[:where] + rng.choice(
-             (b"\\/", b"\\n", b"\\u000a", b"\\u001f", b"\\u001F", b"\\u0000", b"\\ud83d\\ude00", b"\\ud800", b"\\udc00",
-              b"\\u12", b"\\\"", b"\\\\", b"\\x41", b"\\u007f", b"\\b", b"\\u0008", b"\\'", b"\\U00000041", b"\\u00e9",
-              b"\\v", b"\\u2028")) + body[where:], body[:where], body[where:], rng.choice(borders.STRINGS).encode(
-                  "utf-8", "surrogatepass").replace(b"\\", b"\\\\").replace(b'"', b'\\"'))) + b'"'
+        (left + b"\\u00%02x" % byte + right[1:], left + b"\\u00%02X" % byte + right[1:], left + b"\\" + right,
+         left + rng.choice(_BYTES) + right, left + rng.choice(_ESCAPES) + right, left, right,
+         _quoted(rng.choice(borders.STRINGS), is_raw=True)[1:-1])) + b'"'
     return b"".join(tokens)
 
 
@@ -105,11 +88,8 @@ def _member(rng, tokens):
     value = rng.choice(
         (b"true", b"0", b'"x"', b"{}", b"[" * count + b"]" * count, b'{"":' * count + b"0" + b"}" * count,
          rng.choice(borders.NUMBERS).encode(), _quoted(rng.choice(borders.STRINGS))))
-    added = name + b":" + value
-    if tokens[at - 1] == b"{":
-        added += b"" if tokens[at:at + 1] == [b"}"] else b","
-    else:
-        added = b"," + added
+    is_first = tokens[at - 1] == b"{"
+    added = b"," * (not is_first) + name + b":" + value + b"," * (is_first and tokens[at:at + 1] != [b"}"])
     return b"".join(tokens[:at] + [added] + tokens[at:])
 
 
@@ -143,14 +123,23 @@ def _edge(rng, tokens):
          b"", data + b"null", data.decode("utf-8", "replace").encode("utf-16-le"), b"[" + data + b"]", data + b","))
 
 
-def _quoted(text):
-    """Returns a string with the escapes of RFC 8785, written without the code under test."""
+def _quoted(text, is_raw=False):
+    """Returns a string with the escapes of RFC 8785, written without the code under test; `is_raw` leaves control
+    characters as they are."""
     out = bytearray(b'"')
     for byte in text.encode("utf-8", "surrogatepass"):
         short = {8: b"\\b", 9: b"\\t", 10: b"\\n", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}.get(byte)
-        out += short or (b"\\u%04x" % byte if byte < 32 else bytes((byte,)))
+        short = short or (b"\\u%04x" % byte if byte < 32 else None)
+        out += short if short and (byte > 31 or not is_raw) else bytes((byte,))
     return bytes(out + b'"')
 
 
-_MUTATIONS = (_space, _drop, _double, _swap, _number, _number, _string, _string, _string, _literal, _nest, _member,
-              _member, _exchange, _edge)
+def _change(change):
+    def mutate(rng, tokens):
+        change(rng, tokens)
+        return b"".join(tokens)
+    return mutate
+
+
+_MUTATIONS = (_space, *map(_change, borders.CHANGES), _number, _number, _string, _string, _string, _literal, _nest,
+              _member, _member, _exchange, _edge)

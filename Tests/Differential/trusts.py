@@ -3,7 +3,7 @@
 from bundle import base64_strict
 from cases import base
 
-import borders
+from Differential import borders
 
 _RPID = 'level=apple-appattest,rpid="%s"' % base.APP_ID
 STANDARD = (base.TRUST + "\n" + base.PHONE_TRUST + "\n").encode()
@@ -13,6 +13,7 @@ _TIMES = ("2026-03-14", "2026-03-15", "2026-03-14T08:26:53.589Z", "2026-03-14T08
 _SPACES = ("", " ", "\t", "\r", "\x0b", "\x0c", "\u00a0", "\u2028", "\ufeff", "\0", "  ", "\x85")
 _LINES = ("", " ", "\t", "#", "# comment", "#\r", "# \u00e9", "#\0", " # x", "\r", "\ufeff", "\ufeff# x", "\x0c",
           "\u2028", "\0", "x", "\u00e9")
+_NAMES = ("n" * 65, "-a", ".a", "a/b", "\u00e9", "a\u0301", "a#", "#a", "", '"a"', "a,b", "A", "a:")
 
 
 def sound(rng):
@@ -39,8 +40,8 @@ def _line(rng):
     if rng.random() < 0.08:
         options.append("revoked")
     rng.shuffle(options)
-    fields = (rng.choice(
-        ("studio", "a", "9.@+-_", "n" * 64, "p256")), ",".join(options), "p256", base64_strict.encode(key.point))
+    name = rng.choice(("studio", "a", "9.@+-_", "n" * 64, "p256"))
+    fields = (name, ",".join(options), "p256", base64_strict.encode(key.point))
     return rng.choice((" ", " ", "\t", " \t ")).join(field for field in fields if field)
 
 
@@ -52,16 +53,10 @@ def broken(rng):
         lines[at] = rng.choice(_MUTATIONS)(rng, lines[at])
     data = rng.choice(("\n", "\n", "\n", "\r\n", "\r")).join(lines).encode("utf-8", "surrogatepass")
     data += rng.choice((b"\n", b"\n", b"", b"\n\n", b"\r\n", b"\n ", b"\0", b"\n\0"))
-    kind = rng.randrange(12)
-    if kind == 0:
-        at = rng.randrange(len(data) + 1)
-        data = data[:at] + rng.choice(
-            (b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\0", b"\xf4\x90\x80\x80", b"\xc3")) + data[at:]
-    elif kind == 1:
-        data = rng.choice((b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\n", b"\r\n")) + data
-    elif kind == 2:
-        data = data[:rng.randrange(len(data) + 1)]
-    return data
+    at = rng.randrange(len(data) + 1)
+    wrong = rng.choice((b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\0", b"\xf4\x90\x80\x80", b"\xc3"))
+    start = rng.choice((b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\n", b"\r\n"))
+    return rng.choice((data[:at] + wrong + data[at:], start + data, data[:at], *[data] * 9))
 
 
 def _insert(rng, line):
@@ -74,14 +69,8 @@ def _cut(rng, line):
     return rng.choice((line[:at], line[at:], line[:at] + line[at + 1:]))
 
 
-def _other(rng, line):
-    return rng.choice(_LINES)
-
-
-def _name(rng, line):
-    rest = line.partition(" ")[2]
-    return rng.choice(
-        ("n" * 65, "-a", ".a", "a/b", "\u00e9", "a\u0301", "a#", "#a", "", '"a"', "a,b", "A", "a:")) + " " + rest
+def _rest(rng, line):
+    return rng.choice((rng.choice(_LINES), rng.choice(_NAMES) + " " + line.partition(" ")[2]))
 
 
 def _options(rng, line):
@@ -90,8 +79,8 @@ def _options(rng, line):
         "revoked", "level=software", "level=apple-appattest", 'rpid="x"', 'rpid="a,b"', "valid-after=2026-01-01",
         "valid-before=2027-01-01", "revoked=", "revoked=true", "level=", "level", "level=tpm", "Level=software",
         "rpid=x", 'rpid=""', 'rpid="', 'rpid="a"b', 'rpid="a""b"',
-        'rpid="%s"' % ("r" * 255),
-        'rpid="%s"' % ("r" * 256), 'rpid="\u00e9"', 'rpid="a=b"', '"rpid"="a"', "", ",", "=", "x=1", "valid-after=",
+        'rpid="%s"' % ("r" * 255), 'rpid="%s"' % ("r" * 256), 'rpid="\u00e9"', 'rpid="a=b"', '"rpid"="a"', "", ",",
+        "=", "x=1", "valid-after=",
         "valid-after", "valid-before=2026-02-29", 'rpid="a,revoked,level=software"', "\u212a=1", "revoked\u0301",
         'rpid="\\"', "valid-after=2026-01-01,revoked", "valid-after=" + rng.choice(borders.TIMES).replace(" ", "T"),
         "valid-before=" + rng.choice(borders.TIMES).strip(), "valid-before=" + rng.choice(_TIMES),
@@ -105,22 +94,18 @@ def _options(rng, line):
 def _key(rng, line):
     point = base.KEY.point
     text = base64_strict.encode(point)
+    points = (point[:-1], point[:-1] + bytes((point[-1] ^ 1,)), b"\2" + point[1:33], b"\6" + point[1:],
+              b"\4" + bytes(64), b"\0")
     return "studio " + rng.choice(("p256", "P256", "p384", "", "p256 p256")) + " " + rng.choice(
-        (text, text.rstrip("="), text + "=", text[:-2] + chr(ord(text[-2]) + 1) + "=", point.hex(),
-         base64_strict.encode(point[:-1]), base64_strict.encode(point[:-1] + bytes((point[-1] ^ 1,))),
-         base64_strict.encode(b"\2" + point[1:33]), base64_strict.encode(b"\6" + point[1:]),
-         base64_strict.encode(b"\4" + bytes(64)), text.replace("+", "-").replace(
-             "/", "_"), "", text + " x", text[:40] + " " + text[40:], base64_strict.encode(b"\0")))
+        (text, text.rstrip("="), text + "=", text[:-2] + chr(ord(text[-2]) + 1) + "=", point.hex(), "", text + " x",
+         text.replace("+", "-").replace("/", "_"), text[:40] + " " + text[40:], *map(base64_strict.encode, points)))
 
 
-_MUTATIONS = (_insert, _insert, _insert, _cut, _other, _name, _options, _options, _options, _key)
+_MUTATIONS = (_insert, _insert, _insert, _cut, _rest, _rest, _options, _options, _options, _key)
 
 
 def options(rng):
     """Returns (whether withheld entries are allowed, what is required)."""
-    require = []
-    if rng.random() < 0.5:
-        require = rng.sample(("photo", "depth", "metadata", "location", "confidence", "source", "chain", "plausible",
-                              "photo.jpg", "depth.f32.gz", "depth.f32", "location.json", "source/a", "metadata.json"),
-                             rng.randrange(1, 4))
-    return rng.random() < 0.5, tuple(require)
+    parts = ("photo", "depth", "metadata", "location", "confidence", "source", "chain", "plausible", "photo.jpg",
+             "depth.f32.gz", "depth.f32", "location.json", "source/a", "metadata.json")
+    return rng.random() < 0.5, tuple(rng.sample(parts, rng.choice((0, 0, 0, 1, 2, 3))))

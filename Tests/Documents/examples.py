@@ -1,14 +1,13 @@
 """Checks that the byte examples of Spec/capture-bundle.md and Spec/upload.md are those of their vectors.
 
-usage: Tests/Documents/examples.py
+usage: Tests/run.py Documents/examples
 """
 import hashlib
 import json
-import pathlib
 import re
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from Kit.outcomes import ROOT
+
 
 
 def vector(name):
@@ -83,6 +82,3 @@ def main():
     failed = list(checks.values()).count(False)
     print(f"{len(checks) - failed} passed, {failed} failed")
     return 1 if failed else 0
-
-
-sys.exit(main())

@@ -1,19 +1,17 @@
 """Checks that the tests named in Spec/queue-faults.md exist, and that each fault has a test or says why not.
 
-usage: Tests/Documents/faults.py
+usage: Tests/run.py Documents/faults
 
 A test is written `FILE`: TITLE, where FILE is below Tests/ without .py, or `TYPE`: FUNCTION for Swift. Titles are read
-from the lists FAMILY and TESTS without running them; if code builds a title, its fixed words must match.
+from the list TESTS without running them; if code builds a title, its fixed words must match.
 """
 import ast
-import pathlib
 import re
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from Kit.outcomes import ROOT
+
 PAGE = ROOT / "Spec/queue-faults.md"
 NAMED = re.compile(r"`([\w/]+)`(?:: (.+))?")
-LISTS = ("FAMILY", "TESTS")
 
 
 def rows():
@@ -27,7 +25,7 @@ def titles_of(path):
     """Returns patterns for the titles of a Python file, the first element of each pair in its lists."""
     for statement in ast.parse(path.read_text()).body:
         targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-        if isinstance(statement, (ast.Assign, ast.AugAssign)) and getattr(targets[0], "id", None) in LISTS:
+        if isinstance(statement, (ast.Assign, ast.AugAssign)) and getattr(targets[0], "id", None) == "TESTS":
             pairs = (node for node in ast.walk(statement.value) if isinstance(node, ast.Tuple) and len(node.elts) == 2)
             for pair in pairs:
                 yield from pattern_of(pair.elts[0])
@@ -80,6 +78,3 @@ def main():
         failed += 1
     print(f"{max(0, passed - failed)} passed, {failed} failed")
     return 1 if failed else 0
-
-
-sys.exit(main())

@@ -2,14 +2,13 @@
 
 The line that adds our package as a dependency must be that of Samples/library, which Tests/Library builds.
 
-usage: Tests/Documents/library.py
+usage: Tests/run.py Documents/library
 """
-import pathlib
 import re
-import sys
 import textwrap
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from Kit.outcomes import ROOT
+
 LIBRARIES = ["CaptureBundle", "CaptureQueue"]
 REGION = re.compile(r"^ *// docs: (\w+)\n(.*?)^ *// end$", re.M | re.S)
 DEPENDENCY = re.compile(r'\.package\(url: ".*/capture-bundle.git", from: ".*"\)')
@@ -51,6 +50,3 @@ def main():
     count, failed = (sum(numbers) for numbers in zip(*counts))
     print(f"{max(0, count - failed)} passed, {failed} failed")
     return 1 if failed else 0
-
-
-sys.exit(main())

@@ -1,12 +1,15 @@
 """Runs the commands in the documents and compares their output, so that pasted lines print what the page shows.
 
-usage: Tests/Documents/run.py CAPBUNDLE CAPQUEUE RECEIVER
+usage: Tests/run.py Documents CAPBUNDLE CAPQUEUE [RECEIVER]
+
+Without the receiver, blocks that start it are left out.
 
 In a page, ```console blocks are sessions: `$ ` begins a command line, and its output on both streams follows. ```sh
 blocks are pasted as they are, and a ```text block after one is its output. All blocks of a page run in one folder, in
 order, which contains Samples/ and Spec/ as a clone does. Values that differ on every run (hashes, ids, keys, times,
 ports, free space) are compared by their form; the time of the sample's capture is compared exactly.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -15,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from Kit.outcomes import PATIENCE, ROOT
+
 PAGES = ["README.md", "Samples/README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FORMS = [
@@ -37,9 +41,9 @@ def formed(text):
     return [line.rstrip() for line in text.strip("\n").split("\n")] if text.strip() else []
 
 
-def steps(page):
+def steps(page, has_receiver):
     """Returns pairs of input and expected output; the output is None if the page does not show it."""
-    blocks = FENCE.findall(page)
+    blocks = [block for block in FENCE.findall(page) if has_receiver or not re.search(r"^\$ receiver ", block[1], re.M)]
     for (kind, body), following in zip(blocks, blocks[1:] + [("", "")]):
         if kind == "sh":
             yield body, following[1] if following[0] == "text" else None
@@ -49,35 +53,9 @@ def steps(page):
                 yield command, output
 
 
-def run(command, folder, environment, groups):
-    """Runs a line in its own shell; its background processes continue until the page ends."""
-    process = subprocess.Popen(
-        ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
-    groups.append(process.pid)
-    output, _ = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(command, process.returncode, output)
-
-
-def end(groups):
-    """Ends the processes that the lines of a page left running."""
-    for group in groups:
-        try:
-            os.killpg(group, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
-
-
 def run_page(name, tools):
-    groups = []
-    try:
-        return run_lines(name, tools, groups)
-    finally:
-        end(groups)
-
-
-def run_lines(name, tools, groups):
-    failures, count = [], 0
+    """Runs the lines of a page; their background processes continue until the page ends."""
+    failures, count, groups = [], 0, []
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
         work = home / "work"
@@ -87,32 +65,38 @@ def run_lines(name, tools, groups):
             (home / "bin" / command).symlink_to(tool)
         for sample in ("Samples", "Spec"):
             (work / sample).symlink_to(ROOT / sample)
-        environment = {
-            "HOME": folder, "PATH": f"{home}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": folder,
-        }
-        for command, expected in steps((ROOT / name).read_text()):
-            if "apt-get install" in command or "git clone" in command or command.startswith(("make ", "sudo ")):
-                continue
-            done = run(command, work, environment, groups)
-            count += 1
-            shown = done.stdout.replace(folder, "~")
-            if expected is not None and formed(shown) != formed(expected):
-                failures.append(f"{name}: $ {command}\n--- the page\n{expected}--- the tool\n{shown}")
-            elif expected is None and done.returncode != 0:
-                failures.append(f"{name}: exit {done.returncode} of: {command}\n{shown}")
+        env = {"HOME": folder, "PATH": f"{home}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": folder}
+        try:
+            for command, expected in steps((ROOT / name).read_text(), len(tools) == 3):
+                if "apt-get install" in command or "git clone" in command or command.startswith(("make ", "sudo ")):
+                    continue
+                process = subprocess.Popen(
+                    ["bash", "-c", command], cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT, text=True, start_new_session=True)
+                groups.append(process.pid)
+                shown = process.communicate(timeout=PATIENCE)[0].replace(folder, "~")
+                count += 1
+                if expected is not None and formed(shown) != formed(expected):
+                    failures.append(f"{name}: $ {command}\n--- the page\n{expected}--- the tool\n{shown}")
+                elif expected is None and process.returncode != 0:
+                    failures.append(f"{name}: exit {process.returncode} of: {command}\n{shown}")
+        finally:
+            for group in groups:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGTERM)
     return count, failures
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: run.py CAPBUNDLE CAPQUEUE RECEIVER")
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: Tests/run.py Documents CAPBUNDLE CAPQUEUE [RECEIVER]")
     tools = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
     passed = failed = 0
     for name in PAGES:
         count, failures = run_page(name, tools)
         print(f"{name}: {count} commands")
         for failure in failures:
-            print(f"FAIL {failure}")
+            print(f"FAIL {failure}", flush=True)
         passed += count - len(failures)
         failed += len(failures)
         if count == 0:
@@ -120,6 +104,3 @@ def main():
             failed += 1
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
-
-
-sys.exit(main())

@@ -2,10 +2,10 @@
 import json
 import os
 
-from bench import write_raw
-from chains import Chain
-from checks import every, expect
-from records import link_in, state_with_chain
+from Kit.rigs import write_raw
+from Faults.chains import Chain
+from Kit.outcomes import every, expect
+from Kit.records import link_in, state_with_chain
 
 ASSERTION = b"assertion.cbor"
 
@@ -116,24 +116,17 @@ def folder_is_missing(bench):
 
 def name_is_taken(bench):
     """If another file has the name, the bundle keeps its hidden name, signed, and the tool says where it is."""
-    for change in (lambda path: path.write_text("mine"), os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere")):
+    for change in (lambda path: path.write_text("mine"), os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere"),
+                   lambda path: path.symlink_to(".x.bundle.1.tmp"),
+                   lambda path: path.write_bytes(path.with_name(".x.bundle.1.tmp").read_bytes()[:-1024])):
         rig = pending_rig(bench)
-        rig.hidden.write_bytes(unsigned(rig.hidden.read_bytes()))
+        before = rig.hidden.read_bytes()
         change(rig.target)
+        rig.hidden.write_bytes(unsigned(before))
         result = pack_next(rig)
         expect("another file has this name" in result.text and str(rig.hidden) in result.text, f"{result.text!r}")
-        expect(not rig.target.is_file() or rig.target.read_text() == "mine", "the other file was replaced")
-        rig.verify(rig.hidden)
-
-
-def copy_is_not_whole(bench):
-    """A cut copy under the target's name, or a link to the hidden file, does not replace the whole bundle."""
-    for make in (lambda rig: rig.target.write_bytes(rig.hidden.read_bytes()[:-1024]),
-                 lambda rig: rig.target.symlink_to(rig.hidden.name)):
-        rig = pending_rig(bench)
-        make(rig)
-        result = pack_next(rig)
-        expect("another file has this name" in result.text and str(rig.hidden) in result.text, f"{result.text!r}")
+        expect(rig.target.is_symlink() or not rig.target.is_file() or
+               rig.target.read_bytes() in (b"mine", before[:-1024]), "the other file was replaced")
         rig.verify(rig.hidden)
 
 
@@ -154,31 +147,10 @@ def unreadable(bench):
         rig.verify(rig.target)
 
 
-def both_names(bench):
-    """A kill between linking and removing leaves both names; the hidden one is removed."""
-    rig = pending_rig(bench)
-    os.link(rig.hidden, rig.target)
-    pack_next(rig)
-    rig.verify(rig.target)
-    expect(not rig.strays(), f"leaves {rig.strays()}")
-
-
 def odd_paths(bench):
     rig = pending_rig(bench, os.fsdecode(b"a b%41\n\xc3\xa9"))
     pack_next(rig)
     expect(rig.target.exists() and not rig.hidden.exists(), "the bundle was not found")
-
-
-def unlinked(bench):
-    """A key that makes a chain says once that bundles without --chain have no link; another key says nothing."""
-    rig = bench.rig()
-    raws = [write_raw(rig.folder / f"raws/{index}") for index in range(2)]
-    before = rig.pack(rig.out / "before.bundle").must(0)
-    rig.pack(rig.out / "first.bundle", "--chain").must(0)
-    for words in (["pack", raws[0], "-o", rig.out / "x.bundle"], ["pack", *raws, "--out-dir", rig.out]):
-        result = rig.run(*words).must(0)
-        expect(result.text.count("since --chain is missing") == 1, f"{words}: {result.text!r}")
-    expect("--chain" not in before.text, f"a key without a chain: {before.text!r}")
 
 
 def damaged_lines(bench):
@@ -206,60 +178,13 @@ def damaged_lines(bench):
     def judge(name, lines):
         rig = bench.rig()
         set_chain(rig, 5, *lines)
-        rig.run("key", "show").must(78, about=name)
-        rig.pack(rig.out / "x.bundle", "--chain").must(78, about=name)
+        rig.run("key", "show").must(78)
 
     rig = bench.rig()
     set_chain(rig, 5, b"chain 0 -", line)
     shown = json.loads(rig.run("key", "show", "--json").must(0, about="a sound line").out)
     expect(shown["chain"] == {"seq": 0, "pending": [{"seq": 1, "target": "/b"}]}, f"{shown}")
     every(cases, judge)
-
-
-def lost_chain(bench):
-    """Without the last link nothing is chained until `key recover --last-bundle`."""
-    rig = bench.rig()
-    first, second = (rig.out / f"{index}.bundle" for index in (1, 2))
-    plain = rig.bundle("plain.bundle")
-    for path in (first, second):
-        rig.pack(path, "--chain").must(0)
-    state = rig.keys / "device.key.state"
-    state.unlink()
-    hints = [line for line in rig.pack(rig.out / "3.bundle", "--chain").must(78).text.splitlines() if "hint:" in line]
-    expect("key recover --last-bundle FILE" in hints[0] and "--counter N" in hints[-1], f"the hints are {hints}")
-    rig.run("key", "recover", "--counter", "90").must(0)
-    rig.bundle("unchained.bundle")
-    refused = rig.pack(rig.out / "3.bundle", "--chain").must(78).naming(state)
-    expect("key recover --last-bundle FILE" in refused.text, f"no hint: {refused.text!r}")
-    rig.pack(rig.out / "3.bundle", "--chain", "--dry-run").must(78)
-    rig.run("key", "recover", "--last-bundle", second).must(0)
-    rig.pack(rig.out / "3.bundle", "--chain").must(0)
-    link, before = link_in((rig.out / "3.bundle").read_bytes()), link_in(second.read_bytes())
-    expect((link.seq, link.prev, link.counter) == (3, before.manifest, 92), f"{link} follows {before}")
-    kept = state.read_bytes()
-    rig.run("key", "recover", "--last-bundle", second).must(78, about="an older bundle")
-    rig.run("key", "recover", "--last-bundle", plain).must(0, about="a bundle without a chain")
-    expect(state.read_bytes() == kept, "the state went back")
-    rig.run("key", "recover", "--last-bundle", rig.out / "3.bundle").must(0, about="the newest bundle")
-    expect(state.read_bytes() == kept, "the state changed")
-    state.unlink()
-    rig.run("key", "recover", "--last-bundle", second, "--counter", "500").must(0)
-    rig.pack(rig.out / "4.bundle", "--chain").must(0)
-    link = link_in((rig.out / "4.bundle").read_bytes())
-    expect((link.seq, link.counter) == (3, 501), f"{link}")
-    rig.run("key", "recover", "--last-bundle", rig.out / "3.bundle").must(78, about="another bundle with this link")
-    newest = rig.bundle("newest.bundle")
-    state.unlink()
-    rig.run("key", "recover", "--last-bundle", newest, "--last-bundle", rig.out / "4.bundle").must(0)
-    rig.pack(rig.out / "5.bundle", "--chain").must(0)
-    link = link_in((rig.out / "5.bundle").read_bytes())
-    expect((link.seq, link.counter) == (4, 503), f"{link}")
-    state.unlink()
-    recovered = rig.run("key", "recover", "--last-bundle", plain).must(0)
-    expect("warning: no given bundle has a chain" in recovered.text, f"no warning: {recovered.text!r}")
-    rig.pack(rig.out / "6.bundle", "--chain").must(0)
-    link = link_in((rig.out / "6.bundle").read_bytes())
-    expect((link.seq, link.counter) == (1, 2), f"{link}")
 
 
 def wrong_last_bundles(bench):
@@ -309,12 +234,12 @@ def refused_before_the_link(bench):
 def bad_captures_take_no_link(bench):
     """In a batch, a capture that cannot be packed takes no link; every JSON line has its link."""
     rig = bench.rig()
-    raws = [write_raw(rig.folder / f"raws/{index:02}", device_model=f"Rig {index}") for index in range(70)]
-    for index in (0, 31, 32, 50):
+    raws = [write_raw(rig.folder / f"raws/{index:02}", device_model=f"Rig {index}") for index in range(40)]
+    for index in (0, 31, 32):
         (raws[index] / "photo.jpg").unlink()
     result = rig.run("pack", *raws, "--out-dir", rig.out, "--chain", "--json").must(65)
     seqs = [json.loads(line)["chain"]["seq"] for line in result.out.splitlines() if b'"chain"' in line]
-    expect(seqs == list(range(1, 67)), f"the links in order are {seqs}")
+    expect(seqs == list(range(1, 38)), f"the links in order are {seqs}")
     Chain(rig).judge()
     rig.verify(*sorted(rig.out.iterdir()))
     rig = bench.rig()
@@ -328,13 +253,9 @@ TESTS = [
     ("a pending link without a whole bundle: a gap, and a warning", gives_up),
     ("a pending link whose folder is missing: 78 until the folder exists again", folder_is_missing),
     ("a pending link whose target is another file: the bundle stays hidden", name_is_taken),
-    ("a pending link whose target is a cut copy or a link: the whole bundle stays", copy_is_not_whole),
     ("a pending link whose bundle cannot be read: nothing is given up", unreadable),
-    ("a pending link with both names: the hidden one is removed", both_names),
     ("a pending link with odd bytes in its paths", odd_paths),
-    ("without --chain, a key that makes a chain says so", unlinked),
     ("states with links that do not follow each other: 78", damaged_lines),
-    ("a lost chain: 78 until key recover --last-bundle, which never goes back", lost_chain),
     ("key recover refuses last bundles of another key, and forged ones", wrong_last_bundles),
     ("a key for RealityCam makes no chain", realitycam_keys),
     ("what is refused takes no link", refused_before_the_link),

@@ -1,15 +1,19 @@
 """What must hold for the bundles of a chain, whatever happened while they were packed (Spec section 9.3)."""
 import re
 
-from checks import expect
-from records import fields_of_state, links_in
+from Kit.outcomes import expect
+from Kit.records import fields_of_state, links_in
 
 
 class Chain:
-    """All links that were ever seen in the folder of a rig, and what the tool said about them."""
+    """All links that were ever seen in the folder of a rig, and what the tool said about them.
 
-    def __init__(self, rig):
-        self.rig, self.links, self.texts = rig, set(), []
+    `known` is a rig with links that were seen before.
+    """
+
+    def __init__(self, rig, known=None):
+        self.rig, self.texts = rig, []
+        self.links = set(links_in(known.out).values()) if known else set()
 
     def look(self, *results):
         """Remembers the links that the folder has now, and the messages of runs."""
@@ -39,7 +43,7 @@ class Chain:
                 expect(link.counter > before.counter, f"link {seq}: counter {link.counter} after {before.counter}")
         state = self.state()
         expect(not state["pending"], f"links are still pending: {state['pending']}")
-        expect(state["seq"] >= max(manifests, default=0), f"the state ends at link {state['seq']}, the bundles at {max(manifests)}")
+        expect(state["seq"] >= max(manifests, default=0), f"the state ends at link {state['seq']}")
         if state["seq"] in manifests:
             expect(state["last"] == manifests[state["seq"]].manifest, "the state has another manifest for its link")
         told = {int(seq) for text in self.texts for seq in re.findall(r"link (\d+) was given out", text)}

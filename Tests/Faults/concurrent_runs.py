@@ -1,16 +1,19 @@
-"""Many runs at once: no counter is used twice, one run gets a name, and a trust file loses no line."""
+"""Many runs at once: no counter or link is used twice, one run gets a name, and a trust file loses no line."""
 import fcntl
 import os
 import subprocess
 
-from checks import PATIENCE, expect
-from records import counter_in
+from Faults.chains import Chain
+from Faults.crash_commands import Scene
+from Kit.outcomes import PATIENCE, every, expect
+from Kit.records import counter_in, links_in
+from Kit.rigs import write_raw
 
 
 def together(rig, runs):
     """Starts all commands at once; returns (exit code, stderr) of each."""
-    started = [subprocess.Popen(rig.argv(*words), env=rig.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE) for words in runs]
+    started = [subprocess.Popen(rig.argv(*words), env=rig.env, cwd=rig.out, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for words in runs]
     try:
         return [(tool.wait(PATIENCE), tool.stderr.read().decode("utf-8", "replace")) for tool in started]
     finally:
@@ -25,56 +28,66 @@ def all_zero(ends, about):
     expect(not bad, f"{about}: {len(bad)} failed, the first with {bad[0] if bad else ''}")
 
 
-def distinct_counters(bench):
-    rig = bench.rig()
-    for turn in range(2):
-        paths = [rig.out / f"{turn}-{index}.bundle" for index in range(16)]
-        all_zero(together(rig, [["pack", rig.raw, "-o", path] for path in paths]), "16 packs")
-        rig.verify(*paths)
-    counters = sorted(counter_in(path.read_bytes()) for path in rig.out.iterdir())
-    expect(counters == list(range(1, 33)), f"counters of 32 packs: {counters}")
-    expect(rig.state() == 32 and not rig.strays(), f"state {rig.state()}, leaves {rig.strays()}")
+def one_name(bench):
+    """Of runs for one name one gets it, and the others are refused; with --force all succeed, with the same bytes."""
+    keyless, rig = bench.rig(empty=True), Scene(bench, "multipart").rig()
+    key = bench.rig(empty=True)
+    key.run("key", "new").must(0)
+    cases = {"pack": (rig, ["pack", "../raw", "-o", "x.bundle"], rig.out / "x.bundle"),
+             "multipart": (rig, ["multipart", "../x.bundle", "-o", "one"], rig.out / "one"),
+             "from-body": (rig, ["from-body", "../x.body", "-o", "one.bundle", "-q"], rig.out / "one.bundle"),
+             "extract": (rig, ["extract", "../x.bundle", "photo.jpg", "-o", "."], rig.out / "photo.jpg"),
+             "key new": (keyless, ["key", "new"], None),
+             "trust add": (key, ["trust", "add", "rig", key.key + ".pub"], None)}
+
+    def judge(name, case):
+        rig, words, path = case
+        codes = sorted(code for code, _ in together(rig, [words] * 3))
+        expect(codes == [0, 73, 73], f"exit codes {codes}")
+        if path:
+            data = path.read_bytes()
+            all_zero(together(rig, [[*words, "--force"]] * 3), "--force")
+            expect(name == "pack" or path.read_bytes() == data, "--force: other bytes")
+            expect(name != "pack" or rig.run("verify", path).code == 0, "--force: the bundle is not whole")
+
+    every(cases, judge)
+    expect(not list(rig.out.glob(".*")), f"leaves {list(rig.out.glob('.*'))}")
+    expect(len(key.trust.read_text().splitlines()) == 1, key.trust.read_text())
+    keyless.run("trust", "add", "rig", keyless.key + ".pub").must(0)
+    keyless.verify(keyless.bundle())
+    expect(not keyless.strays(), f"leaves {keyless.strays()}")
 
 
-def counters_go_up_in_time(bench):
-    """Runs follow each other, through other names of the key and with failures between them."""
-    rig = bench.rig()
-    link = rig.folder / "other"
-    link.symlink_to(rig.keys)
-    last = 0
-    for index in range(6):
-        path = rig.out / f"{index}.bundle"
-        if index % 2:
-            rig.run("pack", rig.raw, "-o", path, "--key", link / "device.key").must(0)
-        else:
-            rig.run("pack", rig.raw, "-o", path, cwd=rig.keys, env={"CAPBUNDLE_KEY": "device.key"}).must(0)
-        rig.pack(path).must(73)
-        counter = counter_in(path.read_bytes())
-        expect(counter > last, f"{counter} comes after {last}")
-        last = counter
-
-
-def one_winner(bench):
-    for options in ((), ("--force",)):
+def one_link(bench):
+    """Of runs for one name, one gets it and a link. Runs with another capture fail; the same capture is packed."""
+    for is_same in (False, True):
         rig = bench.rig()
-        target = rig.out / "x.bundle"
-        for _ in range(5):
-            ends = together(rig, [["pack", rig.raw, "-o", target, *options]] * 4)
-            codes = sorted(code for code, _ in ends)
-            expect(codes == ([0, 0, 0, 0] if options else [0, 73, 73, 73]), f"exit codes {codes} with {options}")
-            rig.verify(target)
-            expect(not rig.strays(), f"leaves {rig.strays()}")
-            target.unlink()
+        raws = [write_raw(rig.folder / f"raws/{index}", device_model=f"Rig {index}") for index in range(4)]
+        ends = together(rig, [["pack", rig.raw if is_same else raw, "-o", rig.out / "x.bundle", "--chain"]
+                              for raw in raws])
+        expect(sorted(code for code, _ in ends) == [0] + [0 if is_same else 73] * 3, f"{ends}")
+        expect(Chain(rig).state()["seq"] == 1, "a refused run got a link")
+        Chain(rig).judge()
 
 
-def one_key(bench):
-    """Several `key new` at once make one key, with its own state and public half."""
-    rig = bench.rig(empty=True)
-    codes = sorted(code for code, _ in together(rig, [["key", "new"]] * 4))
-    expect(codes == [0, 73, 73, 73], f"exit codes {codes}")
-    rig.run("trust", "add", "rig", rig.key + ".pub").must(0)
-    rig.verify(rig.bundle())
-    expect(not rig.strays(), f"leaves {rig.strays()}")
+def one_chain(bench):
+    """Runs at once, to files and in batches, give one chain without a gap, and counters rise with it."""
+    rig = bench.rig()
+    raws = [write_raw(rig.folder / f"raws/{index}", device_model=f"Rig {index}") for index in range(4)]
+    runs = [["pack", raws[index % 4], "-o", rig.out / f"{index}.bundle", "--chain"] for index in range(8)]
+    for index in range(2):
+        (rig.out / f"batch{index}").mkdir()
+        runs.append(["pack", *raws, "--out-dir", rig.out / f"batch{index}", "--chain", "--jobs", "3"])
+        runs.append(["pack", *raws, "--out-dir", rig.out / f"plain{index}", "--jobs", "3"])
+    all_zero(together(rig, runs), "packs at once")
+    chain = Chain(rig)
+    chain.links |= {link for folder in rig.out.glob("batch*") for link in links_in(folder).values()}
+    chain.judge()
+    expect(len(chain.links) == 16, f"{len(chain.links)} links, expected 16")
+    bundles = list(rig.out.glob("**/*.bundle"))
+    rig.verify(*bundles)
+    counters = {counter_in(path.read_bytes()) for path in bundles}
+    expect(len(counters) == len(bundles) == 24, f"{len(counters)} counters for {len(bundles)} bundles")
 
 
 def all_lines(bench):
@@ -90,15 +103,6 @@ def all_lines(bench):
     listed = rig.run("trust", "list").must(0).out.decode()
     missing = [name for name in ["rig", *(f"device-{index}" for index in range(8))] if name not in listed]
     expect(not missing and "revoked" in listed, f"missing from the trust file: {missing}; {listed!r}")
-
-
-def same_name(bench):
-    """One key is added four times at once under one name, and the file has one line."""
-    rig = bench.rig(empty=True)
-    rig.run("key", "new").must(0)
-    codes = sorted(code for code, _ in together(rig, [["trust", "add", "rig", rig.key + ".pub"]] * 4))
-    expect(codes == [0, 73, 73, 73], f"exit codes {codes}")
-    expect(len(rig.trust.read_text().splitlines()) == 1, rig.trust.read_text())
 
 
 def readers_beside_writers(bench):
@@ -138,12 +142,10 @@ def waits_for_the_lock(bench):
 
 
 TESTS = [
-    ("16 packs at once, twice: 32 counters", distinct_counters),
-    ("counters increase, under every name of the key", counters_go_up_in_time),
-    ("packs to one name at once: one wins", one_winner),
-    ("key new four times at once: one key", one_key),
+    ("runs for one name at once: one wins", one_name),
+    ("packs to one name at once with --chain: one link", one_link),
+    ("packs and batches at once: one chain", one_chain),
     ("trust add and revoke at once: no line is lost", all_lines),
-    ("trust add of one name at once: one line", same_name),
     ("verify beside trust add and revoke", readers_beside_writers),
     ("packs wait for a held lock and never replace it", waits_for_the_lock),
 ]

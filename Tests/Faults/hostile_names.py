@@ -1,14 +1,19 @@
-"""Names and texts that try to control a terminal or the command line."""
-import json
+"""Names and texts that try to control a terminal or the command line.
+
+A combining mark joins a slash or a quote before it into one Character.
+"""
 import os
+import subprocess
 import unicodedata
 
-from bench import write_raw
-from checks import every, expect
+from Kit.rigs import write_raw
+from Kit.outcomes import IS_LONG, every, expect
 
 EVIL = {"a newline": "a\nb", "ESC": "\x1b]0;owned\x07\x1b[2J", "CR": "ok\r\x1b[1A", "bidi": "a\u202egpj.exe\u2069",
         "C1": "a\x9b31mb\x85c", "tag": "a\U000e0041b", "zero width": "a\u200bb\ufeff", "line separator": "a\u2028b",
         "backspace": "rm\x08\x08  ", "DEL": "a\x7fb"}
+NAMES = EVIL if IS_LONG else {"all of them": "".join(EVIL.values())}
+MARK = "\u0301"
 STEERING = {"Cc", "Cf", "Zl", "Zp"}
 
 
@@ -54,25 +59,7 @@ def file_names(bench):
         clean(rig.run("key", "new", "--key", key).must(0), "key new")
         clean(rig.run("key", "show", "--key", key).must(0), "key show")
 
-    every(EVIL, judge)
-
-
-def device_models(bench):
-    """A bundle's own texts are printed harmlessly, with and without --json, which escapes control characters."""
-    def judge(kind, text):
-        rig = bench.rig()
-        raw = write_raw(rig.folder / "raw", device_model=f"Rig {text}", **{f"latitude{text}": 1, text: text})
-        bundle = rig.out / "x.bundle"
-        clean(rig.pack(bundle, raw=raw).must(0), "pack")
-        for words in (["verify", bundle], ["verify", bundle, bundle], ["show", bundle]):
-            clean(rig.run(*words).must(0), words[0])
-        for command in ("verify", "show"):
-            out = rig.run(command, "--json", bundle).must(0).out
-            json.loads(out)
-            raw_controls = [byte for byte in out[:-1] if byte < 0x20]
-            expect(not raw_controls, f"{command} --json: a control character as it is")
-
-    every(EVIL, judge)
+    every(NAMES, judge)
 
 
 def spoilt_bundles(bench):
@@ -80,7 +67,7 @@ def spoilt_bundles(bench):
     rig = bench.rig()
     data = rig.bundle().read_bytes()
     for old in (b"photo.jpg", b"image/jpeg", b'"role":"photo"', b"manifest.json", b"assertion.cbor", b"version=1"):
-        for new in (b"\x1b]0;x\x07", b"\xe2\x80\xae", b"\xc2\x9b31m", b"\xff\xfe", b"a\nb"):
+        for new in (b"\x1b]0;x\x07", b"\xc2\x9b31m", b"\xe2\x80\xae", b"\xff\xfe", b"a\nb")[:5 if IS_LONG else 2]:
             path = rig.folder / "spoilt"
             patch = new[:len(old)].ljust(len(old), b"z")
             path.write_bytes(data.replace(old, patch))
@@ -103,6 +90,12 @@ def leading_dashes(bench):
     rig.run("pack", rig.raw, "-o=").must(64, 73, about="-o=")
     rig.run("pack", rig.raw, "--output=-z.bundle").must(0, about="--output=-z.bundle")
     rig.run("verify", "--", "-z.bundle").must(0)
+    rig.bundle("e\x1b[31m.bundle")
+    rig.trust.unlink()
+    for name, hint in (("-x.bundle", "--from ./-x.bundle"), ("e\x1b[31m.bundle", "")):
+        lines = rig.run("verify", "--", name).must(3).text.splitlines()
+        found = [line for line in lines if "capbundle trust add" in line]
+        expect(len(found) == bool(hint) and hint in "".join(found), f"the hints for {name!r} are {found}")
 
 
 def not_unicode(bench):
@@ -144,11 +137,52 @@ def odd_environments(bench):
     rig.run("verify", rig.out / "x.bundle").must(0, 3, about="no HOME")
 
 
+def hints_can_be_pasted(bench):
+    """The command in a hint works on the right file, and runs nothing else."""
+    rig = bench.rig()
+    name = f"x'{MARK};touch PWNED;: '{MARK}.bundle"
+    bundle = rig.bundle(name)
+    rig.trust.unlink()
+    said = rig.run("verify", bundle.name, cwd=bundle.parent).must(3).text
+    hints = [line.split(": ", 3)[-1] for line in said.splitlines() if "capbundle trust add" in line]
+    expect(len(hints) == 1, f"one hint with a command: {said!r}")
+    command = hints[0][hints[0].index("capbundle trust add"):].replace("capbundle", f"'{bench.binary}'", 1)
+    done = subprocess.run(["sh", "-c", command.replace(" NAME ", " rig ")], cwd=bundle.parent, env=rig.env,
+                          capture_output=True)
+    expect(not (bundle.parent / "PWNED").exists(), f"the hint ran another command: {command!r}")
+    expect(done.returncode == 0, f"the hint does not work: {command!r}: {done.stderr!r}")
+
+
+def packs_into_the_folder(bench):
+    rig = bench.rig()
+    (rig.folder / "place").mkdir()
+    write_raw(rig.folder / f"{MARK}evil")
+    rig.run("pack", f"../{MARK}evil", "--out-dir", "out", cwd=rig.folder / "place").must(0)
+    inside = [path.name for path in (rig.folder / "place/out").iterdir()]
+    expect(inside == [f"{MARK}evil.bundle"], f"in the folder: {inside}")
+    outside = [path.name for path in (rig.folder / "place").iterdir()] + [path.name for path in rig.folder.iterdir()]
+    expect(not [name for name in outside if name.endswith(".bundle")], f"outside it: {outside}")
+
+
+def slash_is_a_folder(bench):
+    """`x.bundle/` is not the file `x.bundle`, and no trust file or key with such a name is made."""
+    rig = bench.rig()
+    bundle = rig.bundle()
+    rig.run("verify", f"{bundle}/").must(66)
+    rig.run("trust", "list", "--trust", f"{rig.trust}/").must(66)
+    rig.run("trust", "add", "other", rig.key + ".pub", "--trust", f"{rig.out}/new/").must(73)
+    rig.run("key", "new", "--key", f"{rig.out}/new/").must(73)
+    rig.run("pack", rig.raw, "-o", f"{rig.out}/new/").must(73)
+    expect(sorted(path.name for path in rig.out.iterdir()) == [bundle.name], f"left: {list(rig.out.iterdir())}")
+
+
 TESTS = [
     ("file names with control characters are never shown raw", file_names),
-    ("texts of a bundle are never shown raw", device_models),
     ("texts of a damaged bundle are never shown raw", spoilt_bundles),
-    ("names with a leading dash", leading_dashes),
+    ("names with a leading dash, and a hint for them", leading_dashes),
     ("names that are not UTF-8", not_unicode),
     ("empty and missing variables", odd_environments),
+    ("a slash at the end of a file's name", slash_is_a_folder),
+    ("pasted hints run the command that they show", hints_can_be_pasted),
+    ("--out-dir contains the packed bundles", packs_into_the_folder),
 ]

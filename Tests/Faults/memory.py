@@ -5,10 +5,16 @@ import subprocess
 import sys
 import time
 
-from bench import PHOTO, write_raw
-from checks import Failed, expect
+from Kit.rigs import PHOTO, write_raw
+from Kit.outcomes import ROOT, every, expect, long
 
 PHOTO_SIZE = 300 << 20
+UUID = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
+# More than twice the number of links that are sorted in memory (65,536). More would take minutes on a busy machine.
+LINKS = 140_000
+# A million links may take 200 MB. Most of what is measured here is the same for any number of links.
+LINKS_LIMIT = 64 << 20
+LIMIT = 40 << 20
 # Section 11 of the Spec promises memory that does not grow with the bundle; these limits are generous.
 VERIFY_LIMIT, PACK_LIMIT = 60 << 20, 160 << 20
 SHOW_LIMIT = 80 << 20  # the median needs up to 4 194 304 samples in memory
@@ -39,45 +45,82 @@ def frugal(run, code, limit, about):
     expect(run[1] <= limit, f"{about}: {run[1] >> 20} MiB, at most {limit >> 20} are expected")
 
 
+def fed(rig, words, source=None):
+    """Runs a command under measure, with a pipe from the file `source`."""
+    feeder = subprocess.Popen(["cat", source], stdout=subprocess.PIPE) if source else None
+    try:
+        return measured(rig, *words, stdin=feeder.stdout if feeder else subprocess.DEVNULL)
+    finally:
+        if feeder:
+            feeder.kill()
+            feeder.stdout.close()
+            feeder.wait()
+
+
 def large_photo(bench):
-    """pack, verify from a file, verify from a pipe, and show handle 300 MB."""
+    """Each command handles 300 MB in constant memory, from a file and from a pipe."""
     rig = bench.rig()
     raw = write_raw(rig.folder / "raw")
     with open(raw / "photo.jpg", "wb") as photo:
         photo.write(PHOTO[:-2])
-        piece = bytes(range(1, 251)) * 4000
+        piece = b"\r\n--capture-bundle-" + bytes(range(1, 251)) * 4000
         while photo.tell() < PHOTO_SIZE:
             photo.write(piece)
-    bundle = rig.out / "x.bundle"
-    problems = []
-
-    def check(run, code, limit, about):
-        try:
-            frugal(run, code, limit, about)
-        except Failed as reason:
-            problems.append(str(reason))
-
-    check(measured(rig, "pack", raw, "-o", bundle), 0, PACK_LIMIT, "pack")
-    check(measured(rig, "verify", bundle), 0, VERIFY_LIMIT, "verify of a file")
-    with subprocess.Popen(["cat", str(bundle)], stdout=subprocess.PIPE) as cat:
-        check(measured(rig, "verify", "-", stdin=cat.stdout), 0, VERIFY_LIMIT, "verify -")
-    check(measured(rig, "show", bundle), 0, VERIFY_LIMIT, "show")
+    bundle, body, other, opened = (rig.folder / name for name in ("x.bundle", "body", "y.bundle", "opened"))
+    frugal(measured(rig, "pack", raw, "-o", bundle), 0, PACK_LIMIT, "pack")
+    cases = {"multipart": (["multipart", bundle, "-o", body], None),
+             "from-body": (["from-body", body, "-o", other], None), "verify": (["verify", bundle], None),
+             "show": (["show", bundle], None), "multipart -": (["multipart", "-", "-o", "-"], bundle),
+             "verify -": (["verify", "-"], bundle), "from-body -": (["from-body", "-", "-o", "-"], body),
+             "extract": (["extract", bundle, "-o", opened], None), "extract -": (["extract", "-", "photo.jpg"], bundle),
+             "sign-request": (["sign-request", body, "--device-id", UUID], None)}
+    every(cases, lambda name, case: frugal(fed(rig, *case), 0, LIMIT, name))
+    same = subprocess.run(["cmp", bundle, other], check=False).returncode == 0
+    expect(same and (opened / "photo.jpg").stat().st_size == (raw / "photo.jpg").stat().st_size, "it wrote other bytes")
     with open(bundle, "r+b") as file:
         file.seek(200 << 20)
         file.write(b"\0")
-    check(measured(rig, "verify", bundle), 1, VERIFY_LIMIT, "verify of an altered file")
-    bundle.unlink()
-    if problems:
-        raise Failed("; ".join(problems))
+    frugal(measured(rig, "verify", bundle), 1, LIMIT, "verify of an altered file")
 
 
-def large_depth(bench):
-    """A depth map of the wrong size is refused before it is read."""
+def many_names(bench):
+    """Memory does not grow with the number of files, nor with an endless name."""
     rig = bench.rig()
-    for size in ((1 << 30) - 4, 1 << 33):
-        raw = write_raw(rig.folder / f"raw{size}")
-        os.truncate(raw / "depth.f32", size)
-        frugal(measured(rig, "pack", raw, "-o", rig.out / "x.bundle"), 65, PACK_LIMIT, f"a depth map of {size} bytes")
+    names = rig.folder / "names"
+    names.write_bytes(b"%s\0" % bytes(rig.bundle()) * 20_000)
+    for options in (["--json"], ["--json", "--jobs", "8"]):
+        with open(names, "rb") as source:
+            frugal(measured(rig, "verify", "--from0", *options, stdin=source), 0, LIMIT, "20,000 names")
+    endless = rig.folder / "endless"
+    endless.write_bytes(b"x" * 300_000_000)
+    frugal(fed(rig, ["verify", "--from0"], endless), 66, LIMIT, "a name of 300 MB")
+    endless.unlink()
+
+
+def names_of_links(rig, count):
+    """Writes a list of names for --from0: the links 1 to 3 of a chain, each under many long names."""
+    folder = rig.folder / ("d" * 200)
+    folder.mkdir()
+    for seq in (1, 2, 3):
+        (folder / str(seq)).write_bytes((ROOT / f"Spec/Vectors/side/chain_{seq}").read_bytes())
+    path = rig.folder / "names"
+    with open(path, "wb") as file:
+        for index in range(count):
+            file.write(b"%s/%s%d\0" % (os.fsencode(folder), b"./" * (index % 7), 1 + index % 3))
+    return path
+
+
+def many_links(bench):
+    """The links of 140,000 names are sorted in 64 MiB, because chain sorts them in temporary files."""
+    rig = bench.rig()
+    path = names_of_links(rig, LINKS)
+    for words in ((), ("--json",)):
+        with open(path, "rb") as names:
+            frugal(measured(rig, "chain", "--from0", *words, stdin=names), 0, LINKS_LIMIT, f"chain {' '.join(words)}")
+    with open(path, "rb") as names:
+        found = rig.run("chain", "--from0", stdin=names).must(0, about="chain").out.decode()
+    expect(f"links 1 to 3\n  3 links in {LINKS} files, no fault\n  newest: link 3 in " in found
+           and f"\n{LINKS} bundles: {LINKS} in 1 chain; no fault" in found, f"found {found}")
 
 
 def huge_depth(bench):
@@ -98,51 +141,26 @@ def huge_depth(bench):
     expect(len(manifests) == 1, "packed twice, to two manifests")
 
 
-def large_metadata(bench):
+def large_sources(bench):
+    """A file of the wrong size is refused before it is read."""
     rig = bench.rig()
-    raw = write_raw(rig.folder / "raw")
-    os.truncate(raw / "metadata.json", 1 << 33)
-    frugal(measured(rig, "pack", raw, "-o", rig.out / "x.bundle"), 65, PACK_LIMIT, "metadata.json of 8 GiB")
-    os.truncate(raw / "photo.jpg", 1 << 40)
-    frugal(measured(rig, "pack", raw, "-o", rig.out / "x.bundle"), 65, PACK_LIMIT, "photo.jpg of 1 TiB")
+    for name, size in (("depth.f32", (1 << 30) - 4), ("depth.f32", 1 << 33), ("metadata.json", 1 << 33),
+                       ("photo.jpg", 1 << 40)):
+        raw = write_raw(rig.folder / f"{name}{size}")
+        os.truncate(raw / name, size)
+        frugal(measured(rig, "pack", raw, "-o", rig.out / "x.bundle"), 65, PACK_LIMIT, f"{name} of {size} bytes")
     expect(rig.state() == 0, "a counter was used")
 
 
-def endless_input(bench):
-    """An endless pipe leads to a verdict."""
-    rig = bench.rig()
-    data = rig.bundle().read_bytes()
-    for head in (b"", data[:1024], data[:2048], data):
-        (rig.folder / "head").write_bytes(head)
-        tool = subprocess.Popen(["sh", "-c", 'cat "$0"; exec cat /dev/zero', rig.folder / "head"],
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        try:
-            frugal(measured(rig, "verify", "-", stdin=tool.stdout), 2, VERIFY_LIMIT,
-                   f"{len(head)} bytes and zeros without end")
-        finally:
-            tool.kill()
-            tool.stdout.close()
-            tool.wait()
-
-
 def large_trust_file(bench):
-    """A trust file of 100,000 devices takes seconds, not minutes."""
+    """A trust file of 100,000 devices or of 64 MiB is read; one byte more is refused, as rule T0 says."""
     rig = bench.rig()
     bundle = rig.bundle()
-    line = rig.trust.read_text()
-    base = line.split()[-1]
-    with open(rig.trust, "a") as trust:
-        trust.writelines(f"device-{index} valid-after=2020-01-01 p256 {base}\n" for index in range(100_000))
-    run = measured(rig, "verify", bundle)
-    frugal(run, 0, 400 << 20, "a trust file of 100,000 lines")
-
-
-def largest_trust_file(bench):
-    """A trust file of 64 MiB is read; one byte more is refused, as rule T0 says."""
-    rig = bench.rig()
-    bundle = rig.bundle()
-    limit = 67108864
-    trust = rig.trust.read_bytes()
+    trust, limit = rig.trust.read_bytes(), 64 << 20
+    base = trust.split()[-1]
+    rig.trust.write_bytes(trust + b"".join(b"device-%d valid-after=2020-01-01 p256 %s\n" % (index, base)
+                                           for index in range(100_000)))
+    frugal(measured(rig, "verify", bundle), 0, 400 << 20, "a trust file of 100,000 lines")
     rig.trust.write_bytes(trust + b"#" * (limit - len(trust)))
     rig.run("verify", bundle).must(0, about="64 MiB")
     with open(rig.trust, "ab") as file:
@@ -151,11 +169,10 @@ def largest_trust_file(bench):
 
 
 TESTS = [
-    ("a photo of 300 MB: pack, verify, show in constant memory", large_photo),
-    ("a large depth map of the wrong size", large_depth),
-    ("a depth map of 256 MiB: pack, verify, show in constant memory", huge_depth),
-    ("metadata.json of 8 GiB, photo.jpg of 1 TiB", large_metadata),
-    ("endless pipes", endless_input),
-    ("a trust file of 100,000 lines", large_trust_file),
-    ("a trust file of 64 MiB, and a byte more", largest_trust_file),
+    ("a photo of 300 MB: each command in constant memory", long(large_photo)),
+    ("a depth map of 256 MiB: pack, verify, show in constant memory", long(huge_depth)),
+    ("a depth map or metadata.json of 8 GiB, photo.jpg of 1 TiB", large_sources),
+    ("a trust file of 100,000 lines, and one of 64 MiB and a byte more", long(large_trust_file)),
+    ("20,000 names, and one of 300 MB, through --from0 in 40 MiB", long(many_names)),
+    ("the links of 140,000 names in 64 MiB", long(many_links)),
 ]

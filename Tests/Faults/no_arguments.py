@@ -3,10 +3,9 @@ import os
 import shutil
 import subprocess
 
-from checks import Skipped, every, expect
+from Kit.outcomes import Skipped, expect, long
 
 SHIM = '#include <stdlib.h>\n__attribute__((constructor)) static void early(void) { setenv("EARLY", "1", 1); }\n'
-GROUPS = [[], ["key"], ["trust"]]
 
 
 def preloaded(bench):
@@ -64,18 +63,6 @@ def without_proc(bench):
         result.naming("/proc/self/cmdline")
 
 
-def no_command(bench):
-    def judge(_, words):
-        result = bench.rig().run(*words).must(64)
-        expect(not result.out, "something on standard output")
-        expect(f"see {' '.join(['capbundle', *words])} --help" in result.text, f"no hint: {result.text!r}")
-        for asked in ([*words, "--help"], ["help", *words]):
-            help_ = bench.rig().run(*asked).must(0, about=" ".join(asked))
-            expect(help_.out and not help_.err, f"{' '.join(asked)}: not on standard output alone")
-
-    every({" ".join(words) or "nothing": words for words in GROUPS}, judge)
-
-
 def no_name(bench):
     """A process can be started even without a name for itself; Linux gives it an empty one since 5.18."""
     for env in ({}, preloaded(bench)):
@@ -86,8 +73,7 @@ def no_name(bench):
 
 TESTS = [
     ("arguments that a preloaded library hides", hidden_by_setenv),
-    ("arguments under faketime", under_faketime),
+    ("arguments under faketime", long(under_faketime)),
     ("arguments that cannot be found: 70", without_proc),
-    ("no command: 64; help: 0", no_command),
     ("an empty name of the program", no_name),
 ]

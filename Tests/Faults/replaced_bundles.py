@@ -14,40 +14,20 @@ import struct
 import subprocess
 import time
 
-from bench import PHOTO, write_raw
-from checks import PATIENCE, Failed, Result, every, expect
-from injection import report, sweep
-from tracing import calls_in, require_strace, separate, strace
+from Kit.rigs import PHOTO, write_raw
+from Kit.outcomes import PATIENCE, Failed, Result, every, expect
+from Kit.injection import report, sweep
+from Kit.tracing import calls_in, require_strace, separate, strace
 
 BODY = 400_000  # bytes of a photo that takes several reads
 
 
-def verify(rig, bundle, _):
-    return ["verify", "--json", bundle]
-
-
-def show(rig, bundle, _):
-    return ["show", "--json", bundle]
-
-
-def extract(rig, bundle, target):
-    return ["extract", bundle, "-o", target]
-
-
-def multipart(rig, bundle, target):
-    return ["multipart", bundle, "-o", target]
-
-
-def depth(rig, bundle, _):
-    return ["depth", "--json", bundle]
-
-
-def report_page(rig, bundle, target):
-    return ["report", bundle, "-o", target]
-
-
-COMMANDS = {"verify": verify, "show": show, "extract": extract, "multipart": multipart, "depth": depth,
-            "report": report_page}
+COMMANDS = {"verify": lambda bundle, _: ["verify", "--json", bundle],
+            "show": lambda bundle, _: ["show", "--json", bundle],
+            "extract": lambda bundle, target: ["extract", bundle, "-o", target],
+            "multipart": lambda bundle, target: ["multipart", bundle, "-o", target],
+            "depth": lambda bundle, _: ["depth", "--json", bundle],
+            "report": lambda bundle, target: ["report", bundle, "-o", target]}
 
 
 class Scene:
@@ -67,7 +47,7 @@ class Scene:
     def output(self, command, bundle, folder):
         """Returns what a command gives for a file: its exit code and the bytes that identify the contents."""
         folder.mkdir()
-        return self.rig.run(*command(self.rig, bundle, folder / "made")), folder / "made"
+        return self.rig.run(*command(bundle, folder / "made")), folder / "made"
 
 
 def contents(out, target):
@@ -87,27 +67,11 @@ def contents(out, target):
     return found
 
 
-def opens_once(bench):
-    """Each command opens a bundle once, so there is no second file whose contents could differ."""
-    require_strace()
-    rig = bench.rig()
-    bundle = rig.bundle()
-
-    def judge(name, command):
-        log = rig.folder / f"opens-{name}"
-        rig.run(*command(rig, bundle, rig.folder / f"made-{name}"),
-                prefix=strace("-e", "trace=open,openat,openat2", log=log)).must(0)
-        opened = [text for _, _, text in calls_in(log) if f'"{bundle}"' in text]
-        expect(len(opened) == 1, f"opens the bundle {len(opened)} times")
-
-    every(COMMANDS, judge)
-
-
 def reads_of(scene, name):
     """Returns the numbers, in their thread, of some reads of the bundle: early ones, one in the middle, the last."""
     log = scene.rig.folder / f"reads-{name}"
     bundle = scene.bundles[0]
-    scene.rig.run(*COMMANDS[name](scene.rig, bundle, scene.rig.folder / f"read-{name}"),
+    scene.rig.run(*COMMANDS[name](bundle, scene.rig.folder / f"read-{name}"),
                   prefix=strace("-y", "-e", "trace=read", log=log)).must(0)
     counts, numbers = {}, []
     for thread, _, text in calls_in(log):
@@ -128,11 +92,7 @@ def overwrite(path, new):
         file.write(new.read_bytes())
 
 
-def cut(path, _):
-    os.truncate(path, 1000)
-
-
-CHANGES = {"replaced by rename": replace, "overwritten": overwrite, "cut": cut}
+CHANGES = {"replaced by rename": replace, "overwritten": overwrite, "cut": lambda path, _: os.truncate(path, 1000)}
 
 
 def run_stopped(rig, words, number, change, log):
@@ -166,7 +126,7 @@ def trial(scene, expected, item):
     folder.mkdir()
     bundle, target = folder / "x.bundle", folder / "made"
     shutil.copy(scene.bundles[0], bundle)
-    result = run_stopped(scene.rig, COMMANDS[name](scene.rig, bundle, target), number,
+    result = run_stopped(scene.rig, COMMANDS[name](bundle, target), number,
                          functools.partial(CHANGES[how], bundle, scene.bundles[1]), folder / "trace")
     if result is None:
         return [f"{about}: was not stopped"]
@@ -211,7 +171,7 @@ def endless_inputs(bench):
     def judge(name, command):
         log = rig.folder / f"zero-{name}"
         target = rig.folder / f"zero-made-{name}"
-        rig.run(*command(rig, "/dev/zero", target), preexec_fn=limit,
+        rig.run(*command("/dev/zero", target), preexec_fn=limit,
                 prefix=strace("-y", "-e", "trace=read", log=log)).must(2)
         reads = [text for _, _, text in calls_in(log) if "/dev/zero" in text]
         total = sum(int(text.rpartition("= ")[2]) for text in reads)
@@ -222,7 +182,7 @@ def endless_inputs(bench):
         with subprocess.Popen(["cp", bundle, fifo]) as feeder:
             try:
                 log = rig.folder / f"fifo-opens-{name}"
-                rig.run(*command(rig, fifo, rig.folder / f"fifo-made-{name}"),
+                rig.run(*command(fifo, rig.folder / f"fifo-made-{name}"),
                         prefix=strace("-e", "trace=open,openat,openat2", log=log)).must(0, about="a FIFO")
             finally:
                 feeder.kill()
@@ -234,7 +194,6 @@ def endless_inputs(bench):
 
 
 TESTS = [
-    ("each command opens a bundle once", opens_once),
     ("a bundle that changes while it is read gives no mixture", no_mixture),
     ("endless files are refused after a few bytes, and FIFOs are read", endless_inputs),
 ]

@@ -1,16 +1,14 @@
-"""Code that all judges share: the binary, a temporary folder, bundles packed there, and ways to damage them."""
+"""Code that all judges share: a home folder with keys, bundles packed there, and ways to damage them."""
 import base64
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tarfile
 
-from outcomes import Failed, Skipped, expect  # noqa: F401  (every judge needs these, from one place)
+from Kit.outcomes import IS_LONG, ROOT, Failed, Skipped, expect
+from Kit.rigs import Home
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPEC = ROOT / "Spec"
 SAMPLE = ROOT / "Samples/desk-lamp/raw"
 TYPE = b"application/vnd.capture-bundle.manifest+json;version=1"
@@ -58,41 +56,36 @@ class Bundle:
         return self.data[:member.offset] + self.data[end:]
 
 
-class Bench:
-    """A temporary folder with a key, a trust file that names it, and the bundles that judges ask for."""
+class Bench(Home):
+    """A home folder with a key, a trust file that names it, a second key, and the bundles that judges ask for."""
 
     def __init__(self, binary, folder, shared):
-        self.binary, self.folder, self.shared = pathlib.Path(binary).resolve(), pathlib.Path(folder), shared
-        self.key, self.trust, self.stranger = folder / "data/device.key", folder / "trust", folder / "other/device.key"
-        # Use no key, trust file or setting of the user who runs this.
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("CAPBUNDLE_")}
-        self.environment |= {"CAPBUNDLE_KEY": str(self.key), "CAPBUNDLE_TRUST": str(self.trust),
-                             "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config"),
-                             "HOME": str(folder), "LC_ALL": "C.UTF-8"}
-        self._packed = {}
-        self.key.parent.mkdir(mode=0o700)
-        self.stranger.parent.mkdir(mode=0o700)
-        self.key_id = self.capbundle("key", "new").stdout.decode().strip()
-        self.public = folder / "device.key.pub"
-        self.public.write_bytes(self.capbundle("key", "public").stdout)
+        super().__init__(folder / "home")
+        self.binary, self.folder, self.shared, self._packed = binary, self.home, shared, {}
+        self.key = self.home / ".local/share/capbundle/device.key"
+        self.trust = self.home / ".config/capbundle/trusted_devices"
+        self.stranger = self.home / "other/device.key"
+        self.public, self.stranger_public = (key.with_name("device.key.pub") for key in (self.key, self.stranger))
+        self.key_id = self.capbundle("key", "new").out.decode().strip()
         self.capbundle("trust", "add", "judge", self.public)
         self.capbundle("key", "new", "--key", self.stranger)
-        self.stranger_public = folder / "stranger.pub"
-        self.stranger_public.write_bytes(self.capbundle("key", "public", "--key", self.stranger).stdout)
 
-    def run(self, *command, expected=(0,), input=None, cwd=None):
-        """Runs a command; with `expected` None any exit code is allowed. A failure shows the command, but not its
-        standard output, which may contain a position."""
-        result = subprocess.run([str(part) for part in command], input=input, capture_output=True,
-                                cwd=cwd or self.folder, env=self.environment, timeout=120)
-        if expected is not None and result.returncode not in expected:
-            name = pathlib.Path(str(command[0])).name
-            said = result.stderr.decode(errors="replace").strip().split("\n")[0][:200]
-            raise Failed(f"{name} {' '.join(str(part) for part in command[1:3])}: exit {result.returncode}: {said}")
+    def run(self, *command, code=0, **how):
+        """Runs a command, and fails unless it ends with `code`; None allows any. A failure shows the command, but not
+        its standard output, which may contain a position."""
+        command = [str(word) for word in command]
+        result = self.call(*command, **how)
+        about = " ".join([pathlib.Path(command[0]).name, *command[1:3]])
+        return result if code is None else result.must(code, about=about)
+
+    def capbundle(self, *arguments, **how):
+        return self.run(self.binary, *arguments, **how)
+
+    def refused(self, code, *arguments, **how):
+        """Runs capbundle, which must end with `code` and print nothing on standard output."""
+        result = self.capbundle(*arguments, code=code, **how)
+        expect(not result.out, f"{arguments[0]}: {len(result.out)} bytes were printed with exit {code}")
         return result
-
-    def capbundle(self, *arguments, **options):
-        return self.run(self.binary, *arguments, **options)
 
     def pack(self, name="plain", raw=SAMPLE, *options):
         """Returns a bundle of a raw capture, packed once for each name."""
@@ -108,23 +101,40 @@ class Bench:
         return path
 
     def scratch(self, name):
+        """Returns a new folder of the user alone, in place of one with the same name."""
         path = self.folder / name
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
+        path.mkdir(mode=0o700, parents=True)
         return path
+
+    def second(self, program, *words, **how):
+        """Runs a program of the implementation in Spec/Generator."""
+        return self.run(sys.executable, "-B", SPEC / "Generator" / program, *words, **how)
 
     def verify(self, path, *options, trust=None):
         """Returns the binary's exit code for a file."""
-        return self.capbundle("verify", path, "--trust", trust or self.trust, *options, expected=None).returncode
+        return self.capbundle("verify", path, "--trust", trust or self.trust, *options, code=None).code
 
-    def second_verify(self, path, *options, trust=None):
-        """Returns the exit code of the implementation in Spec/Generator for the same file."""
-        program = SPEC / "Generator/verify.py"
-        if not program.exists():
-            raise Skipped("Spec/Generator/verify.py is not here")
-        trust = ["--trust", trust or self.trust]
-        return self.run(sys.executable, "-B", program, path, *trust, *options, expected=None).returncode
+    def agree(self, path, about, *codes, options=(), trust=None):
+        """Expects that capbundle and verify.py end with the same code, one of `codes`."""
+        ours = self.verify(path, *options, trust=trust)
+        theirs = self.second("verify.py", path, "--trust", trust or self.trust, *options, code=None).code
+        expect(ours == theirs and ours in codes, f"{about}: capbundle {ours}, verify.py {theirs}, expected {codes}")
 
     @property
     def no_trust(self):
         return self.write("trust-nobody", b"# nobody\n")
+
+    def captures(self):
+        """Returns the captures of real devices, if their folder is here: all, or two in the short form."""
+        found = sorted(path.parent for path in self.shared.glob("captures/*/metadata.json"))
+        if not found:
+            raise Skipped("no captures in the shared folder")
+        return found if IS_LONG else [found[0], found[-1]]
+
+    def real(self, raw):
+        """Returns the bundle of a real capture; a failure does not show what the tool says of it."""
+        try:
+            return self.pack(f"real-{raw.name}", raw)
+        except Failed:
+            raise Failed(f"{raw.name} does not pack") from None

@@ -5,9 +5,8 @@ import hashlib
 import json
 import shutil
 
-from bench import SAMPLE, TYPE, Bundle, expect
+from Judges.bench import SAMPLE, TYPE, Bundle, expect
 
-DEVICE = "3F2B8C1E-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 NAMES = {"depth.f32.gz": ("depth_map", "depth.gz"), "photo.jpg": ("photo", "capture.jpg")}
 ODD = {"device_model": 'Rig "7"\\ \u00e9\u4e2d\U0001f4f7 \u0001',
        "note": "\r\n--capture-bundle-", "gain": [1e3, 0.1, -0.0]}
@@ -80,7 +79,7 @@ def nasty_photo():
 
 
 def raw_folder(bench, name, photo=None, **members):
-    """Packs the sample with another photo, or with other members in metadata.json."""
+    """Returns the sample with another photo, or with other members in metadata.json."""
     raw = bench.folder / name
     if not raw.exists():
         shutil.copytree(SAMPLE, raw)

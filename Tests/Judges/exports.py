@@ -15,6 +15,7 @@ import OpenEXR
 from PIL import Image
 
 FIRST = datetime.datetime(2026, 3, 14, 14, 9, 26, 535000, datetime.timezone.utc)
+SECOND = datetime.timedelta(seconds=1)
 MODEL = "Synthetic LiDAR camera"
 
 
@@ -78,10 +79,6 @@ def turn(quaternion):
     return np.array([times(times(q, [*axis, 0]), back)[:3] for axis in np.eye(3)]).T
 
 
-def seconds(number):
-    return datetime.timedelta(seconds=number)
-
-
 def scanner_app(raw):
     frames = {path: json.loads(path.read_text()) for path in sorted(raw.glob("frame_*.json"))}
     fixes = [(one["gpsTime"] - one["time"]) for one in frames.values() if one.get("hasGPS")]
@@ -95,7 +92,8 @@ def scanner_app(raw):
             size = photo.size
         position = {"latitude": one["latitude"], "longitude": one["longitude"], "altitude": one["altitude"],
                     "accuracy": one["horizontalAccuracy"]} if one.get("hasGPS") else None
-        yield Frame(name, path.with_suffix(".jpg"), raw / f"depth_{name}.png", 0.001, "png-u16", raw / f"conf_{name}.png",
+        yield Frame(name, path.with_suffix(".jpg"), raw / f"depth_{name}.png", 0.001, "png-u16",
+                    raw / f"conf_{name}.png",
                     datetime.datetime.fromtimestamp(one["time"] + max(fixes), datetime.timezone.utc),
                     f"unknown (3D Scanner App {version})", (k[0, 0], k[1, 1], k[0, 2], k[1, 2], *size),
                     np.array(one["cameraPoseARFrame"]), position, (path, raw / "info.json"))
@@ -109,7 +107,7 @@ def record3d(raw):
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = turn(scan["poses"][number][:4]), scan["poses"][number][4:]
         yield Frame(str(number), raw / f"rgb/{number}.jpg", raw / f"depth/{number}.exr", 1, "exr-f16", None,
-                    FIRST + seconds(scan["frameTimestamps"][number] - scan["frameTimestamps"][numbers[0]]),
+                    FIRST + SECOND * (scan["frameTimestamps"][number] - scan["frameTimestamps"][numbers[0]]),
                     "unknown (Record3D)", (k[0, 0], k[1, 1], k[0, 2], k[1, 2], scan["w"], scan["h"]), pose.ravel(),
                     carried=(raw / "metadata.json",))
 
@@ -120,8 +118,9 @@ def polycam(raw):
         camera = raw / f"keyframes/cameras/{time}.json"
         one = json.loads(camera.read_text())
         rows = [[one[f"t_{row}{column}"] for column in range(4)] for row in range(3)]
-        yield Frame(str(time), raw / f"keyframes/images/{time}.jpg", raw / f"keyframes/depth/{time}.png", 0.001, "png-u16",
-                    raw / f"keyframes/confidence/{time}.png", FIRST + seconds((time - times[0]) / 1e6), "unknown (Polycam)",
+        yield Frame(str(time), raw / f"keyframes/images/{time}.jpg", raw / f"keyframes/depth/{time}.png", 0.001,
+                    "png-u16", raw / f"keyframes/confidence/{time}.png", FIRST + SECOND * ((time - times[0]) / 1e6),
+                    "unknown (Polycam)",
                     tuple(one[name] for name in ("fx", "fy", "cx", "cy", "width", "height")),
                     np.array(rows + [[0, 0, 0, 1]]).ravel(), carried=(camera, raw / "mesh_info.json"))
 

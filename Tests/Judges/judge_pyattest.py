@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from pyattest.assertion import Assertion
 from pyattest.configs.apple import AppleConfig
 
-from bench import client_data, expect, flip
+from Judges.bench import client_data, expect, flip
 
 
 def accepts(assertion, manifest, key):
@@ -47,15 +47,11 @@ def refuses_tampered(bench):
     for at in (0, len(manifest) // 2, len(manifest) - 1):
         expect(not accepts(assertion, flip(manifest, at), key), f"accepted with bit 0 of manifest byte {at} flipped")
 
-
-def refuses_another_key(bench):
-    assertion, manifest, _ = _parts(bench)
     other = load_pem_public_key(bench.stranger_public.read_bytes())
     expect(not accepts(assertion, manifest, other), "accepted under a key that did not sign")
 
 
-JUDGES = [
+TESTS = [
     ("pyattest accepts the assertion under the manifest's device key", accepts_ours),
-    ("pyattest refuses one flipped bit of authData, signature or manifest", refuses_tampered),
-    ("pyattest refuses another key", refuses_another_key),
+    ("pyattest refuses one flipped bit of authData, signature or manifest, and another key", refuses_tampered),
 ]

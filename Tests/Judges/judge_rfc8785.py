@@ -3,11 +3,11 @@
 metadata.json keeps the characters of its numbers, so the tests use only numbers that RFC 8785 prints unchanged.
 """
 import json
-import shutil
 
 import rfc8785
 
-from bench import SAMPLE, expect
+from Judges.bench import SAMPLE, expect
+from Judges.bodies import raw_folder
 
 # The order by UTF-16 code units differs from the order of code points: there U+1F600 is d83d de00, before U+FB33. Names
 # and control characters are from the example in RFC 8785 section 3.2.3.
@@ -27,9 +27,7 @@ def manifest(bench):
 
 
 def metadata(bench):
-    raw = bench.folder / "raw-odd"
-    shutil.rmtree(raw, ignore_errors=True)
-    shutil.copytree(SAMPLE, raw)
+    raw = raw_folder(bench, "raw-odd")
     fields = json.loads((raw / "metadata.json").read_text())
     fields.update(ODD_MEMBERS)
     fields["camera"]["focal_length_px"] = 790  # the sample's 790.0 is kept as it is; RFC 8785 would shorten it to 790
@@ -40,7 +38,7 @@ def metadata(bench):
     expect(data == rfc8785.dumps(fields), "metadata.json differs from what rfc8785 writes")
 
 
-JUDGES = [
+TESTS = [
     ("rfc8785 writes the same manifest.json", manifest),
     ("rfc8785 writes the same metadata.json from odd names, escapes and numbers", metadata),
 ]

@@ -4,15 +4,17 @@ cryptography opens the key whose passphrase was typed.
 """
 import os
 import re
-import shutil
 import signal
 import threading
 import time
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from bench import SAMPLE, Failed, expect
-from terminals import INTERRUPTED, Terminal
+from Judges.bench import SAMPLE, expect
+from Judges.terminals import INTERRUPTED, Terminal, played
+from Kit.outcomes import every
+from Kit.rigs import write_raw
+from Kit.sending import DEVICE
 
 SECRET = "correct h\u00f6rse \U0001f4f7"
 NEW, AGAIN, ASK = "New passphrase: ", "Repeat the passphrase: ", "Passphrase of "
@@ -20,124 +22,75 @@ ESCAPE = b"\x1b"
 MANY = 60
 
 
-def _folder(bench, name):
-    folder = bench.scratch(name)
-    folder.chmod(0o700)
-    return folder
-
-
 def _sealed(bench):
-    """Returns a key whose passphrase was typed, made once."""
+    """Returns a key whose passphrase was typed, made once: `key new` asks twice, and cryptography opens the key."""
     key = bench.folder / "typed/device.key"
     if not key.exists():
-        _folder(bench, "typed")
-        with Terminal(bench, "key", "new", "--passphrase", "--key", key) as terminal:
-            terminal.answer(NEW, SECRET + "\n")
-            terminal.answer(AGAIN, SECRET + "\n")
-            code, shown, _, _ = terminal.end()
-            expect(code == 0, f"key new --passphrase: exit {code}")
-            expect(SECRET.encode() not in shown and terminal.echoes, "the passphrase is shown, or the echo stays off")
+        bench.scratch("typed")
+        code, shown, _, _ = played(bench, "key", "new", "--passphrase", "--key", key,
+                                   answers=[(NEW, SECRET + "\n"), (AGAIN, SECRET + "\n")])
+        expect(code == 0 and SECRET.encode() not in shown, f"key new --passphrase: exit {code}, or it is shown")
+        load_pem_private_key(key.read_bytes(), SECRET.encode())
+        expect(b"BEGIN ENCRYPTED PRIVATE KEY" in key.read_bytes(), "the key is not encrypted")
     return key
 
 
-def key_new_asks(bench):
-    key = _sealed(bench)
-    load_pem_private_key(key.read_bytes(), SECRET.encode())
-    expect(key.read_bytes().startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n"), "the key is not encrypted")
-
-
 def key_new_refuses(bench):
-    for name, typed, code in (("two that differ", ["one\n", "two\n"], 77), ("nothing", ["\n"], 77),
-                              ("Ctrl-D", ["\x04"], 77)):
-        key = _folder(bench, "refused") / "device.key"
-        with Terminal(bench, "key", "new", "--passphrase", "--key", key) as terminal:
-            for prompt, text in zip((NEW, AGAIN), typed):
-                terminal.answer(prompt, text)
-            ended = terminal.end()[0]
-            expect(ended == code and terminal.echoes, f"{name}: exit {ended}, echo {terminal.echoes}")
-        expect(not key.exists(), f"{name}: a key was made")
-    words = ["setsid", bench.binary, "key", "new", "--passphrase", "--key", key]
-    result = bench.run(*words, input=b"x\nx\n", expected=None)
-    expect(result.returncode == 77 and not key.exists(), f"without a terminal: exit {result.returncode}")
+    key = bench.scratch("refused") / "device.key"
+    for name, typed in (("two that differ", ["one\n", "two\n"]), ("nothing", ["\n"]), ("Ctrl-D", ["\x04"])):
+        ended = played(bench, "key", "new", "--passphrase", "--key", key, answers=zip((NEW, AGAIN), typed))
+        expect(ended[0] == 77 and not key.exists(), f"{name}: exit {ended[0]}, or a key was made")
+    bench.refused(77, "key", "new", "--passphrase", "--key", key, input=b"x\nx\n")
+    expect(not key.exists(), "without a terminal: a key was made")
 
 
 def pack_asks_once(bench):
-    key = _sealed(bench)
+    key, other = _sealed(bench), write_raw(bench.folder / "typed-raw")
     for name, words in (("pack", [SAMPLE, "-o", bench.folder / "typed.bundle", "--force"]),
-                        ("pack of three", [*_raws(bench, 3), "--out-dir", bench.folder / "typed-out", "--force"])):
-        with Terminal(bench, "pack", *words, "--key", key) as terminal:
-            terminal.answer(ASK, SECRET + "\n")
-            code, shown, _, _ = terminal.end()
-            expect(code == 0, f"{name}: exit {code}: {shown[-200:]!r}")
-            expect(ASK.encode() not in shown, f"{name}: asks again")
-            expect(SECRET.encode() not in shown and terminal.echoes, f"{name}: shows it, or the echo stays off")
+                        ("pack of two", [SAMPLE, other, "--out-dir", bench.folder / "typed-out", "--force"])):
+        code, shown, _, _ = played(bench, "pack", *words, "--key", key, answers=[(ASK, SECRET + "\n")])
+        expect(code == 0, f"{name}: exit {code}: {shown[-200:]!r}")
+        expect(ASK.encode() not in shown and SECRET.encode() not in shown, f"{name}: asks again, or shows it")
     # The streams are redirected, and the question still goes to the terminal from which the tool was started.
-    with Terminal(bench, "pack", SAMPLE, "-o", "-", "--key", key, streams="") as terminal:
-        terminal.answer(ASK, SECRET + "\n")
-        code, shown, out, _ = terminal.end()
-        expect(code == 0 and bench.write("typed-pipe.bundle", out), f"to a pipe: exit {code}")
-        expect(bench.verify(bench.folder / "typed-pipe.bundle") == 3, "to a pipe: the output is not a bundle")
-
-
-def sign_request_asks(bench):
-    key, body = _sealed(bench), bench.write("typed.body", b"body")
-    words = ["sign-request", body, "--device-id", "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c", "--key", key]
-    with Terminal(bench, *words, streams="stdin stderr") as terminal:
-        terminal.answer(ASK, SECRET + "\n")
-        code, _, out, _ = terminal.end()
-        expect(code == 0 and out.startswith(b"X-Device-Id: ") and out.count(b"\n") == 3, f"exit {code}, or other lines")
+    code, _, out, _ = played(bench, "pack", SAMPLE, "-o", "-", "--key", key, streams="", answers=[(ASK, SECRET + "\n")])
+    expect(code == 0, f"to a pipe: exit {code}")
+    expect(bench.verify(bench.write("typed-pipe.bundle", out)) == 3, "to a pipe: the output is not a bundle")
+    words = ["sign-request", bench.write("typed.body", b"body"), "--device-id", DEVICE, "--key", key]
+    code, _, out, _ = played(bench, *words, streams="stdin stderr", answers=[(ASK, SECRET + "\n")])
+    expect(code == 0 and out.startswith(b"X-Device-Id: ") and out.count(b"\n") == 3, f"exit {code}, or other lines")
 
 
 def wrong_passphrase(bench):
-    key = _sealed(bench)
+    key, target = _sealed(bench), bench.folder / "wrong.bundle"
     for typed in ("wrong\n", SECRET[:-1] + "\n", SECRET + " \n", "\n", "\x04"):
-        target = bench.folder / "wrong.bundle"
-        with Terminal(bench, "pack", SAMPLE, "-o", target, "--key", key) as terminal:
-            terminal.answer(ASK, typed)
-            code, shown, _, _ = terminal.end()
-            expect(code == 77 and terminal.echoes, f"{typed!r}: exit {code}, echo {terminal.echoes}")
-            expect(str(key).encode() in shown.replace(b"\r\n", b""), f"{typed!r}: the message does not name the key")
-        expect(not target.exists(), f"{typed!r}: a bundle was made")
+        code, shown, _, _ = played(bench, "pack", SAMPLE, "-o", target, "--key", key, answers=[(ASK, typed)])
+        expect(code == 77 and not target.exists(), f"{typed!r}: exit {code}, or a bundle was made")
+        expect(str(key).encode() in shown.replace(b"\r\n", b""), f"{typed!r}: the message does not name the key")
 
 
 def leaves_the_echo_on(bench):
-    """If Ctrl-C or a signal ends the question, even while the echo is off, no file is made and the echo is on again."""
+    """If Ctrl-C or a signal ends the question, even while the echo is off, no file is made and the echo is on again.
+
+    Spec/command-line.md section 2: an interrupt gives 130 by a signal, so that a script around it ends too.
+    """
     key, target = _sealed(bench), bench.folder / "ended.bundle"
-    problems = []
-    for name, end in (("Ctrl-C", Terminal.interrupt), ("SIGINT", lambda it: it.signal(signal.SIGINT)),
-                      ("SIGTERM", lambda it: it.signal(signal.SIGTERM)),
-                      ("SIGHUP", lambda it: it.signal(signal.SIGHUP))):
-        for words in (["pack", SAMPLE, "-o", target, "--key", key], ["key", "new", "--passphrase", "--key", target]):
-            with Terminal(bench, *words) as terminal:
-                terminal.wait_for(ASK if words[0] == "pack" else NEW)
-                terminal.hidden()
-                end(terminal)
-                try:
-                    code = terminal.end(3)[0]
-                    expect(code != 0 and not target.exists(), f"exit {code}, or something was made")
-                    expect(terminal.echoes, f"the echo stays off (exit {code})")
-                except Failed as reason:
-                    problems.append(f"{name} in {words[0]}: {reason}")
-    expect(not problems, "; ".join(problems))
 
+    def ends(_, case):
+        words, end, codes = case
+        with Terminal(bench, *words) as terminal:
+            terminal.wait_for(ASK if words[0] == "pack" else NEW)
+            terminal.hidden()
+            end(terminal)
+            code = terminal.end(3)[0]
+            expect(code in codes if codes else code, f"exit {code}")
+            expect(not target.exists(), "something was made")
+            expect(terminal.echoes, f"the echo stays off (exit {code})")
 
-def interrupted_by_keyboard(bench):
-    """Spec/command-line.md section 2: an interrupt gives 130 by a signal, so that a script around it ends too."""
-    target = bench.folder / "ended.bundle"
-    with Terminal(bench, "pack", SAMPLE, "-o", target, "--key", _sealed(bench)) as terminal:
-        terminal.wait_for(ASK)
-        terminal.hidden()
-        terminal.interrupt()
-        code = terminal.end(3)[0]
-        expect(code in INTERRUPTED, f"Ctrl-C at the question: exit {code}")
-
-
-def _raws(bench, count):
-    folder = bench.folder / f"typed-raws{count}"
-    for number in range(count):
-        if not (folder / str(number)).exists():
-            shutil.copytree(SAMPLE, folder / str(number))
-    return [folder / str(number) for number in range(count)]
+    ways = {"Ctrl-C": (Terminal.interrupt, INTERRUPTED)}
+    ways |= {f"SIG{name}": (lambda it, name=name: it.signal(getattr(signal, f"SIG{name}")), None)
+             for name in ("INT", "TERM", "HUP")}
+    commands = (["pack", SAMPLE, "-o", target, "--key", key], ["key", "new", "--passphrase", "--key", target])
+    every({f"{name} in {words[0]}": (words, *how) for name, how in ways.items() for words in commands}, ends)
 
 
 def _slow_verify(bench, terminal_streams, environment=None, columns=80):
@@ -193,15 +146,14 @@ def no_colour(bench):
     for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         for words in (["verify", bench.pack().path], ["show", bench.pack().path], ["verify", "nothing.bundle"],
                       ["key", "show"], ["trust", "list"], ["--help"]):
-            with Terminal(bench, *words, environment=environment) as terminal:
-                _, shown, _, _ = terminal.end()
+            _, shown, _, _ = played(bench, *words, environment=environment)
             expect(ESCAPE not in shown, f"{environment}: {words[0]} writes {shown[:80]!r}")
         (_, shown, _, _), _ = _slow_verify(bench, "stdin stdout stderr", environment)
         expect(not re.search(rb"\x1b\[[0-9;]*m", shown), f"{environment}: colour between the lines")
         expect("TERM" not in environment or ESCAPE not in shown, "TERM=dumb: escape sequences of the progress line")
     for words in (["verify", bench.pack().path], ["verify", "nothing.bundle"], ["show", bench.pack().path]):
-        result = bench.capbundle(*words, expected=None)
-        expect(ESCAPE not in result.stdout + result.stderr, f"{words[0]} writes escapes into a pipe")
+        result = bench.capbundle(*words, code=None)
+        expect(ESCAPE not in result.out + result.err, f"{words[0]} writes escapes into a pipe")
 
 
 def colour(bench):
@@ -211,14 +163,11 @@ def colour(bench):
                                  (["verify", good, bad], "stdout", b"verified"),
                                  (["verify", "nothing.bundle"], "stderr", b"error"),
                                  (["key", "show", "--key", "nothing"], "stderr", b"error")):
-        with Terminal(bench, *words, streams=f"stdin {streams}") as terminal:
-            _, shown, out, err = terminal.end()
+        _, shown, out, err = played(bench, *words, streams=f"stdin {streams}")
         expect(re.search(rb"\x1b\[[0-9;]+m[^\x1b]*" + word, shown), f"{words[0]}: {word.decode()} has no colour")
         expect(b"\x1b[0m" in shown, f"{words[0]}: the colour never ends")
         expect(ESCAPE not in out + err, f"{words[0]}: escapes in a stream that is not a terminal")
-    with Terminal(bench, "verify", "--json", good) as terminal:
-        shown = terminal.end()[1]
-    expect(ESCAPE not in shown, "JSON has escapes")
+    expect(ESCAPE not in played(bench, "verify", "--json", good)[1], "JSON has escapes")
 
 
 def refuses_terminals(bench):
@@ -227,22 +176,22 @@ def refuses_terminals(bench):
     body = bench.folder / "terminal.body"
     bench.capbundle("multipart", bundle, "-o", body, "--force")
     for words in (["pack", SAMPLE, "-o", "-"], ["multipart", bundle, "-o", "-"], ["from-body", body, "-o", "-"],
-                  ["extract", bundle, "photo.jpg"], ["extract", bundle, "photo.jpg", "-o", "-"]):
-        with Terminal(bench, *words) as terminal:
-            code, shown, _, _ = terminal.end()
+                  ["extract", bundle, "photo.jpg"], ["extract", bundle, "photo.jpg", "-o", "-"],
+                  ["depth", bundle, "--image", "-"]):
+        code, shown, _, _ = played(bench, *words)
         expect(code == 64 and b"terminal" in shown and len(shown) < 500, f"{words[0]}: exit {code}")
 
 
-JUDGES = [
-    ("a terminal: key new --passphrase asks twice and shows nothing; cryptography opens the key", key_new_asks),
+TESTS = [
+    ("a terminal: key new --passphrase asks twice and shows nothing; cryptography opens the key", _sealed),
     ("a terminal: passphrases that differ, are empty or given up make no key", key_new_refuses),
-    ("a terminal: pack asks once for the passphrase, with many captures and redirected streams too", pack_asks_once),
-    ("a terminal: sign-request asks while its output goes to a pipe", sign_request_asks),
+    ("a terminal: pack asks once for the passphrase, for many captures and redirected streams; so does sign-request",
+     pack_asks_once),
     ("a terminal: a wrong passphrase is 77", wrong_passphrase),
-    ("a terminal: the echo is on again after Ctrl-C, SIGINT, SIGTERM and SIGHUP", leaves_the_echo_on),
-    ("a terminal: Ctrl-C at the question is 130", interrupted_by_keyboard),
+    ("a terminal: Ctrl-C at the question is 130; the echo is on again after it, SIGINT, SIGTERM and SIGHUP",
+     leaves_the_echo_on),
     ("a terminal: the progress line is only for people, and disappears at the end", progress),
     ("a terminal: NO_COLOR, TERM=dumb and pipes get no escape sequences", no_colour),
     ("a terminal: verdicts and errors have a colour, and JSON has none", colour),
-    ("a terminal: no bundle, body or entry is written to it", refuses_terminals),
+    ("a terminal: no bundle, body, entry or picture is written to it", refuses_terminals),
 ]

@@ -8,7 +8,8 @@ import json
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from realitycam_uploads import DEVICE, NOW, PEER_DEPTH, cbor, peer_form, raw_form
+from Kit.sending import DEVICE
+from Judges.realitycam_uploads import NOW, PEER_DEPTH, cbor, peer_form, raw_form
 
 ALGORITHM = ec.ECDSA(hashes.SHA256())
 
@@ -18,7 +19,9 @@ def _with(**fields):
 
 
 def _edited(**members):
-    return _with(edit=lambda metadata: metadata | members)
+    """Changes members of the metadata; a function makes a value from the old one."""
+    return _with(edit=lambda metadata: metadata | {
+        name: value(metadata[name]) if callable(value) else value for name, value in members.items()})
 
 
 def _without(name):
@@ -26,45 +29,32 @@ def _without(name):
 
 
 def _given(**changes):
-    return lambda recipe: recipe.upload(**changes)
+    """Changes what the server knows; a function makes a value from the recipe."""
+    return lambda recipe: recipe.upload(**{
+        name: value(recipe) if callable(value) else value for name, value in changes.items()})
 
 
 def _headers(**members):
-    def change(recipe):
-        made = recipe.upload()
-        named = {name.replace("_", "-"): value for name, value in members.items()}
-        return dataclasses.replace(made, headers=made.headers | named)
-    return change
+    named = {name.replace("_", "-"): value for name, value in members.items()}
+    return _given(headers=lambda recipe: recipe.upload().headers | named)
 
 
-def _replaced(old, new):
-    return _with(finish=lambda body: body.replace(old, new, 1))
+def _signed(message, form=lambda signature: signature):
+    """Signs what `message` makes of authenticator data and client data."""
+    return _with(sign=lambda key, data, client_data: form(key.sign(message(data, client_data), ALGORITHM)))
 
 
-def _body_again(recipe):
-    return recipe.upload(again=dataclasses.replace(recipe, time="2026-03-14T14:09:26.536Z").body())
-
-
-def _apple(key, data, client_data):
-    """Signs as Apple does: the hash of the message is signed as a message."""
-    return key.sign(hashlib.sha256(data + hashlib.sha256(client_data).digest()).digest(), ALGORITHM)
-
-
-def _without_hash(key, data, client_data):
-    return key.sign(client_data, ALGORITHM)
-
-
-def _raw(key, data, client_data):
-    return raw_form(key.sign(data + hashlib.sha256(client_data).digest(), ALGORITHM))
+def _usual(data, client_data):
+    return data + hashlib.sha256(client_data).digest()
 
 
 def _stranger(key, data, client_data):
-    return ec.generate_private_key(ec.SECP256R1()).sign(data + hashlib.sha256(client_data).digest(), ALGORITHM)
+    return ec.generate_private_key(ec.SECP256R1()).sign(_usual(data, client_data), ALGORITHM)
 
 
 def _get(text):
     """Gives a GET that signs another text than that of section 6.3."""
-    return lambda recipe: recipe.upload(get=recipe.headers("") | {
+    return _given(get=lambda recipe: recipe.headers("") | {
         "X-Device-Signature": recipe.signed(text.encode(), recipe.header)})
 
 
@@ -73,20 +63,20 @@ def _twice(value):
     return b'{"captured_at":"2020-01-01T00:00:00Z",' + json.dumps(value).encode()[1:]
 
 
-def _short(members):
-    return cbor({name: data[:36] if name == "authenticatorData" else data for name, data in members.items()})
+def _later(recipe):
+    return dataclasses.replace(recipe, time="2026-03-14T14:09:26.536Z").body()
 
 
 def _longer(members):
     return base64.b64encode(base64.b64decode(cbor(members)) + b"\0").decode()
 
 
-def _address(text):
-    return text.replace("+", "-").replace("/", "_")
+def _short(members):
+    return cbor({name: data[:36] if name == "authenticatorData" else data for name, data in members.items()})
 
 
 MUTANTS = [
-    (1, "lines end with LF", _replaced(b"\r\n\r\n", b"\n\n")),
+    (1, "lines end with LF", _with(finish=lambda body: body.replace(b"\r\n\r\n", b"\n\n", 1))),
     (1, "the end is missing", _with(finish=lambda body: body[:-4])),
     (1, "bytes follow the end", _with(finish=lambda body: body + b"\r\n")),
     (1, "the boundary is in the photo", _with(photo=b"\xff\xd8\r\n--realitycam-0123456789 \xff\xd9")),
@@ -106,17 +96,14 @@ MUTANTS = [
     (7, "another CRC", _with(compress=lambda data: gzip.compress(data)[:-8] + bytes(8))),
     (7, "a member that is cut", _with(compress=lambda data: gzip.compress(data)[:-1])),
     (8, "one row less", _edited(depth_map_dimensions={"width": 256, "height": 191})),
-    (8, "other floats", lambda recipe: recipe.upload(floats=recipe.floats[::-1])),
+    (8, "other floats", _given(floats=lambda recipe: recipe.floats[::-1])),
     (9, "a side is 0", _edited(depth_map_dimensions={"width": 256, "height": 0})),
     (9, "a side is 1001", _edited(depth_map_dimensions={"width": 1001, "height": 192})),
     (9, "a side is a float", _edited(depth_map_dimensions={"width": 256.0, "height": 192})),
     (9, "no size", _without("depth_map_dimensions")),
-    (10, "base64", lambda recipe: dataclasses.replace(recipe, edit=lambda metadata: metadata | {
-        "photo_hash": base64.b64encode(hashlib.sha256(recipe.photo).digest()).decode()}).upload()),
-    (10, "upper case", lambda recipe: dataclasses.replace(recipe, edit=lambda metadata: metadata | {
-        "photo_hash": metadata["photo_hash"].upper()}).upload()),
-    (10, "a blank", lambda recipe: dataclasses.replace(recipe, edit=lambda metadata: metadata | {
-        "photo_hash": metadata["photo_hash"] + " "}).upload()),
+    (10, "base64", _edited(photo_hash=lambda text: base64.b64encode(bytes.fromhex(text)).decode())),
+    (10, "upper case", _edited(photo_hash=str.upper)),
+    (10, "a blank", _edited(photo_hash=lambda text: text + " ")),
     (11, "no zone", _with(time="2026-03-14T14:09:26.535")),
     (11, "month 13", _with(time="2026-13-14T14:09:26Z")),
     (12, "a blank model", _edited(device_model=" \u00a0")),
@@ -129,9 +116,9 @@ MUTANTS = [
     (14, "a key comes twice", _with(encode=_twice)),
     (14, "an array", _with(encode=lambda value: json.dumps([value]).encode())),
     (14, "UTF-16", _with(encode=lambda value: json.dumps(value).encode("utf-16"))),
-    (14, "base64 for URLs", _edited(assertion=_address("++//"))),
-    (14, "base64 without padding", _with(edit=lambda metadata: metadata | {"assertion": "AAA"})),
-    (15, "a second body differs", _body_again),
+    (14, "base64 for URLs", _edited(assertion="--__")),
+    (14, "base64 without padding", _edited(assertion="AAA")),
+    (15, "a second body differs", _given(again=_later)),
     (15, "a second body is empty", _given(again=b"")),
     (16, "36 bytes", _with(form=_short)),
     (16, "a byte after the map", _with(form=_longer)),
@@ -140,12 +127,11 @@ MUTANTS = [
     (18, "the same counter", _with(counter=5)),
     (18, "a lower counter", _with(counter=4)),
     (18, "counter 0", _with(counter=0)),
-    (19, "Apple's double hash", _with(sign=_apple)),
+    (19, "Apple's double hash", _signed(lambda *given: hashlib.sha256(_usual(*given)).digest())),
     (19, "another key", _with(sign=_stranger)),
     (19, "another time", _edited(captured_at="2026-03-14T14:09:26.536Z")),
-    (19, "the hash in upper case", lambda recipe: dataclasses.replace(recipe, edit=lambda metadata: metadata | {
-        "photo_hash": metadata["photo_hash"].upper()}).upload()),
-    (20, "64 raw bytes", _with(sign=_raw)),
+    (19, "the hash in upper case", _edited(photo_hash=str.upper)),
+    (20, "64 raw bytes", _signed(_usual, raw_form)),
     (21, "an assertion of a device at a lower level", _given(level="unverified")),
     (21, "no assertion", lambda recipe: dataclasses.replace(recipe, level="unverified").upload(level="secure_enclave")),
     (22, "too old", _given(now=NOW + 300_001)),
@@ -155,7 +141,7 @@ MUTANTS = [
     (23, "a changed body", _with(sent=lambda body: body.replace(b"metadata.json", b"Metadata.json").replace(
         b"\xff\xd8", b"\xff\xd9", 1))),
     (23, "another timestamp", _headers(X_Device_Timestamp=str(NOW + 1))),
-    (23, "the text itself is signed", _with(sign=_without_hash)),
+    (23, "the text itself is signed", _signed(lambda data, client_data: client_data)),
     (24, "the counter of the server", _given(stored=5)),
     (24, "a header above the assertion", _with(header=7)),
     (25, "the key id", _headers(X_Device_Id="ab" * 32)),

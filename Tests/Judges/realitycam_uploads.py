@@ -4,19 +4,16 @@ import dataclasses
 import gzip
 import hashlib
 import json
-import sys
 import zlib
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
-from bench import SPEC
+from Kit.sending import DEVICE
+from Kit.servers.realitycam_api import RPID
+from realitycam.upload import Upload
 
-sys.path.append(str(SPEC / "Generator"))
-from realitycam.upload import Upload  # noqa: E402  (the line above makes this module importable)
-
-RPID, DEVICE = "XXXXXXXXXX.com.realitycam.app", "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 BOUNDARY = "realitycam-0123456789"
 NOW = 1_773_476_813_589
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -62,7 +59,8 @@ class Recipe:
     def signed(self, client_data, counter):
         data = hashlib.sha256(self.rpid.encode()).digest() + b"\x40" + counter.to_bytes(4, "big")
         message = data + hashlib.sha256(client_data).digest()
-        made = self.sign(self.key, data, client_data) if self.sign else self.key.sign(message, ec.ECDSA(hashes.SHA256()))
+        sign = self.sign or (lambda key, *_: key.sign(message, ec.ECDSA(hashes.SHA256())))
+        made = sign(self.key, data, client_data)
         return self.form({"signature": made, "authenticatorData": data})
 
     def metadata(self):

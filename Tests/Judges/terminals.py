@@ -10,7 +10,7 @@ import time
 
 import pyte
 
-from bench import Failed
+from Kit.outcomes import Failed, expect
 
 COLUMNS, LINES = 80, 24
 
@@ -22,13 +22,12 @@ class Terminal:
         self.master, self.slave = os.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
         self.shown = b""
-        self.screen = pyte.Screen(columns, LINES)
-        self._stream = pyte.ByteStream(self.screen)
+        self.columns, self._all = columns, b""
         named = {name: self.slave if name in streams.split() else subprocess.PIPE
                  for name in ("stdin", "stdout", "stderr")}
         self.process = subprocess.Popen(
             [str(bench.binary), *map(str, arguments)], start_new_session=True, cwd=bench.folder,
-            env=bench.environment | {"TERM": "xterm-256color"} | (environment or {}), **named,
+            env=bench.env | {"TERM": "xterm-256color"} | (environment or {}), **named,
             # /dev/tty must be this terminal and not that of the person who runs the judges.
             preexec_fn=lambda: fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0))
 
@@ -54,7 +53,7 @@ class Terminal:
             return b""
         piece = os.read(self.master, 65536)
         self.shown += piece
-        self._stream.feed(piece)
+        self._all += piece
         return piece
 
     def wait_for(self, text, seconds=20):
@@ -112,7 +111,9 @@ class Terminal:
     @property
     def lines(self):
         """Returns the text that is on the screen now."""
-        return [line.rstrip() for line in self.screen.display if line.strip()]
+        screen = pyte.Screen(self.columns, LINES)
+        pyte.ByteStream(screen).feed(self._all)
+        return [line.rstrip() for line in screen.display if line.strip()]
 
     def signal(self, number):
         os.kill(self.process.pid, number)
@@ -123,3 +124,14 @@ class Terminal:
 
 
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+
+
+def played(bench, *words, answers=(), **how):
+    """Runs the tool on a terminal, and gives `answers` to its prompts; returns (exit code, all that the terminal shows
+    since, standard output and error if they are pipes). The terminal must show typed characters afterwards."""
+    with Terminal(bench, *words, **how) as terminal:
+        for prompt, text in answers:
+            terminal.answer(prompt, text)
+        ended = terminal.end()
+        expect(terminal.echoes, f"{words[0]}: the echo stays off")
+        return ended

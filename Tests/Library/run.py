@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it.
 
-usage: run.py CAPBUNDLE [--only debug]
+usage: Tests/run.py Library CAPBUNDLE [--only debug]
 
 The URL in its Package.swift leads to a temporary repository of the files that git tracks here, in their current state,
 with the version as its tag. Everything is made in a temporary folder; settings of git and caches of SwiftPM do not
@@ -14,34 +13,34 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Tests/Outcomes"))
-from outcomes import PATIENCE, Outcomes, ending, expect  # noqa: E402  (the line above makes this module importable)
+from Kit.outcomes import PATIENCE, ROOT, expect
+from Kit.rigs import Home
+from Kit.suite import Lines
 
 DEPENDENCY = re.compile(r'url: "(.*/capture-bundle.git)", from: "(.*)"')
 RAW = ROOT / "Samples/desk-lamp/raw"
 BUILDING = 1800  # in seconds
 
 
-class Package:
+class Package(Home):
     """A copy of the sample, and the repository on which it depends."""
 
     def __init__(self, capbundle, folder):
+        super().__init__(folder / "home")
         self.capbundle, self.folder = capbundle, folder
-        self.home, self.library = folder / "rig", folder / "capture-bundle"
-        shutil.copytree(ROOT / "Samples/library", self.home, ignore=shutil.ignore_patterns(".build", ".swiftpm"))
-        address, self.version = DEPENDENCY.search((self.home / "Package.swift").read_text()).groups()
+        self.package, self.library = folder / "rig", folder / "capture-bundle"
+        shutil.copytree(ROOT / "Samples/library", self.package, ignore=shutil.ignore_patterns(".build", ".swiftpm"))
+        address, self.version = DEPENDENCY.search((self.package / "Package.swift").read_text()).groups()
         # Reuse what SwiftPM has already fetched for the checkout.
         fetched = {output("git", "-C", mirror, "config", "remote.origin.url").strip(): mirror
                    for mirror in ROOT.glob(".build/repositories/*/")}
         settings = [(f"url.{place}.insteadOf", origin) for origin, place in {**fetched, address: self.library}.items()]
         settings += [("user.name", "Test"), ("user.email", "test@example.org"), ("commit.gpgSign", "false"),
                      ("tag.gpgSign", "false"), ("core.hooksPath", os.devnull)]
-        self.environment = with_git_settings(settings)
+        # SwiftPM and its compiler need what the user set; nothing else of it may count here.
+        self.env = with_git_settings(settings)
 
     def release(self):
         """Makes the repository of the tracked files, with uncommitted changes."""
@@ -51,28 +50,24 @@ class Package:
                 shutil.copy(ROOT / name, self.library / name)
         for words in (["init", "--quiet"], ["add", "--force", "."], ["commit", "--quiet", "--message", self.version],
                       ["tag", self.version]):
-            output("git", "-C", self.library, *words, environment=self.environment)
+            output("git", "-C", self.library, *words, environment=self.env)
 
     def build(self, configuration):
         places = [word for name in ("scratch", "cache", "config", "security")
                   for word in (f"--{name}-path", self.folder / name)]
         # Use a file and not a pipe: a program that SwiftPM leaves running would keep the pipe open.
         with open(self.folder / "log", "w+") as log:
-            ended = subprocess.run(["swift", "build", "-c", configuration, "--disable-index-store", *places],
-                                   cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                   timeout=BUILDING, check=False)
+            done = self.call("swift", "build", "-c", configuration, "--disable-index-store", *places, cwd=self.package,
+                             stdout=log, stderr=log, seconds=BUILDING)
             log.seek(0)
             said = log.read()
-        if ended.returncode:
+        if done.code:
             print(said, flush=True)
-        expect(ended.returncode == 0, f"swift build: {ending(ended.returncode)}")
+        done.must(0, about="swift build")
 
     def run(self, *words, code=0):
         """Runs a program, which must exit with `code`; returns its output."""
-        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
-                               check=False)
-        expect(ended.returncode == code, f"{words[0].name}: {ending(ended.returncode)}: {ended.stdout!r} {ended.stderr!r}")
-        return ended.stdout
+        return self.call(*words).must(code, about=words[0].name).out.decode()
 
     def program(self, configuration, name):
         return self.folder / "scratch" / configuration / name
@@ -124,7 +119,7 @@ def main():
     parser.add_argument("--only", choices=["debug", "release"], help="build in this configuration only")
     options = parser.parse_args()
     capbundle = options.capbundle.resolve()
-    outcomes = Outcomes()
+    outcomes = Lines()
     with tempfile.TemporaryDirectory(prefix="capbundle-library-") as folder:
         package = Package(capbundle, pathlib.Path(folder).resolve())
         package.release()
@@ -135,7 +130,3 @@ def main():
             outcomes.run(f"{configuration}: packs and verifies", seals, package, configuration, room)
             outcomes.run(f"{configuration}: pushes", pushes, package, configuration, room)
     return outcomes.close()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

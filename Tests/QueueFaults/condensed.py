@@ -1,24 +1,20 @@
 """Captures that were released long ago take little room: their history is condensed, and the proofs stay."""
 import json
 
-from checks import expect
-from queues import ids
+from Kit.outcomes import expect
 
 
 def sent(bench):
     """Returns a queue with two captures that were released 31 days ago; one was held before it was sent."""
     rig = bench.rig()
-    disk = rig.out / "disk"
-    disk.mkdir()
-    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    rig.to_folder()
     bundles = bench.stock[:2]
     rig.push(*bundles)
     rig.run("hold", bundles[0].id).must(0)
     rig.run("release", bundles[0].id).must(0)
-    rig.run("run").must(0, about="run")
     later(rig, bench.stock[9])
     rig.aged(*bundles, days=39)
-    expect(sorted(ids(rig.run("prune").must(0))) == sorted(bundle.id for bundle in bundles), "they are not released")
+    expect(sorted(rig.prune()) == sorted(bundle.id for bundle in bundles), "they are not released")
     return rig, bundles
 
 
@@ -37,7 +33,7 @@ def condensed(bench):
     full = {bundle.id: events(rig, bundle) for bundle in bundles}
     receipts = {bundle.id: rig.rows()[bundle.id]["deliveries"][0]["receipt"] for bundle in bundles}
     rig.aged(*bundles, days=29)
-    rig.run("prune").must(0)
+    rig.prune()
     expect(all(events(rig, bundle) == full[bundle.id] for bundle in bundles), "condensed before 30 days are over")
     rig.aged(*bundles, days=2)
     rig.run("prune", "--dry-run").must(0)
@@ -48,43 +44,34 @@ def condensed(bench):
     expect(not any("attempt" in each for each in first), "attempts are left")
     for bundle in bundles:
         delivery = rig.rows()[bundle.id]["deliveries"][0]
-        expect(delivery["receipt"] == receipts[bundle.id] and delivery["state"] == "completed", "the receipt is not whole")
+        expect(delivery["receipt"] == receipts[bundle.id] and delivery["state"] == "completed", "the receipt is cut")
     tried = rig.query("SELECT count(*) FROM deliveries WHERE was_tried = 1")
     expect(tried == [(2,)], f"whether they were tried is lost: {tried}")
 
 
-def numbers(bench):
-    """Later rows have greater numbers than any earlier row had."""
+def again(bench):
+    """A capture that is stored again gets a new history, with greater numbers than any row had, which is condensed in
+    turn."""
     rig, bundles = sent(bench)
     last = {table: rig.query(f"SELECT max(id) FROM {table}")[0][0] for table in ("transitions", "attempts")}
     rig.aged(*bundles, days=31)
-    rig.run("prune").must(0)
-    rig.push(bench.stock[5])
-    rig.run("run").must(0)
-    for table, number in last.items():
-        new = rig.query(f"SELECT min({table}.id) FROM {table} JOIN deliveries ON deliveries.id = delivery "
-                        "WHERE capture = (SELECT seq FROM captures WHERE id = ?)", bench.stock[5].id)[0][0]
-        expect(new > number, f"{table}: number {new} was used before, up to {number}")
-
-
-def again(bench):
-    """A capture that is stored again gets a new history, which is condensed in turn."""
-    rig, bundles = sent(bench)
-    rig.aged(*bundles, days=31)
-    rig.run("prune").must(0)
+    rig.prune()
     rig.push(bundles[0], options=("--resend",))
     rig.run("run").must(0, about="run")
     later(rig, bench.stock[8])
+    for table, number in last.items():
+        new = rig.query(f"SELECT min({table}.id) FROM {table} JOIN deliveries ON deliveries.id = delivery "
+                        "WHERE capture = (SELECT seq FROM captures WHERE id = ?)", bench.stock[8].id)[0][0]
+        expect(new > number, f"{table}: number {new} was used before, up to {number}")
     expect(len(events(rig, bundles[0])) > 3, "the second time has no history")
     rig.aged(bundles[0], days=8)
-    rig.run("prune").must(0)
+    rig.prune()
     rig.aged(bundles[0], days=31)
-    rig.run("prune").must(0)
+    rig.prune()
     expect(len(events(rig, bundles[0])) == 2, f"left is {events(rig, bundles[0])}")
 
 
 TESTS = [
     ("30 days after its release a capture keeps its receipt, and the first and last change of its state", condensed),
-    ("row numbers are never reused", numbers),
-    ("a capture that is stored again is condensed again", again),
+    ("a capture that is stored again is condensed again, and row numbers are never reused", again),
 ]

@@ -1,35 +1,37 @@
-"""Commands that change a state, a destination or the spool are killed at each of their system calls.
+"""Commands that change a state, a destination or the spool, run and salvage are killed at each of their system calls.
 
 Afterwards the state is the old one or the new one, and repeating the command leads to the new one.
 """
-import functools
 import json
 
-from checks import expect
-from invariants import check_says, clean, gives, holds
-from kills import Scene, killed_everywhere
-from queues import ids
+from Kit.outcomes import IS_LONG, expect
+from Kit.invariants import check_says, clean, gives, holds, rows_have_bytes
+from Kit.kills import Scene, killed_everywhere
+from Kit.queues import ids
+
+
+# A check takes long, so in the short form only the end of a trial has one.
+soundness = clean if IS_LONG else rows_have_bytes
 
 
 class Change(Scene):
-    """A command on one of three captures is killed."""
+    """A command on one of two captures is killed."""
 
     old, new, command = "pending", "held", "hold"
 
     def make(self, rig):
-        rig.push(*self.bench.stock[:3])
+        rig.push(*self.bench.stock[:2])
 
     def words(self, rig):
         return [self.command, self.bench.stock[1].id]
 
     def judge(self, rig, ended, _):
         chosen = self.bench.stock[1]
-        rows = clean(rig, "after the kill")
+        rows = soundness(rig, "after the kill")
         state = rows[chosen.id]["state"]
         expect(state in (self.old, self.new), f"is {state}, neither {self.old} nor {self.new}")
         expect(not ids(ended) or state == self.new, f"the id is printed, the state is {state}")
-        others = [rows[bundle.id]["state"] for bundle in (self.bench.stock[0], self.bench.stock[2])]
-        expect(others == ["pending", "pending"], f"other captures are {others}")
+        expect(rows[self.bench.stock[0].id]["state"] == "pending", "the other capture has changed")
         history = [json.loads(line) for line in rig.run("history", chosen.id, "--json").must(0).out.splitlines()]
         told = [line.get("to") for line in history if "to" in line]
         expect(told and told[-1] == state, f"is {state}, its history says {told}")
@@ -37,7 +39,7 @@ class Change(Scene):
             rig.run(*self.words(rig)).must(0, about="the same again")
             rows = clean(rig, "after the same again")
             expect(rows[chosen.id]["state"] == self.new, f"the same again: {rows[chosen.id]['state']}")
-        holds(rig, *self.bench.stock[:3], rows=rows)
+        holds(rig, *self.bench.stock[:2], rows=rows)
 
 
 class Cancel(Change):
@@ -66,7 +68,7 @@ class Destination(Scene):
 
     def judge(self, rig, ended, _):
         bundle = self.bench.stock[0]
-        clean(rig, "after the kill")
+        soundness(rig, "after the kill")
         listed = rig.run("dest", "list").must(0, about="dest list").text
         expect("warning" not in listed and "error" not in listed, f"dest list warns: {listed[:200]!r}")
         again = rig.run(*self.words(rig)).must(0, 64, about="dest add again")
@@ -90,7 +92,7 @@ class Configured(Scene):
         return ["config", "retention", "5d"]
 
     def judge(self, rig, ended, _):
-        clean(rig, "after the kill")
+        soundness(rig, "after the kill")
         json.loads((rig.queue / "settings.json").read_bytes())
         value = rig.run("config", "retention").must(0).out.strip()
         expect(value in (b"9d", b"5d"), f"retention is {value}")
@@ -106,7 +108,7 @@ class Repaired(Scene):
 
     def make(self, rig):
         stray, damaged, missing, *_ = self.bench.stock
-        rig.push(*self.bench.stock[1:5])
+        rig.push(*self.bench.stock[1:4])
         rig.stray(stray)
         rig.spool_file(damaged).write_bytes(damaged.data[:-1] + b"\1")
         rig.spool_file(missing).unlink()
@@ -116,7 +118,7 @@ class Repaired(Scene):
         return ["check", "--read-data", "--repair"]
 
     def judge(self, rig, ended, _):
-        stray, damaged, missing, *others = self.bench.stock[:5]
+        stray, damaged, missing, *others = self.bench.stock[:4]
         rig.run(*self.words(rig)).must(1, 74, about="check --repair again")
         holds(rig, stray, *others, about="after check --repair again")
         rows = rig.rows()
@@ -131,13 +133,85 @@ class Repaired(Scene):
                f"finds {found}")
 
 
-COMMANDS = {"hold": Change, "cancel": Cancel, "mark-uploaded": Uploaded, "dest add": Destination, "config": Configured,
-            "check --repair": Repaired}
+class Run(Scene):
+    """Two captures are sent to a mounted disk."""
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:2])
+
+    def enter(self, rig):
+        # The destination contains its path, so it cannot be copied with the rig.
+        rig.to_folder()
+
+    def words(self, rig):
+        return ["run"]
+
+    def judge(self, rig, ended, _):
+        sent = self.bench.stock[:2]
+        disk = rig.out / "disk"
+        rows = rig.rows(about="after the kill")
+        holds(rig, *sent, rows=rows, about="after the kill")
+        for bundle in sent:
+            copy = disk / f"{bundle.id}.bundle"
+            expect(not copy.exists() or copy.read_bytes() == bundle.data, "a partial copy is under the final name")
+            state = rows[bundle.id]["state"]
+            expect(state in ("pending", "uploading", "completed"), f"a delivery is {state} after the kill")
+            expect(state != "completed" or copy.exists(), "completed without a copy")
+        rig.run("run").must(0, about="run again")
+        rows = clean(rig, "after run again")
+        for bundle in sent:
+            expect((disk / f"{bundle.id}.bundle").read_bytes() == bundle.data, "run again: another copy, or none")
+            expect(rows[bundle.id]["state"] == "completed", f"run again leaves {rows[bundle.id]['state']}")
+            delivery, = rows[bundle.id]["deliveries"]
+            receipt = json.loads(delivery["receipt"])
+            expect(receipt["sha256"] == bundle.sha256 and receipt["kind"] == "folder", f"the receipt is {receipt}")
+            expect(1 <= delivery["attempts"] <= 2, f"{delivery['attempts']} attempts are counted")
+        left = {path.name for path in disk.iterdir()} - {f"{bundle.id}.bundle" for bundle in sent}
+        expect(left == {".capqueue-destination"}, f"the destination holds {sorted(left)} besides")
+        gives(rig, sent[0])
 
 
-def test(kind, bench):
-    killed_everywhere(kind(bench))
+class Salvage(Scene):
+    """Three captures, and a database whose first page is overwritten."""
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:3])
+        with open(rig.queue / "queue.sqlite", "r+b") as database:
+            database.write(self.bench.chance("salvage").randbytes(4096))
+
+    def words(self, rig):
+        return ["salvage"]
+
+    def judge(self, rig, ended, _):
+        held = self.bench.stock[:3]
+        for bundle in held:
+            expect(rig.spool_file(bundle).read_bytes() == bundle.data, "bytes are lost or changed")
+            expect(rig.spool_file(bundle, "json").exists(), "a sidecar is gone")
+        before = self.origin.queue / "queue.sqlite"
+        kept = [path for path in rig.queue.iterdir() if path.is_file() and path.read_bytes() == before.read_bytes()]
+        expect(kept, "the damaged database is nowhere")
+        listed = rig.run("list", "--json")
+        listed.must(0, 66, 74, about="list after the kill")
+        expect(listed.code or len(listed.out.splitlines()) in (0, 3), "list works but shows only a part")
+        # If the killed salvage finished, the database is sound, and salvage refuses to replace that.
+        rig.run("salvage").must(64 if listed.code == 0 and listed.out else 0, about="salvage again")
+        holds(rig, *held, rows=clean(rig, "after salvage again"), about="after salvage again")
+        gives(rig, held[0], held[-1])
+        rig.push(self.bench.stock[6])
+        holds(rig, *held, self.bench.stock[6], about="after another push")
 
 
-TESTS = [(f"{title}: a kill at any system call leaves the old or the new", functools.partial(test, kind))
-         for title, kind in COMMANDS.items()]
+OTHERS = {"hold": Change, "cancel": Cancel, "mark-uploaded": Uploaded, "dest add": Destination, "config": Configured,
+          "check --repair": Repaired}
+
+
+def test(kind):
+    return lambda bench: killed_everywhere(kind(bench))
+
+
+TESTS = [
+    ("run: a kill at any system call strands no capture in uploading, and leaves no half copy", test(Run)),
+    ("salvage: a kill at any system call loses nothing, and the next one rebuilds all", test(Salvage)),
+]
+TESTS += [(f"{title}: a kill at any system call leaves the old or the new", test(kind))
+          for title, kind in OTHERS.items()]

@@ -3,20 +3,19 @@
 Every acknowledged capture is stored, no row lacks its bytes, and the same push again leads to one copy of everything.
 Half of the trials push again at once; in the other half `check --repair` first adopts what the kill left.
 """
-import functools
 import os
 
-from checks import expect
-from invariants import clean, gives, holds, only_strays, pushes, rows_have_bytes
-from kills import Scene, killed_everywhere
-from mounts import without_nameless_files
-from queues import ids
+from Kit.outcomes import expect, long
+from Kit.invariants import clean, gives, holds, only_strays, pushes, rows_have_bytes
+from Kit.kills import Scene, killed_everywhere
+from Kit.disks import without_nameless_files
+from Kit.queues import ids
 
 
 class Push(Scene):
-    """Bundles from number 2 on are pushed into a queue that holds 0 and 1."""
+    """Bundles from number 2 on are pushed into a queue that holds bundle 0."""
 
-    before, count, options = 2, 1, ()
+    before, count, options = 1, 1, ()
 
     def __init__(self, bench):
         self.held, self.new = bench.stock[:self.before], bench.stock[2:2 + self.count]
@@ -95,26 +94,6 @@ class Moved(Push):
         expect(not list(rig.out.iterdir()), f"--move leaves {os.listdir(rig.out)}")
 
 
-class Piped(Push):
-    def words(self, rig):
-        return ["push", "-"]
-
-    def stdin(self, _):
-        reader, writer = os.pipe()
-        os.write(writer, self.new[0].data)  # a pipe has room for this many bytes
-        os.close(writer)
-        return open(reader, "rb")
-
-
-class Referenced(Push):
-    options = ("--reference",)
-
-    def judge_sources(self, rig, rows):
-        for bundle in self.new:
-            if bundle.id in rows:
-                expect(rows[bundle.id]["holding"] == "reference", f"{bundle.id} is {rows[bundle.id]['holding']}")
-
-
 class Named(Push):
     """A push on a file system without nameless files; the next check removes what a kill left in incoming/."""
 
@@ -122,14 +101,12 @@ class Named(Push):
         return rig.run(*self.words(rig), prefix=[*before, *without_nameless_files()])
 
 
-SCENES = {"push of a bundle": Push, "the push that makes the queue": First, "push of three bundles": Several,
-          "push --move of two bundles": Moved, "push from a pipe": Piped, "push --reference": Referenced,
-          "push without nameless files": Named}
+def test(kind):
+    return lambda bench: killed_everywhere(kind(bench))
 
 
-def test(kind, bench):
-    killed_everywhere(kind(bench))
-
-
-TESTS = [(f"{title}: a kill at any system call loses nothing and doubles nothing", functools.partial(test, kind))
-         for title, kind in SCENES.items()]
+SCENES = {"push of a bundle": test(Push), "push --move of two bundles": test(Moved),
+          "the push that makes the queue": long(test(First)), "push of three bundles": long(test(Several)),
+          "push without nameless files": long(test(Named))}
+TESTS = [(f"{title}: a kill at any system call loses nothing and doubles nothing", function)
+         for title, function in SCENES.items()]

@@ -3,23 +3,26 @@ import array
 import fcntl
 import functools
 import os
+import pathlib
 import signal
 import subprocess
 import termios
 import time
 
-from checks import Failed, PATIENCE, expect
-from invariants import clean, gives, holds, only_strays, pushes, words_for_people
-from many_processes import locked
-from standard_streams import closed
+from Kit.outcomes import Failed, IS_LONG, PATIENCE, expect, long
+from Kit.invariants import clean, gives, holds, only_strays, pushes, words_for_people
+from Kit.queues import few
+from Kit.sending import wait_until
+from QueueFaults.many_processes import locked
+from Faults.standard_streams import closed
 
 ENDS = {signal.SIGTERM: (143, -signal.SIGTERM), signal.SIGINT: (130, -signal.SIGINT),
         signal.SIGHUP: (129, -signal.SIGHUP)}
 
 
-def filled(bench, count=3):
+def filled(bench):
     rig = bench.rig()
-    rig.push(*bench.stock[:count])
+    rig.push(*bench.stock[:2])
     return rig
 
 
@@ -37,69 +40,56 @@ def stopped(tool, number, about):
     return out
 
 
-def start(rig, *words):
-    return subprocess.Popen(rig.argv(*words), env=rig.env, cwd=rig.out, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
-
-
 def in_a_pipe(number, bench):
     """The signal arrives when half of a bundle has come through a pipe."""
     rig = filled(bench)
     bundle = bench.stock[5]
-    tool = start(rig, "push", "-")
+    tool = rig.begin("push", "-", stdin=subprocess.PIPE)
     tool.stdin.write(bundle.data[:3000])
     tool.stdin.flush()
-    expect(wait_for_pipe(tool), "the tool does not read its standard input")
+    wait_for_pipe(tool)
     out = stopped(tool, number, "push -")
     expect(not out, f"prints {out!r}")
-    rig.run("check").must(0, about="check")
     clean(rig, "after the signal")
     pushes(rig, bundle)
-    gives(rig, *bench.stock[:3], bundle)
+    gives(rig, bench.stock[0], bundle)
 
 
 def wait_for_pipe(tool):
     """Waits until the tool has read from the pipe what was written, so that the signal meets it at work."""
-    for _ in range(500):
+    def is_read():
         left = array.array("i", [0])
         fcntl.ioctl(tool.stdin.fileno(), termios.FIONREAD, left)
-        if not left[0]:
-            return True
-        time.sleep(0.01)
-    return False
+        return not left[0]
+
+    wait_until(is_read, "the tool to read its standard input")
 
 
 def waiting_for_the_lock(number, bench):
     """A signal ends the wait of a batch for the lock; the batch leaves nothing but stray files."""
     rig = filled(bench)
-    new = bench.stock[3:9]
+    new = bench.stock[3:6]
     with locked(rig.queue / "queue.lock"):
-        tool = start(rig, "push", *(bundle.path for bundle in new))
-        tool.stdin.close()
-        tool.stdin = None
-        expect(wait_for_lock(tool), "the tool does not wait for the lock")
+        tool = rig.begin("push", *(bundle.path for bundle in new))
+        wait_for_lock(tool)
         out = stopped(tool, number, "push that waits")
     expect(not out, f"prints {out!r}")
     only_strays(rig)
     pushes(rig, *new)
-    rows = clean(rig)
-    expect(len(rows) == 9, f"{len(rows)} captures instead of 9")
+    expect(len(clean(rig)) == 5, "not one of each")
 
 
 def wait_for_lock(tool):
     """Waits until the process has opened the lock's file, and a moment longer for its other preparations."""
-    for _ in range(500):
-        if tool.poll() is not None:
-            return False
+    def is_open():
         try:
-            names = [os.readlink(f"/proc/{tool.pid}/fd/{name}") for name in os.listdir(f"/proc/{tool.pid}/fd")]
+            place = pathlib.Path(f"/proc/{tool.pid}/fd")
+            return any(os.readlink(place / number).endswith("queue.lock") for number in os.listdir(place))
         except OSError:
-            names = []
-        if any(name.endswith("queue.lock") for name in names):
-            time.sleep(0.1)
-            return True
-        time.sleep(0.01)
-    return False
+            return tool.poll() is not None
+
+    wait_until(is_open, "the tool to open the lock")
+    time.sleep(0.1)
 
 
 def in_a_batch(number, bench):
@@ -107,11 +97,9 @@ def in_a_batch(number, bench):
     chance = bench.chance(f"batch {number}")
     rig = filled(bench)
     known = {bundle.id: bundle for bundle in bench.stock}
-    new = bench.stock[3:40]
-    for _ in range(8):
-        tool = start(rig, "push", *(bundle.path for bundle in new))
-        tool.stdin.close()
-        tool.stdin = None
+    new = bench.stock[2:40 if IS_LONG else 10]
+    for _ in range(8 if IS_LONG else 2):
+        tool = rig.begin("push", *(bundle.path for bundle in new))
         try:
             tool.wait(chance.random() * 0.06)
         except subprocess.TimeoutExpired:
@@ -121,89 +109,76 @@ def in_a_batch(number, bench):
         holds(rig, *(known[name] for name in out.decode().split()), about="printed before the signal")
         only_strays(rig)
     pushes(rig, *new)
-    expect(len(clean(rig)) == 40, "not one of each")
+    expect(len(clean(rig)) == 2 + len(new), "not one of each")
+
+
+def without_a_reader(rig, ignored, *words):
+    """Runs a command whose standard output is a pipe without a reader, with SIGPIPE ignored or not."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    before = functools.partial(signal.signal, signal.SIGPIPE, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    result = rig.run(*words, stdout=writer, restore_signals=False, preexec_fn=before)
+    os.close(writer)
+    result.must(74, *(() if ignored else (-signal.SIGPIPE, 141)), about=f"{words[0]}, ignored: {ignored}")
+    words_for_people(result, lines=2, about=words[0])
 
 
 def reader_goes_away(bench):
-    """`list | head -1` ends by SIGPIPE, or with 74 and one message if that signal is ignored, and leaves no trace."""
-    rig = filled(bench, 60)
+    """`list | head -1` ends by SIGPIPE, or with 74 and one message if that signal is ignored. A push that cannot print
+    its id fails, and the same push again prints it."""
+    rig = filled(bench)
     name = bench.stock[0].id
-    for words in (["list"], ["list", "--json"], ["show", name], ["get", name, "-o", "-"], ["history", name],
-                  ["status"], ["export", "--manifest", "-"], ["--help"]):
+    for words in few([["list"], ["get", name, "-o", "-"], ["list", "--json"], ["show", name], ["history", name],
+                      ["status"], ["export", "--manifest", "-"], ["--help"]], 2):
         for ignored in (False, True):
-            reader, writer = os.pipe()
-            os.close(reader)
-            before = functools.partial(signal.signal, signal.SIGPIPE, signal.SIG_IGN if ignored else signal.SIG_DFL)
-            result = rig.run(*words, stdout=writer, restore_signals=False, preexec_fn=before)
-            os.close(writer)
-            result.must(74, *(() if ignored else (-signal.SIGPIPE, 141)), about=f"{words[0]}, ignored: {ignored}")
-            words_for_people(result, lines=2, about=words[0])
+            without_a_reader(rig, ignored, *words)
     done = subprocess.run(["sh", "-c", '"$@" | head -n 1', "sh", *rig.argv("list", "--json")], env=rig.env, cwd=rig.out,
                           capture_output=True, timeout=PATIENCE, check=False)
     expect(len(done.stdout.splitlines()) == 1 and not done.stderr, f"list | head -1: {done.stderr[:200]!r}")
-    clean(rig)
-
-
-def push_without_a_reader(bench):
-    """If the id cannot be printed, the push fails, and the same push again prints it."""
-    rig = filled(bench)
-    for ignored, bundle in ((False, bench.stock[4]), (True, bench.stock[5])):
-        reader, writer = os.pipe()
-        os.close(reader)
-        before = functools.partial(signal.signal, signal.SIGPIPE, signal.SIG_IGN if ignored else signal.SIG_DFL)
-        result = rig.run("push", bundle.path, stdout=writer, restore_signals=False, preexec_fn=before)
-        os.close(writer)
-        result.must(74, *(() if ignored else (-signal.SIGPIPE, 141)), about="push without a reader")
+    for ignored, bundle in ((False, bench.stock[5]), (True, bench.stock[6])):
+        without_a_reader(rig, ignored, "push", bundle.path)
         again(rig, bundle)
 
 
 def again(rig, *bundles):
     only_strays(rig)
     pushes(rig, *bundles)
-    rows = clean(rig)
-    holds(rig, *bundles, rows=rows)
+    holds(rig, *bundles, rows=clean(rig))
 
 
 def full(bench):
-    """A push fails if the disk behind its standard output is full."""
+    """A push fails if the disk behind its standard output is full; with --move the bundle is still in one place."""
     rig = filled(bench)
     name = bench.stock[0].id
-    for words in (["list"], ["list", "--json"], ["show", name], ["show", name, "--json"], ["get", name, "-o", "-"],
-                  ["history", name], ["status"], ["status", "--json"], ["status", "--prometheus"], ["check", "--json"],
-                  ["export", "--manifest", "-"], ["config"], ["--help"], ["--version"], ["hold", name],
-                  ["push", bench.stock[6].path], ["push", bench.stock[7].path, bench.stock[8].path]):
+    for words in [["push", bench.stock[6].path], ["push", bench.stock[7].path, bench.stock[8].path], *few(
+            [["list"], ["get", name, "-o", "-"], ["status", "--prometheus"], ["hold", name], ["list", "--json"],
+             ["show", name], ["show", name, "--json"], ["history", name], ["status"], ["status", "--json"],
+             ["check", "--json"], ["export", "--manifest", "-"], ["config"], ["--help"], ["--version"]], 4)]:
         with open("/dev/full", "wb") as sink:
             result = rig.run(*words, stdout=sink).must(74, about=" ".join(map(str, words)))
         words_for_people(result, lines=3).naming("standard output", " ".join(map(str, words)))
     again(rig, *bench.stock[6:9])
-
-
-def full_and_moved(bench):
-    """If --move cannot print the id, the bundle is still in at least one of the two places."""
-    rig = filled(bench)
-    bundle = bench.stock[6]
     path = rig.out / "x.bundle"
-    path.write_bytes(bundle.data)
+    path.write_bytes(bench.stock[9].data)
     with open("/dev/full", "wb") as sink:
         rig.run("push", "--move", path, stdout=sink).must(74, about="push --move")
     if path.exists():
-        expect(path.read_bytes() == bundle.data, "the source has changed")
+        expect(path.read_bytes() == bench.stock[9].data, "the source has changed")
     else:
-        holds(rig, bundle)
-    again(rig, bundle)
+        holds(rig, bench.stock[9])
 
 
 def closed_stream(number, bench):
     """The first opened file gets the number of the closed stream; output must not be written into it."""
     rig = filled(bench)
     name, new = bench.stock[0].id, bench.stock[6]
-    for words in (["list"], ["show", name], ["status"], ["check"], ["get", name, "-o", "-"], ["hold", name],
-                  ["release", name], ["prune"], ["push", new.path], ["push", bench.stock[7].path, bench.stock[8].path]):
+    for words in [["push", new.path], ["push", bench.stock[7].path, bench.stock[8].path], *few(
+            [["get", name, "-o", "-"], ["hold", name], ["release", name], ["list"], ["show", name], ["status"],
+             ["check"], ["prune"]], 2)]:
         about = f"{words[0]} without {('stdin', 'stdout', 'stderr')[number]}"
         result = closed(rig, number, *words)
         result.must(*((74,) if number == 1 and words[0] == "push" else (0, 74)), about=about)
-        only_strays(rig, about)
-        holds(rig, *bench.stock[:3], about=about)
+    holds(rig, *bench.stock[:2], about="after the last command")
     again(rig, *bench.stock[6:9])
 
 
@@ -217,17 +192,20 @@ def full_standard_error(bench):
     clean(rig)
 
 
-TESTS = [(f"{number.name} while a bundle comes from a pipe: nothing stays", functools.partial(in_a_pipe, number))
-         for number in ENDS]
-TESTS += [(f"{number.name} while a push waits for its turn", functools.partial(waiting_for_the_lock, number))
-          for number in (signal.SIGTERM, signal.SIGINT)]
-TESTS += [(f"{number.name} in a batch: what was printed is held", functools.partial(in_a_batch, number))
-          for number in (signal.SIGTERM, signal.SIGINT)]
-TESTS += [
+@long
+def other_signals(bench):
+    for number in (signal.SIGINT, signal.SIGHUP):
+        for test in (in_a_pipe, waiting_for_the_lock, in_a_batch):
+            test(number, bench)
+
+
+TESTS = [
+    ("SIGTERM while a bundle comes from a pipe: nothing stays", functools.partial(in_a_pipe, signal.SIGTERM)),
+    ("SIGTERM while a push waits for its turn", functools.partial(waiting_for_the_lock, signal.SIGTERM)),
+    ("SIGTERM in a batch: what was printed is held", functools.partial(in_a_batch, signal.SIGTERM)),
+    ("SIGINT and SIGHUP at the same moments", other_signals),
     ("a reader that goes away: a quiet end", reader_goes_away),
-    ("push without a reader: it fails, and a second push prints the id", push_without_a_reader),
     ("standard output is full: 74, and a second push prints the id", full),
-    ("standard output is full at push --move: the bundle is not lost", full_and_moved),
     ("closed standard input", functools.partial(closed_stream, 0)),
     ("closed standard output: nothing is printed into a file", functools.partial(closed_stream, 1)),
     ("closed standard error: no message is written into a file", functools.partial(closed_stream, 2)),

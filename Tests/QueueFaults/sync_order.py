@@ -5,10 +5,10 @@ and the decision to delete before the deletion, and the deletion before its end 
 """
 import re
 
-from checks import Failed, expect
-from kill_prune import Prune
-from kill_push import Moved, Push
-from tracing import require_strace, strace
+from Kit.outcomes import Failed, expect
+from QueueFaults.kill_prune import Prune
+from QueueFaults.kill_push import Moved, Push
+from Kit.tracing import require_strace, strace
 
 TRACED = "trace=fsync,fdatasync,linkat,link,renameat,renameat2,rename,unlink,unlinkat,write,pwrite64,mkdir,mkdirat"
 

@@ -8,82 +8,69 @@ struct RetentionPolicyTests {
     private static let week = RetentionPolicy(retention: 7 * day, includesCancelled: false)
     private static let hash = Digest(bytes: [UInt8](repeating: 7, count: 32))
 
-    private func facts(
-        _ states: [DeliveryState], receipts: Bool = true, holding: Holding = .spool, finishedAt: Int? = 0
+    private static let all = RetentionPolicy(retention: 7 * day, includesCancelled: true)
+    private static let parts = RetentionPolicy(retention: 7 * day, includesCancelled: false, acceptsParts: true)
+
+    private static func facts(
+        _ states: [DeliveryState], receipts: Bool = true, parts: [Bool]? = nil, holding: Holding = .spool,
+        finishedAt: Int? = 0, storedAt: Int = 0
     ) -> RetentionPolicy.Facts {
-        .init(
-            sha256: Self.hash, holding: holding,
-            deliveries: states.map { .init(state: $0, hasReceipt: receipts && $0 == .completed) },
-            finishedAt: finishedAt)
+        let deliveries = states.enumerated().map { index, state in
+            RetentionPolicy.Facts.Delivery(
+                state: state, hasReceipt: receipts && state == .completed, isOfPart: parts?[index] ?? false)
+        }
+        return .init(
+            sha256: hash, holding: holding, deliveries: deliveries, finishedAt: finishedAt, storedAt: storedAt)
     }
 
-    @Test func letsGoOfWhatIsCompletedForSevenDays() {
-        #expect(Self.week.permit(facts([.completed]), now: 7 * Self.day) != nil)
-        #expect(Self.week.permit(facts([.completed]), now: 7 * Self.day - 1) == nil)
-        #expect(Self.week.permit(facts([.completed, .cancelled]), now: 8 * Self.day) != nil)
+    /// The policy, the facts, the time, and whether the bytes may go.
+    static let cases: [(RetentionPolicy, RetentionPolicy.Facts, Int, Bool)] = [
+        // Completed for seven days.
+        (week, facts([.completed]), 7 * day, true), (week, facts([.completed]), 7 * day - 1, false),
+        (week, facts([.completed, .cancelled]), 8 * day, true),
+        // Never without a receipt.
+        (week, facts([.completed], receipts: false), .max, false), (week, facts([]), .max, false),
+        (week, facts([.completed], finishedAt: nil), .max, false),
+        // Cancelled captures only if the user asks. One that was uploaded elsewhere still waits for its retention.
+        (week, facts([.cancelled], finishedAt: nil), .max, false), (all, facts([.cancelled], finishedAt: nil), 0, true),
+        (all, facts([.completed, .cancelled]), day, false),
+        // A capture that was stored again was acknowledged again, so its retention starts again.
+        (week, facts([.completed], storedAt: day), 8 * day - 1, false),
+        (week, facts([.completed], storedAt: day), 8 * day, true),
+        (week, facts([.completed], storedAt: -day), 7 * day, true),
+        (week, facts([.completed], storedAt: .max), 7 * day, false),
+        // Never if only parts were delivered, unless the user accepts that.
+        (week, facts([.completed], parts: [true]), .max, false),
+        (week, facts([.completed, .completed], parts: [true, true]), .max, false),
+        (week, facts([.completed, .completed], parts: [true, false]), 7 * day, true),
+        (parts, facts([.completed], parts: [true]), 7 * day, true),
+        (parts, facts([.completed], parts: [true]), 7 * day - 1, false),
+        // Never what is set aside or gone.
+        (week, facts([.completed], holding: .quarantined), .max, false),
+        (week, facts([.completed], holding: .missing), .max, false),
+        (week, facts([.completed], holding: .removed), .max, false),
+    ]
+
+    @Test(arguments: cases.indices)
+    func letsGoOnlyOfWhatIsSafeElsewhere(_ index: Int) {
+        let (policy, facts, now, isPermitted) = Self.cases[index]
+        #expect((policy.permit(facts, now: now) != nil) == isPermitted)
     }
 
     /// A failed capture is the only copy, so prune never deletes it.
     @Test func neverLetsGoOfWhatIsNotCompletedWhateverItsAge() {
         for policy in [Self.week, RetentionPolicy(retention: 0, includesCancelled: true)] {
             for state in DeliveryState.allCases where state != .completed && state != .cancelled {
-                #expect(policy.permit(facts([state]), now: .max) == nil)
+                #expect(policy.permit(Self.facts([state]), now: .max) == nil)
                 for other in DeliveryState.allCases {
-                    #expect(policy.permit(facts([other, state]), now: .max) == nil, "\(other) and \(state)")
+                    #expect(policy.permit(Self.facts([other, state]), now: .max) == nil, "\(other) and \(state)")
                 }
             }
         }
     }
 
-    @Test func neverLetsGoWithoutAReceipt() {
-        #expect(Self.week.permit(facts([.completed], receipts: false), now: .max) == nil)
-        #expect(Self.week.permit(facts([]), now: .max) == nil)
-        #expect(Self.week.permit(facts([.completed], finishedAt: nil), now: .max) == nil)
-    }
-
-    @Test func letsGoOfCancelledOnesOnlyWhenAskedTo() {
-        #expect(Self.week.permit(facts([.cancelled], finishedAt: nil), now: .max) == nil)
-        let asked = RetentionPolicy(retention: 7 * Self.day, includesCancelled: true)
-        #expect(asked.permit(facts([.cancelled], finishedAt: nil), now: 0) != nil)
-        // A capture that was uploaded to another destination still waits for its retention.
-        #expect(asked.permit(facts([.completed, .cancelled]), now: Self.day) == nil)
-    }
-
-    /// A capture that was stored again after its release was acknowledged again, so its retention starts again.
-    @Test func keepsWhatWasStoredLaterThanItWasDelivered() {
-        func facts(storedAt: Int) -> RetentionPolicy.Facts {
-            .init(
-                sha256: Self.hash, holding: .spool, deliveries: [.init(state: .completed, hasReceipt: true)],
-                finishedAt: 0, storedAt: storedAt)
-        }
-        #expect(Self.week.permit(facts(storedAt: Self.day), now: 8 * Self.day - 1) == nil)
-        #expect(Self.week.permit(facts(storedAt: Self.day), now: 8 * Self.day) != nil)
-        #expect(Self.week.permit(facts(storedAt: -Self.day), now: 7 * Self.day) != nil)
-        #expect(Self.week.permit(facts(storedAt: .max), now: 7 * Self.day) == nil)
-    }
-
-    @Test func neverLetsGoOfWhatOnlyPartsWereDeliveredOf() {
-        func facts(_ parts: [Bool]) -> RetentionPolicy.Facts {
-            .init(
-                sha256: Self.hash, holding: .spool,
-                deliveries: parts.map { .init(state: .completed, hasReceipt: true, isOfPart: $0) }, finishedAt: 0)
-        }
-        let accepting = RetentionPolicy(retention: 7 * Self.day, includesCancelled: false, acceptsParts: true)
-        #expect(Self.week.permit(facts([true]), now: .max) == nil)
-        #expect(Self.week.permit(facts([true, true]), now: .max) == nil)
-        #expect(Self.week.permit(facts([true, false]), now: 7 * Self.day) != nil)
-        #expect(accepting.permit(facts([true]), now: 7 * Self.day) != nil)
-        #expect(accepting.permit(facts([true]), now: 7 * Self.day - 1) == nil)
-    }
-
     @Test func neverTouchesTheUsersFile() {
-        #expect(Self.week.permit(facts([.completed], holding: .reference), now: .max)?.includesBundle == false)
-    }
-
-    @Test func neverTouchesWhatIsSetAsideOrGone() {
-        for holding in [Holding.quarantined, .missing, .removed] {
-            #expect(Self.week.permit(facts([.completed], holding: holding), now: .max) == nil)
-        }
+        #expect(Self.week.permit(Self.facts([.completed], holding: .reference), now: .max)?.includesBundle == false)
     }
 
     @Test func takesBackOnlyWhatNoRowNames() {

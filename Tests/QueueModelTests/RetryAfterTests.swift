@@ -1,3 +1,4 @@
+import CaptureTestSupport
 import QueueModel
 import Testing
 
@@ -6,7 +7,7 @@ struct RetryAfterTests {
     private static let day = 86_400_000
     /// Sun, 06 Nov 1994 08:49:37 GMT in Unix milliseconds.
     private static let then = 784_111_777_000
-    private static let forms = [
+    static let forms = [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ]
 
@@ -62,10 +63,6 @@ struct RetryAfterTests {
             #expect(wait(Self.forms[0], date: date, now: Self.then - 5000) == 5000)
         }
     }
-
-    @Test func waitsAnHourWhenAskedTo() {
-        #expect(wait("3600") == 3_600_000)
-    }
 }
 
 /// The parser takes the dates of HTTP only in their exact forms.
@@ -100,9 +97,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.milliseconds(text, now: Self.then) == nil)
     }
 
-    @Test(arguments: [
-        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-    ])
+    @Test(arguments: RetryAfterTests.forms)
     func refusesEveryPartAndEveryStrangeByte(text: String) {
         let bytes = Array(text.utf8)
         for index in bytes.indices {
@@ -129,6 +124,9 @@ struct HTTPDateTests {
             let isLeap = year % 4 == 0 && year != 1900
             for (month, length) in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
                 for day in 1...length {
+                    // The short run reads the first and the last day of each month.
+                    defer { number += 1 }
+                    guard isLongRun || day < 2 || day == length else { continue }
                     let name = names[(number + 25_567) % 7]
                     let two = day < 10 ? "0\(day)" : "\(day)"
                     let texts = [
@@ -138,7 +136,6 @@ struct HTTPDateTests {
                     ]
                     let moment = (number * 86_400 + 43_201) * 1000
                     wrong += texts.filter { HTTPDate.milliseconds($0, now: moment) != moment }
-                    number += 1
                 }
             }
         }

@@ -1,22 +1,15 @@
 import CaptureTestSupport
-import Foundation
 import QueueModel
 import Testing
 
 /// Failed deliveries are tried again at the times of the table in Spec/queue.md section 6. Every line is checked, because
 /// a formula could match its first lines alone.
 struct RetryTimesTests {
-    /// Reads the delays from the page.
-    private static func delaysOfThePage() throws -> [Int] {
-        let page = try String(contentsOf: Places.root.appending(path: "Spec/queue.md"), encoding: .utf8)
-        let match = try #require(page.firstMatch(of: /Attempts 1 to 10 wait ([0-9, ]+) seconds after the one before/))
-        return try match.1.split(separator: ", ").map { try #require(Int($0)) }
-    }
-
     @Test func waitsAsThePageSays() throws {
-        let delays = try Self.delaysOfThePage()
-        #expect(delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300])
-        #expect(RetryPolicy.standard.delays == delays)
+        let page = try SpecTables("queue.md").page
+        let match = try #require(page.firstMatch(of: /Attempts 1 to 10 wait ([0-9, ]+) seconds after the one before/))
+        let delays = match.1.split(separator: ", ").compactMap { Int($0) }
+        #expect(delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300] && RetryPolicy.standard.delays == delays)
         for (attempts, delay) in delays.enumerated() {
             #expect(RetryPolicy.standard.delay(afterAttempt: attempts) == delay)
         }
@@ -30,24 +23,15 @@ struct RetryTimesTests {
         #expect(RetryPolicy(delays: []).delay(afterAttempt: 0) == nil)
     }
 
-    /// Each attempt begins at the expected second after the first one, if all attempts end at once.
+    /// Each attempt begins at the expected second after the first one, if all attempts end at once. Without jitter, no
+    /// random number is drawn.
     @Test func beginsEachTryAtItsTime() throws {
-        var generator = SeededGenerator(seed: 1)
-        var now = 0
+        var (generator, untouched) = (SeededGenerator(seed: 2), SeededGenerator(seed: 2))
         var starts: [Int] = []
         while let wait = RetryPolicy.standard.delayMilliseconds(afterAttempt: starts.count, using: &generator) {
-            now += wait
-            starts.append(now)
+            starts.append((starts.last ?? 0) + wait)
         }
         #expect(starts == [0, 1, 3, 7, 15, 315, 615, 915, 1215, 1515].map { $0 * 1000 })
-    }
-
-    @Test func drawsNoNumberWithoutJitter() {
-        var generator = SeededGenerator(seed: 2)
-        var untouched = SeededGenerator(seed: 2)
-        for attempts in 0..<10 {
-            _ = RetryPolicy.standard.delayMilliseconds(afterAttempt: attempts, using: &generator)
-        }
         #expect(generator.next() == untouched.next())
     }
 
@@ -68,17 +52,6 @@ struct RetryTimesTests {
             if delay > 0 { #expect(seen.count > 1) }
         }
         #expect(policy.delayMilliseconds(afterAttempt: 10, using: &generator) == nil)
-    }
-
-    @Test func repeatsItselfWithTheSameChance() {
-        let policy = RetryPolicy(delays: [300], jitter: 20)
-        var one = SeededGenerator(seed: 7)
-        var other = SeededGenerator(seed: 7)
-        for _ in 0..<100 {
-            #expect(
-                policy.delayMilliseconds(afterAttempt: 0, using: &one)
-                    == policy.delayMilliseconds(afterAttempt: 0, using: &other))
-        }
     }
 
     @Test func takesTheNearerEndForWhatIsOutOfRange() {
@@ -125,17 +98,11 @@ struct RetryTextTests {
 
     @Test(arguments: [
         "", ",", "1,", ",1", "1,,2", " 1", "1 ", "1, 2", "a", "1s", "1.5", "1e3", "+1", "0x", "x", "x5", "5x0", "5x-1",
-        "5x+1", "5x2x2", "5xx2", "5X2", "5*2", "0x1F", "604801", "1x100x", "99999999999999999999", "1\n", "1;2", "٣",
-        "1×5", "1\u{301}", "1\r\n,2", "-", "∞",
+        "5x+1", "5x2x2", "5xx2", "5X2", "-1", "0,-1", "-0", "5*2", "0x1F", "604801", "1x100x",
+        "99999999999999999999", "1\n", "1;2", "٣", "1×5", "1\u{301}", "1\r\n,2", "-", "∞",
     ])
     func refuses(text: String) {
         #expect(RetryPolicy(text: text) == nil)
-    }
-
-    @Test func refusesNegativeSeconds() {
-        #expect(RetryPolicy(text: "-1") == nil)
-        #expect(RetryPolicy(text: "0,-1") == nil)
-        #expect(RetryPolicy(text: "-0") == nil)
     }
 
     @Test func keepsJitterAndLifetimeApartFromTheText() {
@@ -144,14 +111,14 @@ struct RetryTextTests {
         #expect(policy?.text == "0,300x2")
     }
 
-    @Test func writesTheShortestFormOfTheStandard() {
+    @Test func writesTheShortestForm() {
         #expect(RetryPolicy.standard.text == "0,1,2,4,8,300x5")
         #expect(RetryPolicy(delays: [1, 1, 2, 1]).text == "1x2,2,1")
     }
 
     @Test func readsWhatItWrites() {
         var generator = SeededGenerator(seed: 4)
-        for _ in 0..<500 {
+        for _ in 0..<200 {
             let count = Int.random(in: 1...100, using: &generator)
             let delays = (0..<count).map { _ in Int.random(in: 0...2, using: &generator) * 302_400 }
             let policy = RetryPolicy(delays: delays)

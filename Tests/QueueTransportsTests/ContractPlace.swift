@@ -84,7 +84,7 @@ struct ContractPlace {
         guard kind == .folder else {
             return try servers.holds(kind.rawValue, (kind == .http ? photo : capture.sha256).description)
         }
-        let bytes = try URL(filePath: file.string).bytes
+        let bytes = try file.bytes
         return try folder.url.children.filter { try $0.lastPathComponent.hasSuffix(".bundle") && $0.bytes == bytes }
             .count
     }
@@ -99,9 +99,9 @@ struct ContractPlace {
 
     /// Writes a file that differs from the bundle in one byte.
     func spoilt() throws -> FilePath {
-        var bytes = try URL(filePath: file.string).bytes
-        bytes[bytes.count / 2] ^= 1
-        try folder.write(bytes, to: "spoilt")
-        return FilePath(folder.path("spoilt") as String)
+        let spoilt: FilePath = folder.path("spoilt")
+        try FileManager.default.copyItem(atPath: file, toPath: spoilt)
+        try spoilt.damage()
+        return spoilt
     }
 }

@@ -32,12 +32,12 @@ final class ContractServers: Sendable {
         room = try BundleRoom()
         folder = try TemporaryFolder()
         let made = try Program.run(
-            Places.root.appending(path: ".ci/environment"), ["Sending"], in: Places.root,
+            Places.root.appending(path: ".ci/environment"), [], in: Places.root,
             environment: ProcessInfo.processInfo.environment)
         try #require(made.exitCode == 0, "no Python for the servers: \(made.errorText)")
         let python = made.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
         let program = Process()
-        program.executableURL = Places.root.appending(path: python)
+        program.executableURL = URL(filePath: python)
         program.arguments = [
             Places.root.appending(path: "Tests/QueueTransportsTests/Servers/servers.py").path(),
             room.path("keys/device.key.pub"), folder.path,

@@ -1,32 +1,34 @@
 """The API: uploads, questions, limits, and how a receiver begins and ends."""
-import http.client
 import os
-import socket
 import time
 
-from outcomes import PATIENCE, expect
-from support import CAPTURES, RAW, UNKNOWN, VERIFY_FILE, answer_of, head, receiving, same, wait_until
+from Kit.outcomes import PATIENCE, expect
+from Kit.sending import wait_until
+from Receiver.links import BOUNDARY, FORM_TYPE, form, head
+from Receiver.support import CAPTURES, RAW, UNKNOWN, VERIFY_FILE, receiving, same
 
-UUID_FORM = "capture_id", "status", "verification_url"
-BOUNDARY = "a-form-of-a-test"
-FORM_TYPE = f'multipart/form-data; boundary="{BOUNDARY}"'
+QUOTED_TYPE = f'multipart/form-data; boundary="{BOUNDARY}"'
 
 
 def uploads(tools):
+    """Uploads are stored once, and passed on to every destination, also to one that was added meanwhile."""
     rig = tools.rig()
     with receiving(tools) as receiver:
         first, second = rig.capture("first"), rig.capture("second")
+        other = receiver.folder / "other"
+        other.mkdir()
+        receiver.queue("dest", "add", "other", "--kind", "folder", "--path", other)
         answer = receiver.upload(rig, first, X_Request_Id=UNKNOWN)
-        expect(answer.status == 202 and set(answer.data) == set(UUID_FORM), f"upload: {answer}")
+        expect(answer.status == 202 and set(answer.data) == {"capture_id", "status", "verification_url"}, f"upload: {answer}")
         expect(answer.json["meta"]["request_id"] == UNKNOWN == answer.headers["X-Request-Id"], "the request id is new")
         capture_id = answer.data["capture_id"]
         expect(answer.data["verification_url"] == f"{receiver.url}/verify/{capture_id}", f"the URL is {answer.data}")
         again = receiver.upload(rig, first)
         expect(again.data == answer.data, f"the same request again: {again}")
-        other = receiver.taken(rig, second)
-        expect(receiver.held() == sorted([capture_id, other]), f"the queue has {receiver.held()}")
-        kept = wait_until(lambda: _bundles(receiver.folder / "kept", 2), "the captures are passed on")
-        expect(first.bundle.read_bytes() in kept and second.bundle.read_bytes() in kept, "the bytes differ")
+        expect(receiver.held() == sorted([capture_id, receiver.taken(rig, second)]), f"the queue has {receiver.held()}")
+        for place in (receiver.folder / "kept", other):
+            kept = wait_until(lambda place=place: _bundles(place, 2), f"the captures are passed on to {place.name}")
+            expect(first.bundle.read_bytes() in kept and second.bundle.read_bytes() in kept, "the bytes differ")
         receiver.stop()
         receiver.start()
         expect(receiver.upload(rig, first).data["capture_id"] == capture_id, "the id is new after a restart")
@@ -47,27 +49,20 @@ def told(tools):
         expect(answer.status == 200 and answer.data["capture_id"] == taken, f"the owner asks: {answer}")
         same(receiver.ask("GET", path), 401, "DEVICE_AUTH_REQUIRED")
         same(receiver.ask("GET", path, rig.signed(b"x", receiver.device(rig))), 401, "SIGNATURE_INVALID")
-        same(receiver.ask("GET", path, other.signed(b"", receiver.device(other))), 403, "FORBIDDEN")
+        same(receiver.asked(other, taken), 403, "FORBIDDEN")
         for name in (UNKNOWN, "x", "..%2f", "'"):
-            same(receiver.ask("GET", f"{CAPTURES}/{name}", rig.signed(b"", receiver.device(rig))), 404,
-                 "CAPTURE_NOT_FOUND")
-
-
-def form(*parts, end=b"--\r\n"):
-    """Returns a form; its parts are (headers, data)."""
-    mark = b"--" + BOUNDARY.encode()
-    return b"".join(mark + b"\r\n" + headers + b"\r\n\r\n" + data + b"\r\n" for headers, data in parts) + mark + end
+            same(receiver.asked(rig, name), 404, "CAPTURE_NOT_FOUND")
 
 
 def photos(tools):
     """verify-file names the first capture of a photo, and reads forms to the letter."""
     rig, other = tools.rig(), tools.rig("other")
-    file = b'Content-Disposition: form-data; name="file"; filename="a.jpg"\r\nContent-Type: image/jpeg'
-    note = b"content-disposition: FORM-DATA; name=note"
+    file = 'Content-Disposition: form-data; name="file"; filename="a.jpg"\r\nContent-Type: image/jpeg'
+    note = "content-disposition: FORM-DATA; name=note"
     with receiving(tools) as receiver:
         photo = (RAW / "photo.jpg").read_bytes()
 
-        def look(data, content_type=FORM_TYPE):
+        def look(data, content_type=QUOTED_TYPE):
             return receiver.ask("POST", VERIFY_FILE, {"Content-Type": content_type}, data)
 
         expect(look(form((file, photo))).data["status"] == "no_record", "a photo that nobody sent")
@@ -80,13 +75,12 @@ def photos(tools):
                    and found.data["verification_url"].endswith(f"/verify/{taken}"), f"{found}")
         expect(look(form((file, photo + b"x"))).data["status"] == "no_record", "another photo")
         expect(look(form((file, photo))).data["device_revoked"] is False, "no device was revoked")
-        nested = form((b"Content-Type: multipart/mixed; boundary=b",
+        nested = form(("Content-Type: multipart/mixed; boundary=b",
                        b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + photo + b"\r\n--b--"))
         bad = [b"", b"x", form(), form((note, photo)), form((file, photo))[:-60], b"x" + form((file, photo)), nested,
-               form((b"X: " + b"y" * 3000, photo), (file, photo)), form(*[(note, b"")] * 16, (file, photo))]
+               form(("X: " + "y" * 3000, photo), (file, photo)), form(*[(note, b"")] * 16, (file, photo))]
         for number, data in enumerate(bad):
-            answer = look(data)
-            expect((answer.status, answer.code) == (400, "VALIDATION_ERROR"), f"form {number}: {answer}")
+            same(look(data), 400, "VALIDATION_ERROR", f"form {number}")
         for kind in ("", "text/plain", "multipart/form-data", "multipart/form-data; boundary=",
                      "multipart/form-data; boundary=" + "x" * 71, "multipart/mixed; boundary=" + BOUNDARY,
                      f"multipart/form-data; boundary={BOUNDARY}; boundary={BOUNDARY}"):
@@ -124,7 +118,7 @@ def limits(tools):
     """Photos, depth maps and bodies that are too large get 413, before they are read where that is possible."""
     rig = tools.rig()
     with receiving(tools) as receiver:
-        device, size = receiver.device(rig), 20 << 20
+        size = 20 << 20
         photo = (RAW / "photo.jpg").read_bytes()
         big = rig.body(rig.pack("big-photo", rig.raw("big-photo", photo=photo[:-2] + bytes(11 << 20) + photo[-2:])))
         same(receiver.upload(rig, big), 413, "PAYLOAD_TOO_LARGE")
@@ -136,20 +130,8 @@ def limits(tools):
         raw = rig.raw("big-depth", lambda metadata: metadata.update(
             depth_map_dimensions={"width": width, "height": height}), depth=bytes(depth))
         same(receiver.upload(rig, rig.body(rig.pack("big-depth", raw))), 413, "PAYLOAD_TOO_LARGE")
-        headers = rig.signed(b"", device) | {"Content-Type": "multipart/form-data; boundary=x"}
-        with socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as link:
-            link.sendall(head("POST", CAPTURES, headers | {"Content-Length": str(size + 1)}))
-            same(answer_of(link), 413, "PAYLOAD_TOO_LARGE")
-        chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
-        same(receiver.send(head("POST", CAPTURES, headers | {"Transfer-Encoding": "chunked"}) + chunk * 321), 413,
-             "PAYLOAD_TOO_LARGE")
-        body = rig.capture()
-        pieces = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in
-                          (body.data[at:at + 10_000] for at in range(0, len(body.data), 10_000))) + b"0\r\n\r\n"
-        chunked = rig.signed(body.data, device) | {"Content-Type": body.content_type, "Transfer-Encoding": "chunked"}
-        expect(receiver.send(head("POST", CAPTURES, chunked) + pieces).status == 202, "a body in chunks")
-        for wrong in ({"Content-Length": "5", "Transfer-Encoding": "chunked"}, {"Content-Length": ["5", "6"]}):
-            expect(receiver.send(head("POST", CAPTURES, headers | wrong) + b"12345").status == 400, f"{wrong}")
+        headers = rig.signed(b"", receiver.device(rig)) | {"Content-Type": FORM_TYPE}
+        same(receiver.send(head("POST", CAPTURES, headers | {"Content-Length": str(size + 1)})), 413, "PAYLOAD_TOO_LARGE")
 
 
 def continues(tools):
@@ -160,34 +142,26 @@ def continues(tools):
         headers = rig.signed(body.data, receiver.device(rig)) | {
             "Content-Type": body.content_type, "Content-Length": str(len(body.data)), "Expect": "100-continue"}
         for name in ("100-continue", "100-Continue"):
-            with socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as link:
-                link.sendall(head("POST", CAPTURES, headers | {"Expect": name}))
+            with receiver.link() as link:
+                link.send(head("POST", CAPTURES, headers | {"Expect": name}))
                 said = b""
                 while not said.endswith(b"\r\n\r\n"):
-                    said += link.recv(1)
+                    said += link.socket.recv(1)
                 expect(said.startswith(b"HTTP/1.1 100 "), f"the receiver said {said}")
-                link.sendall(body.data)
-                expect(answer_of(link).status == 202, "the body after 100")
+                link.send(body.data)
+                expect(link.answer().status == 202, "the body after 100")
         for wrong, code in (({"X-Device-Id": UNKNOWN}, "DEVICE_NOT_FOUND"), ({"Content-Type": "x"}, "VALIDATION_ERROR"),
                             ({"Content-Length": str(1 << 30)}, "PAYLOAD_TOO_LARGE")):
-            with socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as link:
-                link.sendall(head("POST", CAPTURES, headers | wrong))
-                answer = answer_of(link)
-                expect(answer.code == code and answer.headers.get("Connection") == "close", f"{answer}")
+            answer = receiver.send(head("POST", CAPTURES, headers | wrong))
+            expect(answer.code == code and answer.headers.get("Connection") == "close", f"{answer}")
 
 
 def refused_early(tools):
     """A client that sends its whole body before it reads still gets the refusal."""
-    rig = tools.rig()
     with receiving(tools) as receiver:
         body = os.urandom(8 << 20)
         for _ in range(5):
             same(receiver.ask("POST", CAPTURES, {"Content-Type": FORM_TYPE}, body), 401, "DEVICE_AUTH_REQUIRED")
-        connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=PATIENCE)
-        for _ in range(3):
-            connection.request("GET", "/healthz")
-            expect(connection.getresponse().read() == b"ok\n", "healthz")
-        connection.close()
 
 
 def ending(tools):
@@ -196,15 +170,14 @@ def ending(tools):
     with receiving(tools) as receiver:
         body = rig.capture()
         start = receiver.head_of_upload(rig, body)
-        with socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as link, \
-                socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as idle:
-            link.sendall(start + body.data[:5000])
+        with receiver.link() as link, receiver.link() as idle:
+            link.send(start + body.data[:5000])
             wait_until(lambda: list((receiver.folder / "bodies").iterdir()), "the body is being received")
             receiver.process.terminate()
-            expect(idle.recv(1) == b"", "the idle connection stays open")
+            expect(idle.is_closed(), "the idle connection gets bytes")
             expect(receiver.process.poll() is None, "the receiver ended before the upload")
-            link.sendall(body.data[5000:])
-            answer = answer_of(link)
+            link.send(body.data[5000:])
+            answer = link.answer()
             expect(answer.status == 202, f"the upload: {answer}")
         expect(receiver.process.wait(PATIENCE) == 0, "the receiver did not end well")
         receiver.process.stdout.close()

@@ -1,12 +1,15 @@
 """Two receivers behind nginx, with one S3-compatible store: captures, registrations and revocations survive a kill."""
+import concurrent.futures
 import contextlib
 import signal
-import threading
 import urllib.parse
 
-from clusters import Cluster, new_store, registered, shared_store, with_credentials
-from outcomes import expect
-from support import CAPTURES, RAW, VERIFY_FILE, Receiver, Rig, wait_until
+from Kit.outcomes import expect
+from Kit.sending import wait_until
+from Kit.servers.seaweed import Seaweed, shared
+from Receiver.clusters import Cluster, with_credentials
+from Receiver.links import FORM_TYPE, form
+from Receiver.support import CAPTURES, RAW, VERIFY_FILE, Receiver, Rig
 
 DEVICES, CAPTURES_EACH = 8, 25
 
@@ -14,7 +17,7 @@ DEVICES, CAPTURES_EACH = 8, 25
 def survives_a_kill(tools):
     """8 devices send 200 captures. One receiver is killed among them and started again: nothing is lost or doubled."""
     with Cluster(tools) as cluster, contextlib.ExitStack() as stack:
-        senders = cluster.devices(DEVICES)
+        senders = cluster.senders(DEVICES)
         bundles = [data for sender in senders for data in sender.pack(CAPTURES_EACH)]
 
         def completed():
@@ -64,21 +67,20 @@ def finds_captures_of_the_other(tools):
     with Cluster(tools) as cluster:
         rig = Rig(tools, "finder")
         device_id = cluster.a.device(rig)
-        cluster.b.devices[rig.name] = device_id
+        cluster.b.devices = cluster.devices = cluster.a.devices
         other = cluster.b if cluster.receiver_of(rig, device_id) is cluster.a else cluster.a
         body = rig.capture()
         capture_id = other.taken(rig, body)
-        answer = cluster.ask("GET", f"{CAPTURES}/{capture_id}", rig.signed(b"", device_id))
+        answer = cluster.asked(rig, capture_id)
         expect(answer.status == 200, f"GET of the capture: {answer}")
-        form = (b'--of-a-test\r\nContent-Disposition: form-data; name="file"; filename="photo.jpg"\r\n\r\n'
-                + (RAW / "photo.jpg").read_bytes() + b"\r\n--of-a-test--\r\n")
+        photo = form(('Content-Disposition: form-data; name="file"; filename="photo.jpg"', (RAW / "photo.jpg").read_bytes()))
         path = urllib.parse.urlsplit(answer.data["verification_url"]).path
         for name, start in ((path, b"<!DOCTYPE html>"), (f"{path}/photo.jpg", b"\xff\xd8"),
                             (f"{path.rpartition('/')[0]}.html", b"<!DOCTYPE html>")):
             page = cluster.ask("GET", name)
             expect(page.status == 200 and page.bytes.lower().startswith(start.lower()), f"{name}: {page.status}")
         for place in (cluster.a, cluster.b, cluster):
-            answer = place.ask("POST", VERIFY_FILE, {"Content-Type": "multipart/form-data; boundary=of-a-test"}, form)
+            answer = place.ask("POST", VERIFY_FILE, {"Content-Type": FORM_TYPE}, photo)
             expect(answer.status == 200 and answer.data["status"] == "verified", f"verify-file: {answer}")
             expect(answer.data["capture_id"] == capture_id, "verify-file names another capture")
 
@@ -88,14 +90,13 @@ def registers_everywhere(tools):
     with Cluster(tools) as cluster:
         a, b, rig = cluster.a, cluster.b, Rig(tools, "traveller")
         device_id, secret = a.invite(rig.name)
-        answer = registered(b, rig, device_id, secret)
+        answer = b.register(rig, device_id, secret)
         expect(answer.status == 201, f"registering at the other receiver: {answer}")
         expect(device_id in a.command("devices"), "the receiver that invited does not list the device")
-        a.devices[rig.name] = b.devices[rig.name] = device_id
+        a.devices = b.devices = cluster.devices = {rig.name: device_id}
         a.taken(rig, rig.capture("first"))
         a.command("revoke", device_id)
-        for answer in (b.upload(rig, rig.capture("second")), a.upload(rig, rig.capture("second")),
-                       cluster.upload(rig, rig.capture("second"), device_id)):
+        for answer in [place.upload(rig, rig.capture("second")) for place in (a, b, cluster)]:
             expect((answer.status, answer.code) == (403, "DEVICE_UNVERIFIED"), f"after the revocation: {answer}")
 
 
@@ -105,15 +106,10 @@ def one_key_wins(tools):
         rigs = [Rig(tools, "one"), Rig(tools, "other")]
         for _ in range(5):
             device_id, secret = cluster.a.invite("wanted")
-            answers = [None, None]
-
-            def register(index, receiver):
-                answers[index] = registered(receiver, rigs[index], device_id, secret)
-            threads = [threading.Thread(target=register, args=pair) for pair in enumerate((cluster.a, cluster.b))]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            places = zip((cluster.a, cluster.b), rigs)
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                jobs = [pool.submit(place.register, rig, device_id, secret) for place, rig in places]
+                answers = [job.result() for job in jobs]
             expect(sorted(answer.status for answer in answers) == [201, 409], f"{answers[0]}, {answers[1]}")
             winner = 0 if answers[0].status == 201 else 1
             for receiver in (cluster.a, cluster.b):
@@ -125,7 +121,7 @@ def one_key_wins(tools):
 
 def waits_for_the_store(tools):
     """Without the store, devices are asked to wait. They are served again when it is back."""
-    store = new_store(tools)
+    store = Seaweed(tools.scratch("seaweed"))
     try:
         with Cluster(tools, store) as cluster:
             rig = Rig(tools, "patient")
@@ -157,8 +153,8 @@ def hides_what_is_private(tools):
 
 def shares(tools):
     """`share` moves the devices of a folder to the store, for this receiver and for others."""
-    tools = with_credentials(tools, shared_store(tools))
-    url = f"{shared_store(tools).url}/{tools.scratch('share').name}"
+    tools = with_credentials(tools, shared(tools))
+    url = f"{shared(tools).url}/{tools.scratch('share').name}"
     first, rig = Receiver(tools), Rig(tools, "mover")
     first.start()
     device_id = first.device(rig)

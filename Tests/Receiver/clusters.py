@@ -1,75 +1,38 @@
 """Two receivers behind nginx with the sample configuration, SeaweedFS behind both, and devices that send to them."""
-import atexit
 import contextlib
 import copy
 import hashlib
 import http.client
 import json
-import pathlib
 import re
-import shutil
-import socket
 import sqlite3
 import ssl
 import subprocess
-import sys
 
-from outcomes import Failed, expect
-from support import CAPTURES, RAW, REGISTER, Answer, Receiver, Rig, wait_until
+from Kit.outcomes import PATIENCE, ROOT, Failed, expect
+from Kit.sending import AT_ONCE, wait_until
+from Kit.servers import nginx
+from Kit.servers.certificates import Authority
+from Kit.servers.seaweed import shared
+from Receiver.support import CAPTURES, RAW, Client, Receiver, Rig
 
-ROOT_OF_TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path += [str(ROOT_OF_TESTS / name) for name in ("Sending/support", "QueueFaults", "Faults")]
-from certificates import Authority  # noqa: E402  (the line above makes these modules importable)
-from nginx import free_port  # noqa: E402
-from seaweed import Seaweed  # noqa: E402
-
-CONFIGURATION = ROOT_OF_TESTS.parent / "Samples/Receiver/nginx.conf"
-AT_ONCE = ("--retry", ",".join("0" * 10))  # without waiting times between tries
-
-# What surrounds a file of /etc/nginx/conf.d in Debian's nginx.conf, without its paths, and with a log of the receivers
-# that nginx chose.
-MAIN = """
-daemon off;
-master_process off;
-pid {folder}/pid;
-events {{ worker_connections 512; }}
-http {{
+CONFIGURATION = ROOT / "Samples/Receiver/nginx.conf"
+RETRY = ("--retry", AT_ONCE)
+LOG = """
     log_format chosen '$status $upstream_addr $request_method $request_uri $http_x_device_id';
     access_log {folder}/access.log chosen;
-    client_body_temp_path {folder}/bodies;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    include {folder}/receivers.conf;
-}}
 """
 
 
-_store = []
-
-
-def shared_store(tools):
-    """Returns the one store of these tests, which the first call starts."""
-    if not _store:
-        _store.append(new_store(tools))
-        atexit.register(_store[0].stop)
-    return _store[0]
-
-
-def new_store(tools):
-    """Starts a store, which must be stopped."""
-    return Seaweed(tools.scratch("seaweed"))
-
-
-class Cluster:
+class Cluster(Client):
     """SeaweedFS, two receivers that share it, and nginx before them with the sample configuration."""
 
     def __init__(self, tools, store=None):
-        self.tools, self.store = tools, store or shared_store(tools)
+        super().__init__()
+        self.tools, self.store = tools, store or shared(tools)
         self.folder = tools.scratch("cluster")
         self.place = f"{self.store.url}/{self.folder.name}"
-        self.port = free_port()
+        self.port = nginx.free_port()
         self.url = f"https://localhost:{self.port}"
         self.authority = Authority(self.folder / "tls")
         self.trust = ssl.create_default_context(cafile=self.authority.path)
@@ -77,7 +40,7 @@ class Cluster:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             self.a, self.b = (self._receiver(name, stack) for name in "ab")
-            self._start_nginx(stack)
+            stack.enter_context(self._nginx())
             self._stack = stack.pop_all()
         return self
 
@@ -88,18 +51,17 @@ class Cluster:
         """Starts a receiver that passes captures on to the store, as an operator sets it up."""
         tools = with_credentials(self.tools, self.store)
         receiver = Receiver(tools, self.folder / name, "--public-url", f"{self.url}/at/{name}", "--port",
-                            str(free_port()), "--operator-port", "0")
+                            str(nginx.free_port()), "--operator-port", "0")
         receiver.command("share", "--url", f"{self.place}/devices")
-        receiver.queue("dest", "add", "store", "--kind", "s3", "--url", f"{self.place}/captures", *AT_ONCE)
+        receiver.queue("dest", "add", "store", "--kind", "s3", "--url", f"{self.place}/captures", *RETRY)
         receiver.start()
         stack.callback(ended, receiver)
         return receiver
 
-    def _start_nginx(self, stack):
+    def _nginx(self):
         """Runs the sample configuration with other addresses, certificate and name."""
         certificate, key = self.authority.server()
         text, folder = CONFIGURATION.read_text(), self.folder / "nginx"
-        folder.mkdir()
         for sample, ours in (("127.0.0.1:8081", f"127.0.0.1:{self.a.port}"),
                              ("127.0.0.1:8082", f"127.0.0.1:{self.b.port}"),
                              ("listen 443", f"listen 127.0.0.1:{self.port}"), ("captures.example.org;", "localhost;"),
@@ -107,34 +69,10 @@ class Cluster:
                              ("/etc/letsencrypt/live/captures.example.org/privkey.pem", str(key))):
             expect(sample in text, f"{CONFIGURATION.name} does not contain {sample}")
             text = text.replace(sample, ours)
-        (folder / "receivers.conf").write_text(text)
-        (folder / "nginx.conf").write_text(MAIN.format(folder=folder))
-        program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-        expect(program, "nginx is not installed (Debian: nginx-light)")
-        with open(folder / "said", "wb") as said:
-            process = subprocess.Popen([program, "-p", folder, "-e", folder / "error.log", "-c", folder / "nginx.conf"],
-                                       stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-        stack.callback(process.wait)
-        stack.callback(process.kill)
+        return nginx.running(folder, LOG.format(folder=folder) + text, self.port)
 
-        def is_up():
-            if process.poll() is not None:
-                raise Failed(f"nginx does not start: {(folder / 'said').read_text()[-300:]}")
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return True
-        wait_until(is_up, "nginx answers")
-
-    def ask(self, method, path, headers=None, data=None):
-        """Asks through nginx."""
-        connection = http.client.HTTPSConnection("localhost", self.port, timeout=60, context=self.trust)
-        with contextlib.closing(connection):
-            connection.request(method, path, data, headers or {})
-            answer = connection.getresponse()
-            return Answer(answer.status, dict(answer.getheaders()), answer.read())
-
-    def upload(self, rig, body, device_id):
-        headers = rig.signed(body.data, device_id) | {"Content-Type": body.content_type}
-        return self.ask("POST", CAPTURES, headers, body.data)
+    def connection(self, port=None):
+        return http.client.HTTPSConnection("localhost", self.port, timeout=PATIENCE, context=self.trust)
 
     def chosen(self):
         """Returns the lines of nginx's log as (status, receivers that were asked, method, path, device id)."""
@@ -148,7 +86,7 @@ class Cluster:
         line = wait_until(lambda: [line for line in self.chosen() if line[3] == path], "nginx's log has the request")[0]
         return self.a if line[1].startswith(f"127.0.0.1:{self.a.port}") else self.b
 
-    def devices(self, count):
+    def senders(self, count):
         """Returns senders that are registered through nginx, half of them at each receiver by nginx's choice."""
         found = {self.a: [], self.b: []}
         for number in range(100):
@@ -157,7 +95,7 @@ class Cluster:
             device_id, secret = issuer.invite(rig.name)
             mine = found[self.receiver_of(rig, device_id)]
             if len(mine) < count // 2:
-                answer = registered(self, rig, device_id, secret)
+                answer = self.register(rig, device_id, secret)
                 expect(answer.status == 201, f"registering through nginx: {answer}")
                 expect(device_id in other.command("devices"), "the other receiver does not list the device")
                 mine.append(Sender(self, rig, device_id))
@@ -189,19 +127,13 @@ class Cluster:
 def with_credentials(tools, store):
     """Returns the same tools with the store's credentials in their environment."""
     tools = copy.copy(tools)
-    tools.environment = tools.environment | store.keys.environment
+    tools.env = tools.env | store.keys.environment
     return tools
 
 
 def ended(receiver):
     if receiver.process.poll() is None:
         receiver.stop()
-
-
-def registered(place, rig, device_id, secret):
-    """Registers a device at a receiver, or through nginx."""
-    data = json.dumps({"invitation": secret, "public_key": rig.jwk}).encode()
-    return place.ask("POST", REGISTER, rig.signed(data, device_id) | {"Content-Type": "application/json"}, data)
 
 
 class Sender:
@@ -211,10 +143,10 @@ class Sender:
         self.cluster, self.rig, self.id = cluster, rig, device_id
         self.queue = rig.folder / "queue"
         self.run("dest", "add", "receivers", "--kind", "http", "--url", cluster.url, "--ca", cluster.authority.path,
-                 "--key", rig.key, "--device-id", device_id, *AT_ONCE)
+                 "--key", rig.key, "--device-id", device_id, *RETRY)
 
     def run(self, *words):
-        return self.rig.tools.run("capqueue", *words, "--queue", self.queue, environment=self.rig.environment)
+        return self.rig.tools.run("capqueue", *words, "--queue", self.queue, env=self.rig.env)
 
     def pack(self, count):
         """Packs and pushes captures of about 400 kB, and returns the bytes of their bundles.
@@ -235,7 +167,7 @@ class Sender:
         with open(self.rig.folder / "run.log", "wb") as log:
             self.process = subprocess.Popen(
                 [self.rig.tools.programs["capqueue"], "run", "--until-empty", "--queue", self.queue],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.rig.environment)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.rig.tools.env | self.rig.env)
         return self.process
 
     def deliveries(self):

@@ -1,54 +1,100 @@
 """Crowds of slow clients: memory stays bounded, and honest devices are served meanwhile."""
 import contextlib
+import functools
 import pathlib
 import random
+import resource
+import selectors
+import socket
+import threading
 import time
 
-from attacks import FORM_TYPE, Crowd
-from outcomes import expect
-from sieges import LIMIT, STRANGER, besieged
-from support import CAPTURES, head, wait_until
+from Kit.outcomes import expect
+from Kit.sending import wait_until
+from Receiver.links import FORM_TYPE, head
+from Receiver.sieges import LIMIT, besieged
+from Receiver.support import CAPTURES, UNKNOWN
 
 CONNECTIONS = 1000
+BODY = bytes(1_600_000)
 
 
-def trickling_heads(tools):
-    """1,000 connections send the head of a request letter by letter, and are closed in the end."""
+class Crowd:
+    """Many connections that first send some bytes and then one byte a second each, during a `with` block."""
+
+    def __init__(self, port, count, first, drop):
+        self.port, self.count, self.first, self.drop = port, count, first, drop
+        self.opened = self.closed = 0
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < count + 200:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 200), hard))
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._end.set()
+        self._thread.join()
+
+    def _run(self):
+        """Replaces each connection that the server closed, so that the crowd never gets smaller."""
+        with selectors.DefaultSelector() as selector:
+            while not self._end.is_set():
+                begin = time.monotonic()
+                self._fill(selector)
+                for key in list(selector.get_map().values()):
+                    self._drip(selector, key.fileobj)
+                self._end.wait(max(0.05, 1 - (time.monotonic() - begin)))
+            for key in list(selector.get_map().values()):
+                key.fileobj.close()
+
+    def _fill(self, selector):
+        # A few hundred at a time, because the backlog of the server's socket is bounded.
+        for _ in range(min(250, self.count - len(selector.get_map()))):
+            link = socket.socket()
+            link.setblocking(False)
+            link.connect_ex(("127.0.0.1", self.port))
+            selector.register(link, selectors.EVENT_READ)
+            self.opened += 1
+
+    def _drip(self, selector, link):
+        try:
+            with contextlib.suppress(BlockingIOError):
+                if selector.get_key(link).data is None:
+                    link.send(self.first)
+                    selector.modify(link, selectors.EVENT_READ, True)
+                else:
+                    link.send(self.drop)
+            with contextlib.suppress(BlockingIOError):
+                if not link.recv(65536):
+                    raise ConnectionError
+        except OSError:
+            selector.unregister(link)
+            link.close()
+            self.closed += 1
+
+
+# What each connection sends at first, what it sends each second, and the share of the connections that the receiver closes
+# in the end.
+CROWDS = {
+    "trickle heads": (lambda siege: b"POST /api/v1/captures HTTP/1.1\r\nX-Slow: ", b"x", 1 / 2),
+    "are silent": (lambda siege: b"", b"", 0),
+    "trickle bodies of one device": (lambda siege: siege.upload(BODY), b"x", 1 / 4),
+    "trickle bodies of strangers": (lambda siege: siege.upload(BODY, X_Device_Id=UNKNOWN), b"x", 1),
+}
+
+
+def crowded(first, drop, share, tools):
+    """1,000 connections hardly move. Honest captures are taken meanwhile."""
     with besieged(tools) as siege:
-        with Crowd(siege.port, CONNECTIONS, b"POST /api/v1/captures HTTP/1.1\r\nX-Slow: ") as crowd:
+        with Crowd(siege.port, CONNECTIONS, first(siege), drop) as crowd:
             wait_until(lambda: crowd.opened >= CONNECTIONS, "the crowd is there")
             for _ in range(3):
-                siege.serves("while heads trickle")
-            wait_until(lambda: crowd.closed >= CONNECTIONS // 2, "slow connections are closed")
-
-
-def silent_connections(tools):
-    """1,000 connections never send anything."""
-    with besieged(tools) as siege:
-        with Crowd(siege.port, CONNECTIONS, b"", drop=b"") as crowd:
-            wait_until(lambda: crowd.opened >= CONNECTIONS, "the crowd is there")
-            siege.serves("while connections are silent")
-
-
-def trickling_bodies(tools):
-    """1,000 connections in the name of one device send a body letter by letter."""
-    with besieged(tools) as siege:
-        first = siege.upload(bytes(1_600_000))
-        with Crowd(siege.port, CONNECTIONS, first) as crowd:
-            wait_until(lambda: crowd.opened >= CONNECTIONS, "the crowd is there")
-            for _ in range(3):
-                siege.serves("while bodies trickle")
-            wait_until(lambda: crowd.closed >= CONNECTIONS // 4, "slow connections are closed")
-
-
-def trickling_strangers(tools):
-    """1,000 connections of an unknown device do not send the bodies that they promise."""
-    with besieged(tools) as siege:
-        first = siege.upload(bytes(1_600_000), X_Device_Id=STRANGER)
-        with Crowd(siege.port, CONNECTIONS, first) as crowd:
-            wait_until(lambda: crowd.opened >= CONNECTIONS, "the crowd is there")
-            siege.serves("while strangers trickle")
-            wait_until(lambda: crowd.closed >= CONNECTIONS, "refused connections are closed")
+                siege.serves("beside the crowd")
+            wait_until(lambda: crowd.closed >= CONNECTIONS * share, "slow connections are closed")
 
 
 def deaf_clients(tools):
@@ -103,8 +149,6 @@ def churning(tools):
         wait_until(lambda: len(list(files.iterdir())) < 200, "the receiver closes the connections that clients closed")
 
 
-TESTS = [("1,000 connections trickle heads", trickling_heads), ("1,000 connections are silent", silent_connections),
-         ("1,000 connections of one device trickle bodies", trickling_bodies),
-         ("1,000 connections of strangers trickle bodies", trickling_strangers),
+TESTS = [*((f"1,000 connections {name}", functools.partial(crowded, *crowd)) for name, crowd in CROWDS.items()),
          ("clients read no answers", deaf_clients), ("forty of the largest bodies at once", many_gigabytes),
          ("5,000 connections come and go", churning)]

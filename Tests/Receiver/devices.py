@@ -1,13 +1,11 @@
 """Devices: invitations, registration, and which senders are refused."""
 import concurrent.futures
-import contextlib
-import http.server
 import json
-import threading
 import time
 
-from outcomes import expect
-from support import CAPTURES, RAW, REGISTER, UNKNOWN, receiving, same
+from Kit.outcomes import expect
+from Kit.servers.raw_server import Bare, answer, saying
+from Receiver.support import CAPTURES, RAW, REGISTER, UNKNOWN, receiving, same
 
 
 def script_of_an_invitation(tools):
@@ -16,67 +14,48 @@ def script_of_an_invitation(tools):
     with receiving(tools) as receiver:
         script, queue = rig.folder / "rig-6.sh", rig.folder / "script-queue"
         script.write_text(receiver.command("invite", "rig-6"))
-        environment = rig.environment | {"CAPQUEUE_DIR": str(queue)}
-        said = tools.run("sh", script, receiver.url, environment=environment).decode()
+        env = rig.env | {"CAPQUEUE_DIR": str(queue)}
+        said = tools.run("sh", script, receiver.url, env=env).decode()
         expect('"name":"rig-6"' in said, f"prints {said!r}")
-        tools.run("capqueue", "push", rig.capture().bundle, environment=environment)
-        tools.run("capqueue", "run", "--until-empty", environment=environment)
-        expect(len(receiver.held()) == 1, f"the receiver has {receiver.held()}")
+        tools.run("capqueue", "push", *(rig.capture(name).bundle for name in "abc"), env=env)
+        tools.run("capqueue", "run", "--until-empty", env=env)
+        expect(len(receiver.held()) == 3, f"the receiver has {receiver.held()}")
         tools.run("sh", script, allowed=(2,))
-        tools.run("sh", script, "127.0.0.1:1", environment=environment, allowed=(64,))
+        tools.run("sh", script, "127.0.0.1:1", env=env, allowed=(64,))
         # The device gets a new key, and an invitation for it.
         rig.run("key", "new", "--key", rig.folder / "second.key")
         script.write_text(receiver.command("invite", "rig-7"))
-        environment |= {"CAPBUNDLE_KEY": str(rig.folder / "second.key")}
-        expect('"name":"rig-7"' in tools.run("sh", script, receiver.url + "/", environment=environment).decode(), "a new key")
+        env |= {"CAPBUNDLE_KEY": str(rig.folder / "second.key")}
+        expect('"name":"rig-7"' in tools.run("sh", script, receiver.url + "/", env=env).decode(), "a new key")
         bundle = rig.folder / "second.bundle"
-        tools.run("capbundle", "pack", RAW, "-o", bundle, environment=environment)
-        tools.run("capqueue", "push", bundle, environment=environment)
-        tools.run("capqueue", "run", "--until-empty", environment=environment)
-        expect(len(receiver.held()) == 2, f"the receiver has {receiver.held()}")
+        tools.run("capbundle", "pack", RAW, "-o", bundle, env=env)
+        tools.run("capqueue", "push", bundle, env=env)
+        tools.run("capqueue", "run", "--until-empty", env=env)
+        expect(len(receiver.held()) == 4, f"the receiver has {receiver.held()}")
 
 
-@contextlib.contextmanager
 def portal(status):
-    """A server that is no receiver: it answers every request with this status and a page. Gives its URL."""
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.send_response(status)
-            self.send_header("Location", "https://127.0.0.1:1/")
-            self.end_headers()
-            self.wfile.write(b"<html>Welcome</html>")
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    """A server that answers each request with this status and a web page, as a hotel's network does."""
+    return Bare(saying(lambda _: answer(status, "Location: https://127.0.0.1:1/", body=b"<html>Welcome</html>")))
 
 
 def careful_script(tools):
     """The script changes no queue if nothing was registered, and no destination of another receiver."""
     rig = tools.rig("careful")
     with receiving(tools) as receiver, receiving(tools) as other:
-        script, environment = rig.folder / "rig-8.sh", rig.environment | {"CAPQUEUE_DIR": str(rig.folder / "careful-queue")}
+        script, env = rig.folder / "rig-8.sh", rig.env | {"CAPQUEUE_DIR": str(rig.folder / "careful-queue")}
 
         def run(url, *words, code=0):
-            return tools.run("sh", script, url, *words, environment=environment, allowed=(code,))
+            return tools.run("sh", script, url, *words, env=env, allowed=(code,))
 
         def destinations():
-            lines = tools.run("capqueue", "dest", "list", "--json", environment=environment).decode().splitlines()
+            lines = tools.run("capqueue", "dest", "list", "--json", env=env).decode().splitlines()
             return {one["name"]: one["settings"]["url"] for one in map(json.loads, lines)}
 
         script.write_text(receiver.command("invite", "rig-8"))
         for status in (301, 200):
-            with portal(status) as url:
-                run(url, code=69)
+            with portal(status) as server:
+                run(server.url, code=69)
         run("http://127.0.0.1:1", code=69)
         expect(not (rig.folder / "careful-queue").exists(), "the script made a queue")
         run(receiver.url)
@@ -87,7 +66,7 @@ def careful_script(tools):
         expect(not other.command("devices"), "the other receiver has a device")
         run(other.url, "office")
         expect(destinations() == {"receiver": receiver.url, "office": other.url}, f"destinations: {destinations()}")
-        tools.run("capqueue", "dest", "retire", "office", environment=environment)
+        tools.run("capqueue", "dest", "retire", "office", env=env)
         run(other.url, "office", code=64)
 
 

@@ -1,18 +1,15 @@
 """Crashes, a full disk, slow clients, and what the operator sees."""
-import concurrent.futures
+import contextlib
+import os
 import pathlib
 import shutil
-import socket
+import signal
 import sqlite3
 import subprocess
-import sys
-import time
 
-from outcomes import PATIENCE, Skipped, expect
-from support import ROOT, Receiver, answer_of, receiving
-
-sys.path.append(str(ROOT / "Tests/Faults"))
-from tracing import calls_in, require_strace, strace  # noqa: E402  (the line above makes this module importable)
+from Kit.outcomes import PATIENCE, ROOT, Skipped, expect
+from Kit.tracing import calls_in, require_strace, strace
+from Receiver.support import Receiver, receiving, same
 
 STEPS = "linkat,fsync,fdatasync,pwrite64,unlink,unlinkat"
 
@@ -28,32 +25,25 @@ def kills(tools):
     shutil.rmtree(template.folder / "kept")
     (template.folder / "kept").mkdir()
 
-    def prepared(number):
+    def started(*program):
         folder = tools.scratch("killed") / "captures"
         shutil.copytree(template.folder, folder)
-        receiver = Receiver(tools, folder)
-        receiver.devices = dict(template.devices)
-        receiver.log = folder.parent / f"log-{number}"
-        return receiver
+        receiver = Receiver(tools, folder, program=program)
+        receiver.devices = template.devices
+        return receiver.start()
 
-    traced = prepared("traced")
-    log = traced.folder.parent / "trace"
-    traced.program = strace("-e", f"trace={STEPS}", log=log)
-    traced.start()
+    log = tools.scratch("traced") / "trace"
+    traced = started(*strace("-e", f"trace={STEPS}", log=log))
     before = len(calls_in(log))
     traced.taken(rig, body)
     calls = len(calls_in(log)) - before
     _end(traced)
     expect(calls > 5, f"an upload made {calls} calls")
     for number in range(1, calls + 1):
-        receiver = prepared(number)
-        receiver.program = strace("-e", f"trace={STEPS}", "-e", f"inject={STEPS}:signal=SIGKILL:when={before + number}")
-        receiver.start()
+        receiver = started(*strace("-e", f"trace={STEPS}", "-e", f"inject={STEPS}:signal=SIGKILL:when={before + number}"))
         answer = None
-        try:
+        with contextlib.suppress(OSError):  # the connection breaks
             answer = receiver.upload(rig, body)
-        except OSError:
-            pass  # the connection broke
         _end(receiver)
         receiver.program = []
         receiver.start()
@@ -74,49 +64,11 @@ def kills(tools):
 def _end(receiver):
     """Ends a traced receiver, whether or not it was killed before. strace ends with it."""
     children = pathlib.Path(f"/proc/{receiver.process.pid}/task/{receiver.process.pid}/children")
-    try:
+    with contextlib.suppress(OSError):
         for child in children.read_text().split():
-            subprocess.run(["kill", "-KILL", child], check=False, capture_output=True)
-    except OSError:
-        pass
+            os.kill(int(child), signal.SIGKILL)
     receiver.process.wait(PATIENCE)
     receiver.process.stdout.close()
-
-
-def acknowledged_survive(tools):
-    """Kills at moments that no step decides, while eight devices upload: nothing acknowledged is lost or doubled."""
-    rigs = [tools.rig(f"crowd-{number}") for number in range(4)]
-    receiver = Receiver(tools).start()
-    bodies = [(rig, rig.capture(f"c{number}")) for rig in rigs for number in range(4)]
-    for rig in rigs:
-        receiver.device(rig)
-    acknowledged = {}
-
-    def post(item):
-        rig, body = item
-        try:
-            answer = receiver.upload(rig, body)
-        except OSError:
-            return
-        if answer.status == 202:
-            acknowledged.setdefault(body, set()).add(answer.data["capture_id"])
-
-    for pause in (0.02, 0.05, 0.1, 0.2, 0.4):
-        with concurrent.futures.ThreadPoolExecutor(8) as crowd:
-            jobs = [crowd.submit(post, item) for item in bodies]
-            time.sleep(pause)
-            receiver.kill()
-            for job in jobs:
-                job.result()
-        port = receiver.port
-        receiver.start()
-        expect(port, "no port")
-    for item in bodies:
-        post(item)
-    ids = [next(iter(acknowledged[body])) for _, body in bodies]
-    expect(all(len(acknowledged[body]) == 1 for _, body in bodies), "a capture has two ids")
-    expect(receiver.held() == sorted(ids), "the queue has other captures than those that were acknowledged")
-    receiver.stop()
 
 
 def full_disk(tools):
@@ -165,7 +117,7 @@ def metrics(tools):
         for line in ('receiver_http_requests_total{method="POST",status="202"} 1', "receiver_captures 1",
                      'receiver_http_requests_total{method="GET",status="404"} 1', "receiver_bodies 0"):
             expect(line in text.splitlines(), f"{line} is missing in {text}")
-        promtool = shutil.which("promtool", path=f"{ROOT}/.build/promtool/usr/bin:{tools.environment['PATH']}")
+        promtool = shutil.which("promtool", path=f"{ROOT}/.build/promtool/usr/bin:{tools.env['PATH']}")
         expect(promtool, "promtool is missing; run .ci/promtool")
         done = subprocess.run([promtool, "check", "metrics"], input=answer.bytes, capture_output=True, check=False)
         expect(done.returncode == 0 and not done.stderr and not done.stdout, f"promtool: {done.stdout + done.stderr}")
@@ -177,19 +129,16 @@ def slow_bodies(tools):
     with receiving(tools) as receiver:
         body = rig.capture()
         start = receiver.head_of_upload(rig, body)
-        with socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as link, \
-                socket.create_connection(("127.0.0.1", receiver.port), PATIENCE) as silent:
-            link.sendall(start + body.data[:3000])
-            silent.sendall(b"GET / HT")
+        with receiver.link() as link, receiver.link() as silent:
+            link.send(start + body.data[:3000])
+            silent.send(b"GET / HT")
             receiver.taken(rig, body)
-            answer = answer_of(link)
-            expect((answer.status, answer.code) == (408, "REQUEST_TIMEOUT"), f"a body that stops: {answer}")
-            expect(silent.recv(1) == b"", "a connection without headers stays open")
+            same(link.answer(), 408, "REQUEST_TIMEOUT", "a body that stops:")
+            expect(silent.is_closed(), "a connection without headers gets an answer")
 
 
 TESTS = [
     ("killed at each step of an upload", kills),
-    ("killed while many upload", acknowledged_survive),
     ("a full disk answers 507 and loses nothing", full_disk),
     ("promtool reads the metrics", metrics),
     ("slow clients get 408, or the end of the connection", slow_bodies),

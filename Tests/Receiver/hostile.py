@@ -1,10 +1,11 @@
 """Hostile requests: nothing wrong is stored, memory stays bounded, and honest devices are served afterwards."""
 import gzip
 
-from attacks import BOUNDARY, FORM_TYPE, chunks, form
-from outcomes import expect
-from sieges import LIMIT, STRANGER, besieged, every
-from support import CAPTURES, REGISTER, VERIFY_FILE, head, wait_until
+from Kit.outcomes import every, expect
+from Kit.sending import wait_until
+from Receiver.links import BOUNDARY, FORM_TYPE, chunks, form, head
+from Receiver.sieges import LIMIT, besieged
+from Receiver.support import CAPTURES, REGISTER, UNKNOWN, VERIFY_FILE, same
 
 
 def cut_bodies(tools):
@@ -20,17 +21,17 @@ def cut_bodies(tools):
                     link.reset()
                     continue
                 link.finish()
-                status, answer = link.answer()
-                expect(status is None or 400 <= status < 500, f"{size} of {len(data)} bytes: {status} {answer}")
+                answer = link.answer()
+                expect(answer.is_refusal, f"{size} of {len(data)} bytes: {answer}")
         chunked = chunks(data)
         start = siege.honest_upload(body, Content_Length=[], Transfer_Encoding="chunked")
         for size in (0, 1, 3, len(chunked) // 2, len(chunked) - 5, len(chunked) - 2, len(chunked) - 1):
-            status, code = siege.answer(start + chunked[:size], finishes=True)
-            expect(status is None or 400 <= status < 500, f"{size} of {len(chunked)} chunked bytes: {status} {code}")
+            answer = siege.answer(start + chunked[:size], finishes=True)
+            expect(answer.is_refusal, f"{size} of {len(chunked)} chunked bytes: {answer}")
         expect(len(siege.receiver.held()) == 0, f"{len(siege.receiver.held())} cut bodies are stored")
         wait_until(lambda: not siege.bodies(), "cut bodies are deleted")
-        status, code = siege.answer(start + chunked)
-        expect(status == 202, f"the whole body, chunked, is answered {status} {code}")
+        answer = siege.answer(start + chunked)
+        expect(answer.status == 202, f"the whole body, chunked, is answered {answer}")
         expect(len(siege.receiver.held()) == 1, f"{len(siege.receiver.held())} captures are stored after one upload")
 
 
@@ -56,9 +57,9 @@ def wrong_lengths(tools):
         body = siege.body()
         data = body.data
 
-        def refused(request):
-            status, code = siege.answer(request, finishes=True)
-            expect(status is None or 400 <= status < 500 or status == 501, f"answered {status} {code}")
+        def refused(_, request):
+            answer = siege.answer(request, finishes=True)
+            expect(answer.is_refusal or answer.status == 501, f"answered {answer}")
         every({name: siege.honest_upload(body, **changed) + data for name, changed in LENGTHS.items()}, refused)
         start = siege.honest_upload(body, Content_Length=[], Transfer_Encoding="chunked")
         every({f"chunk {name}": start + chunk for name, chunk in CHUNKS.items()}, refused)
@@ -83,14 +84,13 @@ def a_gigabyte(tools):
                         expect(stored <= LIMIT, f"{path}: bodies/ has {stored >> 20} MiB")
                         if link.send(unit) < len(unit):
                             break
-                    status, answer = link.answer()
-                expect(status in (413, None), f"{path}, {list(length)[0]}: {status} {answer}")
-            status, code = siege.answer(head("POST", path, signed | {"Content-Length": str(1 << 30)}))
-            expect((status, code) == (413, "PAYLOAD_TOO_LARGE"), f"{path}: {status} {code}")
+                    answer = link.answer()
+                expect(answer.status in (413, None), f"{path}, {list(length)[0]}: {answer}")
+            same(siege.answer(head("POST", path, signed | {"Content-Length": str(1 << 30)})), 413, "PAYLOAD_TOO_LARGE")
         for over, wanted in ((0, 401), (1, 413)):
-            status, code = siege.answer(head("POST", CAPTURES, signed | {"Transfer-Encoding": "chunked"})
-                                        + chunks(bytes(LIMIT + over), 1 << 20))
-            expect(status == wanted, f"{over} bytes over the limit, chunked: {status} {code}")
+            answer = siege.answer(head("POST", CAPTURES, signed | {"Transfer-Encoding": "chunked"})
+                                  + chunks(bytes(LIMIT + over), 1 << 20))
+            expect(answer.status == wanted, f"{over} bytes over the limit, chunked: {answer}")
 
 
 def nested(depth):
@@ -119,16 +119,12 @@ def deep_forms(tools):
              "boundaries only": (mark + b"\r\n") * 300_000, "nearly boundaries": (b"\r\n" + mark[:-1]) * 500_000,
              "no boundary": b"a" * 5_000_000, "nothing": b""}
     with besieged(tools) as siege:
-        def refused(data):
-            status, code = siege.answer(siege.upload(data) + data)
-            expect((status, code) in ((400, "VALIDATION_ERROR"), (413, "PAYLOAD_TOO_LARGE")), f"{status} {code}")
-        every(forms, refused)
-
-        def looked_up(data):
+        def refused(_, data):
             request = head("POST", VERIFY_FILE, {"Content-Type": FORM_TYPE, "Content-Length": str(len(data))})
-            status, code = siege.answer(request + data)
-            expect(status in (400, 413), f"verify-file answered {status} {code}")
-        every(forms, looked_up)
+            for start in (siege.upload(data), request):
+                answer = siege.answer(start + data)
+                expect((answer.status, answer.code) in ((400, "VALIDATION_ERROR"), (413, "PAYLOAD_TOO_LARGE")), answer)
+        every(forms, refused)
         expect(len(siege.receiver.held()) == 0, f"{len(siege.receiver.held())} hostile forms are stored")
 
 
@@ -137,23 +133,24 @@ def pipelined(tools):
     with besieged(tools) as siege:
         with siege.link() as link:
             link.send(head("GET", "/healthz", {}) * 100)
-            statuses = [link.answer()[0] for _ in range(100)]
+            statuses = [link.answer().status for _ in range(100)]
         expect(statuses == [200] * 100, f"100 requests at once are answered {statuses}")
         first, second = siege.body(), siege.body()
         with siege.link() as link:
             link.send(siege.honest_upload(first) + first.data + siege.honest_upload(second) + second.data
                       + head("GET", "/healthz", {}))
             answers = [link.answer() for _ in range(3)]
-        expect([status for status, _ in answers] == [202, 202, 200], f"two captures and a request: {answers}")
-        ids = {answer["data"]["capture_id"] for _, answer in answers[:2]}
+        statuses = [answer.status for answer in answers]
+        expect(statuses == [202, 202, 200], f"two captures and a request: {statuses}")
+        ids = {answer.data["capture_id"] for answer in answers[:2]}
         held = siege.receiver.held()
         expect(len(ids) == 2 and set(held) == ids, f"two pipelined captures: the ids {ids}, stored {held}")
         # The body of a refused request is never read as a request.
         smuggled = head("GET", "/metrics", {})
         with siege.link() as link:
-            link.send(siege.upload(smuggled, X_Device_Id=STRANGER) + smuggled + head("GET", "/healthz", {}))
-            (status, _), (_, following) = link.answer(), link.answer()
-        expect(status == 404 and following in ("ok\n", None), f"a refused body: {status}, then {str(following)[:50]}")
+            link.send(siege.upload(smuggled, X_Device_Id=UNKNOWN) + smuggled + head("GET", "/healthz", {}))
+            answer, following = link.answer(), link.answer()
+        expect(answer.status == 404 and following.bytes in (b"ok\n", b""), f"a refused body: {answer}, then {following}")
 
 
 def odd_heads(tools):
@@ -166,9 +163,9 @@ def odd_heads(tools):
              "a folded header": b"GET /healthz HTTP/1.1\r\nHost: a\r\n b\r\n\r\n",
              "a zero byte": b"GET /healthz HTTP/1.1\r\nHost: a\0b\r\n\r\n"}
     with besieged(tools) as siege:
-        def refused(request):
-            status, code = siege.answer(request, finishes=True)
-            expect(status is None or 400 <= status < 500, f"answered {status} {code}")
+        def refused(_, request):
+            answer = siege.answer(request, finishes=True)
+            expect(answer.is_refusal, f"answered {answer}")
         every(heads, refused)
 
 

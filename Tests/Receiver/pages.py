@@ -1,14 +1,14 @@
 """The page of a capture: what it says, what it hides, and where it reads the bundle. Browsers are in pages_look.py."""
 import concurrent.futures
-import contextlib
 import html
-import http.server
 import re
+import signal
 import struct
-import threading
 
-from outcomes import PATIENCE, expect
-from support import RAW, ROOT, UNKNOWN, receiving, wait_until
+from Kit.outcomes import ROOT, expect
+from Kit.sending import wait_until
+from Kit.servers.nginx import Nginx
+from Receiver.support import RAW, UNKNOWN, receiving
 
 # The position of the sample, as text and as the seconds in the EXIF of `photo_with_position`.
 COORDINATES = [b"12.345", b"45.678", struct.pack(">II", 444408, 10000), struct.pack(">II", 440436, 10000)]
@@ -154,6 +154,8 @@ def hides_the_place(tools):
             expect("hides all places" in said and not has_place(said.encode()), f"{name}: {said}")
             for picture_name in ("photo.jpg", "depth.jpg"):
                 expect(not has_place(picture(receiver, capture, picture_name)), f"{name}: {picture_name} tells the place")
+            links = b'/bundle"' in receiver.ask("GET", f"/verify/{capture}").bytes
+            expect(links == (name != "fixed"), f"{name}: the page {'has' if links else 'lacks'} a link to the bundle")
             if name == "fixed":
                 expect("cannot be downloaded" in said and "photo.jpg may tell the place" in said, f"{name}: {said}")
                 part(receiver, capture, "bundle", status=404)
@@ -248,59 +250,21 @@ def says_what_is_gone(tools):
             part(receiver, capture, name, status=410)
 
 
-@contextlib.contextmanager
-def deaf_store():
-    """A server that takes uploads by PUT. It gives its URL, and an event before which it answers no GET."""
-    held, hears = {}, threading.Event()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def _answer(self, data, status=200, body=True):
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            if body:
-                self.wfile.write(data)
-
-        def do_PUT(self):
-            held[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
-            self._answer(b"", 201)
-
-        def do_HEAD(self):
-            self._answer(held.get(self.path, b""), 200 if self.path in held else 404, body=False)
-
-        def do_GET(self):
-            hears.wait(PATIENCE)
-            self._answer(held.get(self.path, b""))
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", hears
-    finally:
-        hears.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def deaf_destination(tools):
     """A destination that does not answer delays only the pages that need it."""
     rig = tools.rig("shown")
-    with receiving(tools) as receiver, deaf_store() as (url, hears):
-        receiver.queue("dest", "add", "deaf", "--kind", "put", "--url", f"{url}/{{sha256}}")
+    with receiving(tools) as receiver, Nginx(tools.scratch("deaf")) as store:
+        receiver.queue("dest", "add", "deaf", "--kind", "put", "--url", store.template())
         receiver.queue("dest", "retire", "kept")
         released, _ = upload(receiver, rig, "deaf-released")
         wait_until(lambda: released.encode() in receiver.queue("prune", "--older-than", "0s"), "the queue releases the bytes")
         fresh, _ = upload(receiver, rig, "deaf-fresh", lambda metadata: metadata.update(captured_at="2026-03-14T15:00:00Z"))
+        store.process.send_signal(signal.SIGSTOP)  # the store accepts connections and does not answer
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             delayed = [pool.submit(page, receiver, released) for _ in range(8)]
             expect("Verified" in page(receiver, fresh), "the page of a capture in the queue")
             expect(not any(one.done() for one in delayed), "the destination answered")
-            hears.set()
+            store.process.send_signal(signal.SIGCONT)
             expect(all("Verified" in one.result() for one in delayed), "the pages that were delayed")
 
 

@@ -3,9 +3,9 @@ import re
 import stat
 import urllib.parse
 
-from outcomes import expect
-from pages import page, text_of, upload
-from support import receiving
+from Kit.outcomes import expect
+from Receiver.pages import page, text_of, upload
+from Receiver.support import receiving
 
 LIST_OPTIONS = ("--operator-port", "0")
 

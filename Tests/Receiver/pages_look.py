@@ -6,14 +6,15 @@ verified-800-light.png are Samples/Receiver/page.png, the picture in README.
 import contextlib
 import os
 import pathlib
-import sys
 
-from outcomes import Skipped, expect
-from pages import photo_with_position, upload
-from pages_list import LIST_OPTIONS, Operator
-from support import RAW, ROOT, receiving
+from Kit.browser import Browser
+from Kit.outcomes import expect
+from Receiver.pages import upload
+from Receiver.pages_list import LIST_OPTIONS, Operator
+from Receiver.support import RAW, receiving
+from ReportPages import judgements
+from ReportPages.shown_captures import turned
 
-sys.path.append(str(ROOT / "Tests/Pages"))
 HOSTILE = [
     "\"><img src=x onerror=alert(1)><script>document.title='owned'</script>", "</main></style><style>*{display:none}</style>",
     "' onmouseover='alert(2)' x='", "<!-- ]]> &lt;b&gt;", "\u202eolleh\u2066\u2069\u200b\u0007\u0085", "a" * 256,
@@ -22,7 +23,7 @@ HOSTILE = [
 
 
 class Shown:
-    """Pages by name, in the form that the judgements of Tests/Pages expect."""
+    """Pages by name, in the form that the judgements of Tests/ReportPages expect."""
 
     def __init__(self, browser):
         self.browser, self.pages = browser, {}
@@ -33,10 +34,6 @@ class Shown:
 
 @contextlib.contextmanager
 def browsing():
-    try:
-        from browser import Browser  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise Skipped(f"{error.name} is missing; run with the Python of: .ci/environment Pages") from error
     with Browser() as browser:
         yield Shown(browser)
 
@@ -50,8 +47,7 @@ def keep(shown):
 
 
 def judge(shown, name):
-    """The judgements of Tests/Pages that fit any page."""
-    import judgements  # pylint: disable=import-outside-toplevel
+    """The judgements of Tests/ReportPages that fit any page."""
     for function in (judgements.fits_every_width, judgements.is_dark_where_wanted, judgements.prints_whole,
                      judgements.is_readable_for_a_screen_reader):
         function(shown.browser, shown, name)
@@ -74,7 +70,7 @@ def looks_right(tools):
     rig, lost = tools.rig("camera-4"), tools.rig("lost-phone")
     with browsing() as shown, receiving(tools, *LIST_OPTIONS) as receiver:
         operator = Operator(receiver)
-        names = [("verified", rig, {}), ("revoked", lost, {}), ("upright", rig, {"photo": _turned()})]
+        names = [("verified", rig, {}), ("revoked", lost, {}), ("upright", rig, {"photo": turned(RAW / "photo.jpg")})]
         for name, device, files in names:
             capture, _ = upload(receiver, device, f"look-{name}", **files)
             shown.pages[name] = f"{receiver.url}/verify/{capture}"
@@ -90,11 +86,6 @@ def looks_right(tools):
         shown.browser.open(shown.path("upright"))
         expect(shown.browser.ask(size) == [True, True], "the turned photo is not upright")
         keep(shown)
-
-
-def _turned():
-    from shown_captures import turned  # pylint: disable=import-outside-toplevel
-    return turned(RAW / "photo.jpg")
 
 
 def shows_hostile_text_as_text(tools):
@@ -129,24 +120,7 @@ def shows_hostile_text_as_text(tools):
         keep(shown)
 
 
-def says_why_nothing_can_be_downloaded(tools):
-    rig = tools.rig("camera-4")
-    with browsing() as shown, receiving(tools, "--hide-place") as receiver:
-        for name, options in [("hidden", ()), ("refused", ("--keep-photo-location",))]:
-            files = {"photo": photo_with_position()} if options else {}
-            capture, _ = upload(receiver, rig, f"why-{name}", options=options, **files)
-            shown.pages[name] = f"{receiver.url}/verify/{capture}"
-            judge(shown, name)
-            links = shown.browser.ask("return [...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
-            expect(any(link.endswith("/bundle") for link in links) != bool(options), f"{name}: the links are {links}")
-        shown.pages["missing"] = f"{receiver.url}/verify/x"
-        messages = shown.browser.open(shown.pages["missing"])
-        expect(all("404" in message for message in messages), f"the console says {messages}")
-        keep(shown)
-
-
 TESTS = [
     ("pages fit 390 to 1400 pixels, dark, print, forced colours; axe finds nothing", looks_right),
     ("hostile texts and photos are shown as text", shows_hostile_text_as_text),
-    ("the page says why a bundle cannot be downloaded", says_why_nothing_can_be_downloaded),
 ]

@@ -1,64 +1,52 @@
 """What is sent again: by a queue, after lost answers, at the same time, and to every destination."""
 import concurrent.futures
-import json
 
-from outcomes import expect
-from support import CAPTURES, receiving, same, wait_until
-from swallowing import swallowing
-
-
-def from_a_queue(tools):
-    """capqueue delivers to the receiver as to any server of the contract."""
-    rig = tools.rig()
-    with receiving(tools) as receiver:
-        queue = tools.scratch("queue") / "q"
-        names = ["by-queue-1", "by-queue-2", "by-queue-3"]
-        tools.run("capqueue", "push", *(rig.capture(name).bundle for name in names), "--queue", queue)
-        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", receiver.url + CAPTURES,
-                  "--device-id", receiver.device(rig), "--key", rig.key, "--queue", queue)
-        tools.run("capqueue", "run", "--until-empty", "--queue", queue)
-        lines = tools.run("capqueue", "list", "--json", "--queue", queue).decode().splitlines()
-        states = [json.loads(line)["state"] for line in lines]
-        expect(states == ["completed"] * 3, f"the states are {states}")
-        expect(len(receiver.held()) == 3, f"the receiver has {receiver.held()}")
+from Kit.outcomes import expect
+from Kit.sending import wait_until
+from Kit.servers.raw_server import Bare, answer, received
+from Receiver.support import CAPTURES, receiving, same
 
 
-def every_destination(tools):
-    """A destination that the operator adds while the receiver runs gets the captures that arrive afterwards."""
-    rig = tools.rig()
-    with receiving(tools) as receiver:
-        other = receiver.folder / "other"
-        other.mkdir()
-        receiver.queue("dest", "add", "other", "--kind", "folder", "--path", other)
-        answer = receiver.upload(rig, rig.capture())
-        expect(answer.status == 202, f"{answer}")
-        for place in (other, receiver.folder / "kept"):
-            wait_until(lambda place=place: len(list(place.rglob("*.bundle"))) == 1, f"{place.name} gets the capture")
+def swallowing(receiver):
+    """A server before a receiver. It reads the first upload whole, closes that connection, and forwards all others."""
+    swallowed = []
+
+    def serve(client, _):
+        while heard := received(client):
+            if heard.path == CAPTURES and not swallowed:
+                swallowed.append(heard)
+                return
+            own = ("host", "connection", "expect", "content-length")
+            headers = {name: value for name, value in heard.headers if name not in own}
+            said = receiver.ask(heard.method, heard.path, headers, heard.body)
+            client.sendall(answer(said.status, "Content-Type: application/json", body=said.bytes))
+
+    return Bare(serve)
 
 
 def lost_answers(tools):
     """The answer to an upload is lost, and verify-file names a capture with the same photo: one of another device, or a
     copy of this capture without its position, which has the same id. The whole capture arrives all the same."""
-    def send(rig, url, receiver, body):
-        queue = rig.folder / "queue-of-unlucky"
-        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", url, "--device-id", receiver.device(rig),
-                  "--key", rig.key, "--retry", "0,0,0", "--queue", queue, environment=rig.environment)
-        tools.run("capqueue", "push", body.bundle, "--queue", queue)
-        tools.run("capqueue", "run", "--until-empty", "--queue", queue, environment=rig.environment)
+    def send(rig, server, receiver, body):
+        env = rig.env | {"CAPQUEUE_DIR": str(rig.folder / "queue-of-unlucky")}
+        tools.run("capqueue", "dest", "add", "receiver", "--kind", "http", "--url", server.url, "--device-id",
+                  receiver.device(rig), "--key", rig.key, "--retry", "0,0,0", env=env)
+        tools.run("capqueue", "push", body.bundle, env=env)
+        tools.run("capqueue", "run", "--until-empty", env=env)
         expect(len(receiver.held()) == 2, f"the receiver has {receiver.held()}")
         kept = [path.read_bytes() for path in (receiver.folder / "queue").rglob("*.bundle")]
         expect(body.bundle.read_bytes() in kept, "the receiver does not have the whole capture")
 
     rig, other = tools.rig("unlucky"), tools.rig("other")
-    with receiving(tools) as receiver, swallowing(receiver) as url:
+    with receiving(tools) as receiver, swallowing(receiver) as server:
         expect(receiver.upload(other, other.capture()).status == 202, "the other device's capture")
-        send(rig, url, receiver, rig.capture())
+        send(rig, server, receiver, rig.capture())
     rig = tools.rig("redacting")
-    with receiving(tools) as receiver, swallowing(receiver) as url:
+    with receiving(tools) as receiver, swallowing(receiver) as server:
         body, copy = rig.capture(), rig.folder / "copy.bundle"
         rig.run("redact", body.bundle, "--withhold", "location.json", "-o", copy)
         expect(receiver.upload(rig, rig.body(copy)).status == 202, "the copy without its position")
-        send(rig, url, receiver, body)
+        send(rig, server, receiver, body)
 
 
 def lost_and_sent_again(tools):
@@ -137,8 +125,6 @@ def races(tools):
 
 
 TESTS = [
-    ("capqueue delivers to the receiver", from_a_queue),
-    ("every destination of the queue gets the captures", every_destination),
     ("after a lost answer a capture arrives although another one has its photo", lost_answers),
     ("a capture that the receiver lost is taken again", lost_and_sent_again),
     ("an Idempotency-Key is for one body, also after a crash", idempotency),

@@ -2,12 +2,12 @@
 import contextlib
 import time
 
-from attacks import FORM_TYPE, Link
-from outcomes import Failed, expect
-from support import CAPTURES, head, receiving, wait_until
+from Kit.outcomes import expect
+from Kit.sending import wait_until
+from Receiver.links import FORM_TYPE, head
+from Receiver.support import CAPTURES, receiving
 
 MOST_MEMORY = 120 << 10  # kB
-STRANGER = "5b1f4a52-0c7e-4c5d-8e11-2d9f60a7c3b8"
 LIMIT = 20 << 20  # the most bytes of a body
 # Debian's usual soft limit of open files, which is less than two files for each connection.
 FEW_FILES = ("prlimit", "--nofile=1024:")
@@ -83,24 +83,12 @@ class Siege:
         return self.upload(body.data, body.content_type, self.honest, **changed)
 
     def link(self):
-        return Link(self.port)
+        return self.receiver.link()
 
     def answer(self, data, finishes=False):
-        """Sends bytes over a connection of its own, and returns status and error code of the first answer."""
+        """Sends bytes over a connection of its own, and returns the first answer."""
         with self.link() as link:
             link.send(data)
             if finishes:
                 link.finish()
-            status, answer = link.answer()
-        return status, answer["error"]["code"] if isinstance(answer, dict) and "error" in answer else None
-
-
-def every(cases, judge):
-    """Runs `judge(case)` for each case, and fails with the problems of all cases, so that none hides another."""
-    problems = []
-    for name, case in cases.items():
-        try:
-            judge(case)
-        except Failed as reason:
-            problems.append(f"{name}: {reason}")
-    expect(not problems, "; ".join(problems))
+            return link.answer()

@@ -4,47 +4,35 @@ import contextlib
 import hashlib
 import http.client
 import json
-import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import time
+import types
 
-from outcomes import PATIENCE, expect
+from Kit.outcomes import PATIENCE, ROOT, expect
+from Kit.rigs import Home
+from Receiver.links import Answer, Link, head
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 RAW = ROOT / "Samples/desk-lamp/raw"
 # No device and no capture has this id.
 UNKNOWN = "5b1f4a52-0c7e-4c5d-8e11-2d9f60a7c3b8"
 CAPTURES, VERIFY_FILE, REGISTER = "/api/v1/captures", "/api/v1/verify-file", "/api/v1/devices/register"
 
 
-def wait_until(condition, what, seconds=PATIENCE):
-    """Waits until `condition()` is true, and returns its value."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        expect(time.monotonic() < end, f"waited {seconds} s in vain: {what}")
-        time.sleep(0.02)
-    return found
-
-
-class Tools:
+class Tools(Home):
     """The three programs, and a temporary folder with the bundles that tests ask for."""
 
     def __init__(self, capbundle, capqueue, receiver, folder):
+        super().__init__(folder / "home")
         self.programs = {"capbundle": capbundle, "capqueue": capqueue, "receiver": receiver}
         self.folder, self._rigs, self._numbers = folder, {}, iter(range(1_000_000))
-        names = [name for name in os.environ if not name.startswith(("CAPBUNDLE_", "CAPQUEUE_", "XDG_"))]
-        self.environment = {name: os.environ[name] for name in names} | {
-            "HOME": str(folder), "LC_ALL": "C.UTF-8", "PATH": f"{capbundle.parent}:{os.environ['PATH']}"}
+        self.env["PATH"] = f"{capbundle.parent}:{self.env['PATH']}"
 
-    def run(self, program, *words, environment=None, data=None, allowed=(0,)):
+    def run(self, program, *words, env=None, data=None, allowed=(0,)):
         """Runs a program to its end, and returns its standard output."""
-        done = subprocess.run([self.programs.get(program, program), *map(str, words)], input=data, check=False,
-                              capture_output=True, timeout=PATIENCE, env=environment or self.environment)
-        expect(done.returncode in allowed, f"{program} {words[0]}: exit {done.returncode}: {done.stderr.decode()[-300:]}")
-        return done.stdout
+        words = [self.programs.get(program, program), *map(str, words)]
+        return self.call(*words, env=env, input=data).must(*allowed, about=f"{program} {words[1]}").out
 
     def scratch(self, name):
         """Returns a new folder."""
@@ -59,30 +47,19 @@ class Tools:
         return self._rigs[name]
 
 
-class Body:
-    """An upload body: its bytes, the type of the form, and the bundle that it was made from."""
-
-    def __init__(self, bundle, data, content_type):
-        self.bundle, self.data, self.content_type = bundle, data, content_type
-
-    @property
-    def photo(self):
-        return hashlib.sha256((RAW / "photo.jpg").read_bytes()).hexdigest()
-
-
 class Rig:
     """A device: a key, and the bundles and bodies that are made with it."""
 
     def __init__(self, tools, name):
         self.tools, self.name, self.folder = tools, name, tools.scratch(name)
         self.key = self.folder / "device.key"
-        self.environment = tools.environment | {"CAPBUNDLE_KEY": str(self.key)}
+        self.env = {"CAPBUNDLE_KEY": str(self.key)}
         self.key_id = self.run("key", "new").decode().strip()
         self.jwk = json.loads(self.run("key", "public", "--format", "jwk"))
         self._bodies = {}
 
     def run(self, *words, data=None, allowed=(0,)):
-        return self.tools.run("capbundle", *words, environment=self.environment, data=data, allowed=allowed)
+        return self.tools.run("capbundle", *words, env=self.env, data=data, allowed=allowed)
 
     def raw(self, name, change=None, **files):
         """Returns a copy of the sample's raw folder. `change` changes the members of metadata.json; `files` replace
@@ -103,17 +80,18 @@ class Rig:
         return bundle
 
     def body(self, bundle):
-        """Returns the upload body of a bundle."""
+        """Returns the upload body of a bundle: the bundle, its bytes, and the type of the form."""
         data, headers = self.folder / f"{bundle.name}.body", self.folder / f"{bundle.name}.headers"
         for file in (data, headers):
             file.unlink(missing_ok=True)
         self.run("multipart", bundle, "-o", data, "--headers", headers)
-        return Body(bundle, data.read_bytes(), headers.read_text().partition(": ")[2].strip())
+        return types.SimpleNamespace(bundle=bundle, data=data.read_bytes(),
+                                     content_type=headers.read_text().partition(": ")[2].strip())
 
-    def capture(self, name="first", seconds=0):
+    def capture(self, name="first"):
         """Returns the body of a capture of the sample's scene; each name has another time."""
         if name not in self._bodies:
-            number = len(self._bodies) + seconds
+            number = len(self._bodies)
             raw = self.raw(name, lambda metadata: metadata.update(
                 captured_at=f"2026-03-14T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000+01:00"))
             self._bodies[name] = self.body(self.pack(name, raw))
@@ -132,43 +110,62 @@ class Rig:
                 "X-Device-Signature": base64.b64encode(signature).decode()}
 
 
-class Answer:
-    """A status, headers and JSON of an answer; without an answer, `status` is None."""
+class Client:
+    """Asks for devices, whose ids are in `devices`; subclasses say how they connect."""
 
-    def __init__(self, status=None, headers=None, data=b""):
-        self.status, self.headers, self.bytes = status, headers or {}, data
-        try:
-            self.json = json.loads(data)
-        except ValueError:
-            self.json = None
+    def __init__(self):
+        self.devices = {}
 
-    @property
-    def code(self):
-        return (self.json or {}).get("error", {}).get("code")
+    def connection(self, port=None):
+        raise NotImplementedError
 
-    @property
-    def data(self):
-        return (self.json or {}).get("data")
+    def ask(self, method, path, headers=None, data=None, port=None):
+        """Sends a request and returns the answer."""
+        with contextlib.closing(self.connection(port)) as connection:
+            connection.request(method, path, data, headers or {})
+            answer = connection.getresponse()
+            return Answer(answer.status, dict(answer.getheaders()), answer.read())
 
-    def __str__(self):
-        return f"{self.status} {self.code or self.data}"
+    def device(self, rig):
+        return self.devices[rig.name]
+
+    def register(self, rig, device_id, secret, **changed):
+        """Sends a registration and returns the answer."""
+        data = json.dumps({"invitation": secret, "public_key": rig.jwk} | changed).encode()
+        return self.ask("POST", REGISTER, rig.signed(data, device_id) | {"Content-Type": "application/json"}, data)
+
+    def upload(self, rig, body, **headers):
+        """Sends a capture as a rig. Headers with the value None are left out."""
+        made = rig.signed(body.data, self.device(rig)) | {"Content-Type": body.content_type}
+        made |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.ask("POST", CAPTURES, {name: value for name, value in made.items() if value is not None}, body.data)
+
+    def taken(self, rig, body, **headers):
+        """Sends a capture, expects 202, and returns its id."""
+        answer = self.upload(rig, body, **headers)
+        expect(answer.status == 202 and answer.data["status"] == "complete", f"upload: {answer}")
+        return answer.data["capture_id"]
+
+    def asked(self, rig, capture):
+        """Asks for a capture as a rig."""
+        return self.ask("GET", f"{CAPTURES}/{capture}", rig.signed(b"", self.device(rig)))
 
 
-class Receiver:
+class Receiver(Client):
     """A running receiver in its own folder, and a client for it."""
 
     def __init__(self, tools, folder=None, *options, program=()):
+        super().__init__()
         self.tools, self.options, self.program = tools, options, list(program)
         self.folder = folder or tools.scratch("receiver") / "captures"
         self.log = self.folder.parent / f"{self.folder.name}.log"
         self.process = None
-        self.devices = {}
 
     def start(self):
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*self.program, self.tools.programs["receiver"], "serve", self.folder, "--port", "0", *self.options],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=self.tools.environment)
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=self.tools.env)
         line = self.process.stdout.readline().decode().strip()
         expect(line.startswith("http://127.0.0.1:"), f"the receiver said {line!r}: {self.said()[-300:]}")
         self.url, self.port = line, int(line.rpartition(":")[2])
@@ -205,13 +202,6 @@ class Receiver:
         lines = dict(line.split("=", 1) for line in self.command("invite", name, *options).splitlines() if "=" in line)
         return lines["id"], lines["secret"]
 
-    def register(self, rig, device_id, secret, **changed):
-        """Sends a registration and returns the answer."""
-        body = {"invitation": secret, "public_key": rig.jwk} | changed
-        data = json.dumps(body).encode()
-        headers = rig.signed(data, device_id) | {"Content-Type": "application/json"}
-        return self.ask("POST", REGISTER, headers, data)
-
     def device(self, rig):
         """Returns the id of a rig, which registers the first time."""
         if rig.name not in self.devices:
@@ -229,32 +219,17 @@ class Receiver:
             "Content-Type": body.content_type, "Content-Length": str(len(body.data))}
         return head("POST", CAPTURES, headers)
 
-    def ask(self, method, path, headers=None, data=None, port=None):
-        """Sends a request and returns the answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=PATIENCE)
-        with contextlib.closing(connection):
-            connection.request(method, path, data, headers or {})
-            answer = connection.getresponse()
-            return Answer(answer.status, dict(answer.getheaders()), answer.read())
+    def connection(self, port=None):
+        return http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=PATIENCE)
 
-    def upload(self, rig, body, **headers):
-        """Sends a capture as a rig. Headers with the value None are left out."""
-        made = rig.signed(body.data, self.device(rig)) | {"Content-Type": body.content_type}
-        made |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.ask("POST", CAPTURES, {name: value for name, value in made.items() if value is not None}, body.data)
+    def link(self):
+        return Link(self.port)
 
-    def taken(self, rig, body, **headers):
-        """Sends a capture, expects 202, and returns its id."""
-        answer = self.upload(rig, body, **headers)
-        expect(answer.status == 202 and answer.data["status"] == "complete", f"upload: {answer}")
-        return answer.data["capture_id"]
-
-    def send(self, data, seconds=PATIENCE):
+    def send(self, data):
         """Sends bytes as they are, and returns the answer."""
-        with socket.create_connection(("127.0.0.1", self.port), seconds) as link:
-            with contextlib.suppress(ConnectionError):
-                link.sendall(data)
-            return answer_of(link)
+        with self.link() as link:
+            link.send(data)
+            return link.answer()
 
     def queue(self, *words, allowed=(0,)):
         return self.tools.run("capqueue", *words, "--queue", self.folder / "queue", allowed=allowed)
@@ -265,28 +240,11 @@ class Receiver:
         return sorted(json.loads(line)["id"] for line in lines)
 
 
-def same(answer, status, code=None):
-    expect((answer.status, answer.code) == (status, code), f"expected {status} {code}, got {answer}")
+def same(answer, status, code=None, about=""):
+    expect((answer.status, answer.code) == (status, code), f"{about} expected {status} {code}, got {answer}".strip())
     if code:
         expect(set(answer.json["error"]) == {"code", "message"} and set(answer.json["meta"]) == {
             "request_id", "timestamp"}, f"the envelope is {answer.json}")
-
-
-def answer_of(link):
-    answer = http.client.HTTPResponse(link)
-    try:
-        answer.begin()
-        return Answer(answer.status, dict(answer.getheaders()), answer.read())
-    except (http.client.HTTPException, ConnectionError, TimeoutError):
-        return Answer()
-
-
-def head(method, path, headers):
-    """Returns the head of a request, byte for byte as given; a list as a value repeats the header."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
-    for name, value in headers.items():
-        lines += [f"{name}: {one}" for one in (value if isinstance(value, list) else [value]) if one is not None]
-    return "\r\n".join(lines + ["", ""]).encode("latin-1")
 
 
 @contextlib.contextmanager

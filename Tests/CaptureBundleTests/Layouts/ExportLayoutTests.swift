@@ -43,11 +43,6 @@ struct Record3DLayoutTests {
         #expect(export.frames[0].facts.pose == nil)
     }
 
-    @Test func readsTheMatrixColumnByColumn() throws {
-        let camera = try export("").frames[0].facts.intrinsics
-        #expect(camera == CameraIntrinsics(fx: 9, fy: 8, cx: 4, cy: 3, width: 720, height: 960))
-    }
-
     @Test func prefersTheCameraOfTheFrame() throws {
         let list = (0..<6).map { "[\($0 + 100), 101, 102, 103]" }.joined(separator: ",")
         let export = try export(", \"perFrameIntrinsicCoeffs\": [\(list)]")
@@ -58,23 +53,6 @@ struct Record3DLayoutTests {
                         ? CameraIntrinsics(fx: 9, fy: 8, cx: 4, cy: 3, width: 720, height: 960)
                         : CameraIntrinsics(fx: fx, fy: 101, cx: 102, cy: 103, width: 720, height: 960)
                 })
-    }
-
-    @Test func turnsQuaternionsIntoMatricesByTheNumberOfTheFrame() throws {
-        // A quarter turn about y, which turns z to x and x to -z; then 120 degrees about (1, 1, 1): x to y to z to x.
-        let half = 0.5.squareRoot()
-        let poses = [
-            "[0,0,0,1,0,0,0]", "null", "[0,\(half),0,\(half),1,2,3]", "[]", "7", "[0.5,0.5,0.5,0.5,-4,5,6.5]",
-        ]
-        let export = try export(", \"poses\": [\(poses.joined(separator: ","))]")
-        let expected: [[Double]] = [
-            [0, 0, 1, 1, 0, 1, 0, 2, -1, 0, 0, 3, 0, 0, 0, 1], [0, 0, 1, -4, 1, 0, 0, 5, 0, 1, 0, 6.5, 0, 0, 0, 1],
-        ]
-        for (frame, matrix) in zip(export.frames, expected) {
-            let pose = try #require(frame.facts.pose)
-            #expect(zip(pose.matrix, matrix).allSatisfy { abs($0 - $1) < 1e-15 }, "\(pose)")
-        }
-        #expect(export.frames[2].facts.pose == nil, "the array ends before it")
     }
 
     @Test func takesEqualPosesOfTheFrontCameraForNone() throws {

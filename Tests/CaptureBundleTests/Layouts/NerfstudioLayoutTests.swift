@@ -90,8 +90,7 @@ struct NerfstudioLayoutTests {
         ([], "has no frames"),
     ])
     func refusesAListThatIsWrong(_ frames: [String], _ words: String) throws {
-        let error = #expect(throws: BundleError.self) { try export(frames) }
-        #expect(error?.message == words)
+        #expect(refusal { try export(frames) }?.message == words)
     }
 
     @Test func refusesMoreFramesThanAreAllowed() throws {
@@ -105,28 +104,6 @@ struct NerfstudioLayoutTests {
 
 /// Exports that are refused with advice.
 struct RefusedLayoutTests {
-    @Test func saysHowToMakePhotosOfAStrayScannerVideo() throws {
-        let folder = try TemporaryFolder()
-        let tree = try RawTree.making(["odometry.csv": "", "rgb.mp4": "", "depth/000000.png": ""], in: folder)
-        #expect(StrayScannerLayout.evidence(in: tree) == "odometry.csv, rgb.mp4")
-        let error = #expect(throws: BundleError.self) { try StrayScannerLayout.export(tree) }
-        #expect(error?.code == .rawLayout)
-        #expect(error?.message == "is a Stray Scanner scan, which has its photos only in the video rgb.mp4")
-        let hints = try #require(error?.hints)
-        #expect(hints.count == 2)
-        #expect(hints[0].contains("ffmpeg -noautorotate -i \(folder.path)/rgb.mp4 -fps_mode passthrough"))
-        #expect(hints[1].contains("--photo 'rgb/*.jpg' --depth 'depth/*.png'"))
-        #expect(hints[1].contains("--depth-unit mm"))
-    }
-
-    @Test func saysHowToExportARecordingOfRecord3D() throws {
-        let folder = try TemporaryFolder()
-        let tree = try RawTree.making(["metadata": "{}", "rgbd/0.depth": "bvx2", "rgbd/0.jpg": ""], in: folder)
-        #expect(R3DLayout.evidence(in: tree) == "metadata, rgbd")
-        let error = #expect(throws: BundleError.self) { try R3DLayout.export(tree) }
-        #expect(error?.code == .rawLayout)
-        #expect(error?.hints.first?.contains("EXR + RGB") == true)
-    }
 }
 
 /// No layout takes the export of another app for its own.

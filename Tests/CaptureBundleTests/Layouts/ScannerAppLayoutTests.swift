@@ -51,13 +51,6 @@ struct ScannerAppLayoutTests {
         #expect(export.frames[1].carried == ["frame_00003.json", "info.json"])
     }
 
-    @Test func readsCameraAndPoseRowByRow() throws {
-        let frame = try #require(export([("1", Self.json(time: 5))]).frames.first)
-        #expect(frame.problem == nil)
-        #expect(frame.facts.intrinsics == CameraIntrinsics(fx: 1447.5, fy: 1448.5, cx: 966.25, cy: 691.75))
-        #expect(frame.facts.pose?.matrix == [0, 0, 1, 4, 1, 0, 0, 5, 0, 1, 0, 6, 0, 0, 0, 0.99999988079071045])
-    }
-
     @Test func countsSecondsFromTheFirstFrameWithoutGPS() throws {
         let export = try export([("0", Self.json(time: 402_896.5)), ("1", Self.json(time: 402_897.75))])
         #expect(export.frames.map(\.facts.clock) == [.elapsed(0), .elapsed(1.25)])
@@ -123,25 +116,5 @@ struct ScannerAppLayoutTests {
     @Test(arguments: [(#"{"appVersionString": "1\n2"}"#, "3D Scanner App"), ("{}", "3D Scanner App")])
     func doesNotTakeAnythingForAVersion(_ info: String, _ app: String) throws {
         #expect(try export([("0", Self.json(time: 5))], info: info).app == app)
-    }
-
-    private static let genuine = Places.shared("layouts/3d-scanner-app")
-
-    @Test(.enabled(if: genuine != nil, "needs the layouts of the shared folder"))
-    func readsTheFramesOfAGenuineExport() throws {
-        let root = FilePath(try #require(Self.genuine).path())
-        let export = try ScannerAppLayout.export(RawTree(root: root, storage: FolderStorage(folder: root)))
-        #expect(export.app == "3D Scanner App 1.9.5")
-        #expect(export.frames.map(\.name) == ["00000", "00001", "00003"])
-        #expect(export.frames.map { $0.photo != nil } == [true, false, true])
-        #expect(export.frames.allSatisfy { $0.problem == nil && $0.depth != nil && $0.confidence != nil })
-        #expect(export.frames.allSatisfy { $0.facts.intrinsics != nil && $0.facts.pose != nil })
-        #expect(export.frames.map { $0.facts.location != nil } == [false, true, false])
-        // The frames are 0.21 and 0.30 s apart by the device's clock.
-        let times = try export.frames.map { frame in
-            guard case .time(let text) = frame.facts.clock else { throw CancellationError() }
-            return try #require(CaptureTime(text)).milliseconds
-        }
-        #expect(zip(times.dropFirst(), times).map { $0 - $1 }.map { (200...310).contains($0) } == [true, true])
     }
 }

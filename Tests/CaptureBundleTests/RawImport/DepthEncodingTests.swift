@@ -4,20 +4,10 @@ import Foundation
 import Testing
 
 /// Each encoding of Spec/raw-captures.md section 3 becomes the floats that it stands for, in a bundle that is accepted.
+/// Judges of Tests/Judges compare further encodings with numpy, Pillow and OpenEXR.
 struct DepthEncodingTests {
-    private static let size = (width: 4, height: 3)
     private static let millimetres: [UInt16] = [0, 1, 7, 999, 1000, 1001, 1557, 2345, 10_750, 65_534, 65_535, 333]
     private static let floats: [Float] = [0, 0.001, .nan, 1, 1.5, 2.25, 3, 0.1, 10.75, 65.5, 1e-3, 5]
-    /// The bits of half floats: 0, 0.5, 1, 1.5, 2, 0.25, 3, 4, 5, 6, 7, 8.
-    private static let halves: [UInt16] = [
-        0, 0x3800, 0x3c00, 0x3e00, 0x4000, 0x3400, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700, 0x4800,
-    ]
-
-    private static func numpy(_ type: String, _ content: [UInt8]) -> [UInt8] {
-        let header = "{'descr': '\(type)', 'fortran_order': False, 'shape': (3, 4), }\n"
-        return [0x93] + Array("NUMPY".utf8) + [1, 0] + PictureFiles.little(header.utf8.count, 2) + Array(header.utf8)
-            + content
-    }
 
     private static var bytes: [UInt8] { RawFolder.floats(floats) }
 
@@ -32,7 +22,7 @@ struct DepthEncodingTests {
         ("bin", bytes, "float32-le"), ("raw", bytes, "float32-le"),
         ("zlib", PictureFiles.zlib(bytes), "float32-le+zlib"), ("f32", PictureFiles.zlib(bytes), "float32-le+zlib"),
         ("deflate", Array(PictureFiles.zlib(bytes).dropFirst(2).dropLast(4)), "float32-le+deflate"),
-        ("npy", numpy("<f4", bytes), "npy-f4"), ("pfm", upsideDown, "pfm"),
+        ("npy", PictureFiles.npy("<f4", bytes), "npy-f4"), ("pfm", upsideDown, "pfm"),
         ("tiff", PictureFiles.tiff(width: 4, height: 3, floats), "tiff-f32"),
         ("tif", PictureFiles.tiff(width: 4, height: 3, floats, isBigEndian: true), "tiff-f32"),
         ("exr", PictureFiles.exr(width: 4, height: 3, floats), "exr-f32"),
@@ -54,45 +44,10 @@ struct DepthEncodingTests {
         #expect(made.packed.manifest.depth?.size == DepthSize(width: 4, height: 3))
     }
 
-    @Test(arguments: [true, false])
-    func takesHalfFloats(_ isNumpy: Bool) throws {
-        let room = try ImportRoom()
-        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
-        let file =
-            isNumpy
-            ? Self.numpy("<f2", Self.halves.flatMap { PictureFiles.little(Int($0), 2) })
-            : PictureFiles.exr(width: 4, height: 3, halves: Self.halves)
-        try room.folder.write(file, to: "raw/depth.\(isNumpy ? "npy" : "exr")")
-        let made = try room.pack("raw")
-        let expected: [Float] = [0, 0.5, 1, 1.5, 2, 0.25, 3, 4, 5, 6, 7, 8]
-        #expect(made.depth == expected.map(\.bitPattern))
-        #expect(made.source?.encoding == (isNumpy ? "npy-f2" : "exr-f16"))
-    }
-
-    @Test func takesAPNGOfOurOwnLayoutAsMillimetres() throws {
-        let room = try ImportRoom()
-        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
-        try room.folder.write(PictureFiles.png(width: 4, height: 3, Self.millimetres), to: "raw/depth.png")
-        let made = try room.pack("raw")
-        #expect(made.depth == Self.millimetres.map { Float(Double($0) / 1000).bitPattern })
-        #expect(made.source?.encoding == "png-u16" && made.source?.scale == "0.001" && made.source?.invalid == "zero")
-        #expect(try made.metadata()["depth_map_dimensions"] as? [String: Int] == ["width": 4, "height": 3])
-    }
-
-    @Test(arguments: [("0.001", 1000.0), ("0.0001", 10_000), ("0.0002", 5000), ("0.00025", 4000)])
-    func scalesIntegersByWholeUnitsPerMetre(_ scale: String, _ units: Double) throws {
-        let room = try ImportRoom()
-        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
-        try room.folder.write(Self.numpy("<u2", Self.codes), to: "raw/depth.npy")
-        let made = try room.pack("raw") { $0.depthScale = DepthScale(scale) }
-        #expect(made.depth == Self.millimetres.map { Float(Double($0) / units).bitPattern })
-        #expect(made.source?.encoding == "npy-u2" && made.source?.scale == scale)
-    }
-
     @Test func neverGuessesAUnit() throws {
         let room = try ImportRoom()
         try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
-        try room.folder.write(Self.numpy("<u2", Self.codes), to: "raw/depth.npy")
+        try room.folder.write(PictureFiles.npy("<u2", Self.codes), to: "raw/depth.npy")
         let error = try room.refusal("raw")
         #expect(error.code == .rawUnit && error.hints.contains { $0.contains("--depth-unit mm") })
         let grey = (0..<3).map { _ in [UInt8](repeating: 7, count: 4) }
@@ -123,19 +78,9 @@ struct DepthEncodingTests {
         let room = try ImportRoom()
         let metadata = ImportRoom.metadata.replacing("{", with: #"{"depth_map_dimensions":{"width":3,"height":4},"#)
         try RawFolder.write(to: room.folder, depth: nil, metadata: metadata)
-        try room.folder.write(Self.numpy("<f4", Self.bytes), to: "raw/depth.npy")
+        try room.folder.write(PictureFiles.npy("<f4", Self.bytes), to: "raw/depth.npy")
         let error = try room.refusal("raw")
         #expect(error.message == "is 4x3, but depth_map_dimensions in metadata.json is 3x4")
-    }
-
-    @Test func carriesTheSourceByteForByte() throws {
-        let room = try ImportRoom()
-        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
-        let file = PictureFiles.png(width: 4, height: 3, Self.millimetres)
-        try room.folder.write(file, to: "raw/depth.png")
-        let made = try room.pack("raw") { $0.keepsSource = true }
-        #expect(made.entries["source/depth.png"] == file)
-        #expect(made.packed.manifest.entries.first { $0.role == .source }?.mediaType == "image/png")
     }
 
     @Test func packsTheConfidenceMapAsItIs() throws {

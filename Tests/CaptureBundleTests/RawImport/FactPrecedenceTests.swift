@@ -50,11 +50,6 @@ struct FactPrecedenceTests {
         #expect(try room.pack("raw").codes.isEmpty)
     }
 
-    @Test func warnsInAPlainFolderToo() throws {
-        try RawFolder.write(to: room.folder, photo: exif())
-        #expect(try room.pack("raw").codes == ["raw.disagree"])
-    }
-
     @Test func fillsWhatMetadataOfAPlainFolderDoesNotSay() throws {
         let metadata = #"{"depth_map_dimensions": {"width": 4, "height": 3}}"#
         try RawFolder.write(to: room.folder, photo: exif(), metadata: metadata)
@@ -66,19 +61,6 @@ struct FactPrecedenceTests {
         }
         #expect(try made.metadata()["device_model"] as? String == "Rig")
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T15:09:26.000Z")
-    }
-
-    @Test(arguments: [true, false])
-    func readsEXIFBehindAComment(_ isPlain: Bool) throws {
-        let photo = exif()
-        let commented = Array(photo.prefix(2)) + [0xff, 0xfe, 0, 5, 1, 2, 3] + photo.dropFirst(2)
-        if isPlain {
-            let metadata = #"{"depth_map_dimensions": {"width": 4, "height": 3}}"#
-            try RawFolder.write(to: room.folder, photo: commented, metadata: metadata)
-        } else {
-            try write(commented, nil)
-        }
-        #expect(try room.pack("raw").metadata()["device_model"] as? String == "Maker Model 5")
     }
 
     @Test func aLocalTimeNeedsItsZone() throws {
@@ -100,11 +82,6 @@ struct FactPrecedenceTests {
         #expect(try room.refusal("raw").hints.contains { $0.contains("--captured-at TIME") })
         try write(RawFolder.photo, #"{"captured_at": "2026-03-14T15:09:26Z"}"#)
         #expect(try room.refusal("raw").hints.contains { $0.contains("--device-model NAME") })
-    }
-
-    @Test func refusesMetadataOfTheWrongKind() throws {
-        try write(exif(), #"{"captured_at": 7, "device_model": "Rig"}"#)
-        #expect(try room.refusal("raw").message.hasPrefix("captured_at is a number"))
     }
 
     @Test func thePositionInThePhotoMustNotStayWhereItIsWithheld() throws {

@@ -30,14 +30,6 @@ struct GenericFormTests {
         options.deviceModel = "Rig"
     }
 
-    @Test func packsEachFrameUnderItsName() throws {
-        let names = try room.packFrames("scan") { choose(&$0) }
-        #expect(names == [10, 15, 20, 25, 30, 35, 5].filter { $0 != 15 }.map { "scan-\($0).bundle" })
-        let entries = try room.goTheWholeWay("out/scan-20.bundle")
-        #expect(entries["photo.jpg"] == RawFolder.photo + Array("4".utf8))
-        #expect(entries["depth.f32"] == RawFolder.floats([Float](repeating: 4, count: 12)))
-    }
-
     @Test(arguments: [
         ("10,20-30", 1, [10, 20, 25, 30]), ("5-35", 1, [5, 10, 20, 25, 30, 35]), ("0-100", 2, [5, 20, 30]),
         ("35,35", 1, [35]),
@@ -51,24 +43,6 @@ struct GenericFormTests {
         #expect(names.sorted() == expected.map { "scan-\($0).bundle" }.sorted())
     }
 
-    @Test func refusesAFrameWithoutAPhoto() throws {
-        let error = try room.refusal("scan") {
-            choose(&$0)
-            $0.frames = FrameSelection("15")
-        }
-        #expect(error.code == .rawFrames && error.message == "frame 15 has no photo")
-        #expect(error.hints.contains { $0.contains("frames with a photo: 5, 10, 20") })
-    }
-
-    @Test func countsTheFramesWithoutAPhoto() throws {
-        var options = RawCaptureOptions()
-        choose(&options)
-        let run = try PackingRun(
-            [room.folder.path("scan") as FilePath], into: room.folder.path("out"), packer: room.packer,
-            options: options)
-        #expect(run.remarks.map(\.message) == ["1 of 7 frames has no photo and is not packed"])
-    }
-
     @Test func oneBundleTakesOneFrame() throws {
         let error = try room.refusal("scan") { choose(&$0) }
         #expect(error.code == .rawFrames && error.hints.contains { $0.contains("--out-dir") })
@@ -78,15 +52,6 @@ struct GenericFormTests {
         }
         #expect(made.packed.frame == "20" && made.packed.layout == "generic")
         #expect(made.depth == [UInt32](repeating: (4 as Float).bitPattern, count: 12))
-    }
-
-    @Test func needsTheUnit() throws {
-        let error = try room.refusal("scan") {
-            choose(&$0)
-            $0.depthScale = nil
-            $0.frames = FrameSelection("5")
-        }
-        #expect(error.code == .rawUnit)
     }
 
     @Test func takesFactsOfAMetadataFileForAllFrames() throws {

@@ -31,22 +31,6 @@ struct GenuineCapturesTests {
         #expect(made.source?.encoding == (ending == "tiff" ? "tiff-f32" : "png-u16"))
     }
 
-    static let portraits: [URL] = ((try? Places.shared("captures")?.children) ?? []).filter {
-        $0.lastPathComponent.hasPrefix("portrait-")
-    }
-
-    @Test(.enabled(if: !portraits.isEmpty, "needs the captures of the shared folder"), arguments: portraits)
-    func aPortraitPhotoAlonePacksToTheSameFloats(_ capture: URL) throws {
-        let room = try ImportRoom()
-        let made = try room.pack(capture.appending(path: "photo.jpg").path())
-        #expect(try made.entries["depth.f32"] == capture.appending(path: "depth.f32").bytes)
-        #expect(try made.entries["photo.jpg"] == capture.appending(path: "photo.jpg").bytes)
-        #expect(made.source?.encoding == "apple-disparity-u8" && made.packed.layout == "portrait")
-        let metadata = try made.metadata()
-        #expect(metadata["depth_accuracy"] as? String == "relative")
-        #expect((metadata["device_model"] as? String)?.hasPrefix("Apple iPhone") == true)
-    }
-
     @Test(.enabled(if: Places.shared("layouts/3d-scanner-app") != nil, "needs the layouts of the shared folder"))
     func framesOfAnAppPackAsTheyAreWithAModelAndATime() throws {
         let room = try ImportRoom()

@@ -34,11 +34,6 @@ struct RealityCamLayoutTests {
         #expect(origin == ["app": "RealityCam", "layout": "realitycam"])
     }
 
-    @Test func takesTheDeflateThatAppleWrites() throws {
-        try write(hash: digest.description, depth: Array(PictureFiles.zlib(floats).dropFirst(2).dropLast(4)))
-        #expect(try room.pack("upload").source?.encoding == "float32-le+deflate")
-    }
-
     @Test func refusesAnotherPhoto() throws {
         try write(hash: String(repeating: "0", count: 64), photo: "photo.jpg")
         let error = try room.refusal("upload")

@@ -61,28 +61,11 @@ struct Samples {
     }
 }
 
-/// A stream that gives its bytes in pieces of one size.
-final class Pieces: ByteStream {
-    private let bytes: [UInt8]
-    private let size: Int
-    private var position = 0
-
-    init(_ bytes: [UInt8], of size: Int) {
-        self.bytes = bytes
-        self.size = size
-    }
-
-    func fill(_ buffer: inout [UInt8]) -> Int {
-        let count = min(size, buffer.count, bytes.count - position)
-        for index in 0..<count { buffer[index] = bytes[position + index] }
-        position += count
-        return count
-    }
-}
-
 extension BundleSource {
     /// The sources with which each input is read again: its findings must not depend on the pieces in which it arrives.
     static func inPieces(_ bytes: [UInt8]) -> [BundleSource] {
-        (bytes.count <= 16 << 10 ? [1, 512] : [512]).map { BundleSource(stream: Pieces(bytes, of: $0), name: "bundle") }
+        (bytes.count <= 16 << 10 ? [1, 512] : [512]).map {
+            BundleSource(stream: Trickle(bytes, of: $0), name: "bundle")
+        }
     }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the servers for the contract tests of the transports: nginx, SeaweedFS and the capture API.
 
-usage: servers.py PUBLIC_KEY FOLDER   (with the Python of .ci/environment Sending)
+usage: servers.py PUBLIC_KEY FOLDER   (with the Python of .ci/environment)
 
 Prints one line of JSON with the URLs. Then it answers each line of standard input with one line, and ends when that
 input ends:
@@ -17,11 +17,11 @@ import sys
 
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[2]
-sys.path[1:1] = [str(TESTS / name) for name in ("Sending/support", "QueueFaults", "Faults", "Outcomes")]
-from capture_api import CaptureAPI  # noqa: E402  (the lines above make these modules importable)
-from nginx import Nginx  # noqa: E402
-from rigs import DEVICE  # noqa: E402
-from seaweed import Seaweed  # noqa: E402
+sys.path.insert(1, str(TESTS))
+from Kit.servers.capture_api import CaptureAPI  # noqa: E402  (the lines above make these modules importable)
+from Kit.servers.nginx import Nginx  # noqa: E402
+from Kit.sending import DEVICE  # noqa: E402
+from Kit.servers.seaweed import Seaweed  # noqa: E402
 
 
 def main():

@@ -12,8 +12,7 @@ struct DestinationSettingsTests {
             Issue.record("\(settings)")
             return
         }
-        #expect(folder.path == "/mnt/nas")
-        #expect(folder.marker == "a1")
+        #expect(folder.path == "/mnt/nas" && folder.marker == "a1")
         guard case .folder(let unmarked) = try DestinationSettings(["path": "/mnt/nas"], .folder) else { return }
         #expect(unmarked.marker == nil)
     }
@@ -25,38 +24,29 @@ struct DestinationSettingsTests {
             "key": "/keys/device.key", "passphrase-file": "/keys/words", "token-file": "/keys/token",
         ])
         #expect(http.endpoint.text == "https://a.example/v2/{id}/in")
-        #expect(http.verify == WebAddress("https://b.example/ask"))
-        #expect(http.device?.id == id)
-        #expect(http.device?.keyFile == "/keys/device.key")
-        #expect(http.device?.passphraseFile == "/keys/words")
+        #expect(http.verify == WebAddress("https://b.example/ask") && http.device?.id == id)
+        #expect(http.device?.keyFile == "/keys/device.key" && http.device?.passphraseFile == "/keys/words")
         #expect(http.token == .file("/keys/token"))
         let plain = try self.http(["url": "https://a.example/", "device-id": id, "token-command": "pass api"])
         #expect(plain.endpoint.text == "https://a.example/api/v1/captures")
-        #expect(plain.verify == WebAddress("https://a.example/api/v1/verify-file"))
-        #expect(plain.device?.keyFile == nil)
+        #expect(plain.verify == WebAddress("https://a.example/api/v1/verify-file") && plain.device?.keyFile == nil)
         #expect(plain.token == .command("pass api"))
         let silent = try self.http(["url": "https://a.example", "verify-url": "none"])
-        #expect(silent.endpoint.text == "https://a.example/api/v1/captures")
-        #expect(silent.verify == nil)
-        #expect(silent.device == nil)
-        #expect(silent.token == nil)
+        #expect(silent.endpoint.text == "https://a.example/api/v1/captures" && silent.verify == nil)
+        #expect(silent.device == nil && silent.token == nil)
     }
 
     @Test func readsAServerOfRealityCam() throws {
         let id = "7e57ab1e-0000-4000-8000-000000000051"
         let flat = ["url": "https://a.example", "profile": "realitycam", "device-id": id]
         let plain = try self.http(flat)
-        #expect(plain.realityCam?.deviceID == id)
-        #expect(plain.realityCam?.keyFile == nil)
-        #expect(plain.realityCam?.rpID == "XXXXXXXXXX.com.realitycam.app")
-        #expect(plain.realityCam?.hasAssertion == true)
+        #expect(plain.realityCam?.deviceID == id && plain.realityCam?.keyFile == nil)
+        #expect(plain.realityCam?.rpID == "XXXXXXXXXX.com.realitycam.app" && plain.realityCam?.hasAssertion == true)
         #expect(plain.device == nil)
         let own = ["realitycam-key": "/k", "passphrase-file": "/p", "rpid": "A.b", "assertion": "no"]
         let other = try self.http(flat.merging(own) { $1 })
-        #expect(other.realityCam?.keyFile == "/k")
-        #expect(other.realityCam?.passphraseFile == "/p")
-        #expect(other.realityCam?.rpID == "A.b")
-        #expect(other.realityCam?.hasAssertion == false)
+        #expect(other.realityCam?.keyFile == "/k" && other.realityCam?.passphraseFile == "/p")
+        #expect(other.realityCam?.rpID == "A.b" && other.realityCam?.hasAssertion == false)
         #expect(try self.http(["url": "https://a.example", "profile": "capture"]).realityCam == nil)
     }
 
@@ -65,20 +55,14 @@ struct DestinationSettingsTests {
             "url": "https://a.example/{sha256}", "part": "photo", "proof": "status", "token-command": "pass web",
             "session-end-url": "https://a.example/end/{session}",
         ])
-        #expect(put.source == .url(URLTemplate("https://a.example/{sha256}")))
-        #expect(!put.sharesPlaces)
-        #expect(put.part == .photo)
-        #expect(put.trustsStatus)
-        #expect(put.token == .command("pass web"))
+        #expect(put.source == .url(URLTemplate("https://a.example/{sha256}")) && !put.sharesPlaces)
+        #expect(put.part == .photo && put.trustsStatus && put.token == .command("pass web"))
         #expect(put.sessionEnd?.text == "https://a.example/end/{session}")
         let command = try self.put(["url-command": "sign-url"])
-        #expect(command.source == .command("sign-url"))
-        #expect(command.part == .bundle)
-        #expect(!command.trustsStatus)
+        #expect(command.source == .command("sign-url") && command.part == .bundle && !command.trustsStatus)
         #expect(command.sessionEnd == nil)
         let endpoint = try self.put(["url-endpoint": "https://a.example/sign", "part": "body"])
-        #expect(endpoint.source == .endpoint(URLTemplate("https://a.example/sign")))
-        #expect(endpoint.part == .body)
+        #expect(endpoint.source == .endpoint(URLTemplate("https://a.example/sign")) && endpoint.part == .body)
         #expect(!endpoint.sharesPlaces)
         // An older version accepted this setting, so it is parsed; the transport blocks the destination.
         #expect(try self.put(["url": "https://a.example/{id}"]).sharesPlaces)
@@ -88,17 +72,11 @@ struct DestinationSettingsTests {
         let s3 = try s3([
             "url": "https://s3.example/roof", "region": "eu-1", "profile": "roof", "checksum": "md5", "condition": "no",
         ])
-        #expect(s3.object.text == "https://s3.example/roof/{sha256}.bundle")
-        #expect(s3.region == "eu-1")
-        #expect(s3.profile == "roof")
-        #expect(s3.checksum == .md5)
-        #expect(!s3.isConditional)
+        #expect(s3.object.text == "https://s3.example/roof/{sha256}.bundle" && s3.region == "eu-1")
+        #expect(s3.profile == "roof" && s3.checksum == .md5 && !s3.isConditional)
         let plain = try self.s3(["url": "https://s3.example/roof/{sha256}.cap"])
-        #expect(plain.object.text == "https://s3.example/roof/{sha256}.cap")
-        #expect(plain.region == nil)
-        #expect(plain.profile == nil)
-        #expect(plain.checksum == .sha256)
-        #expect(plain.isConditional)
+        #expect(plain.object.text == "https://s3.example/roof/{sha256}.cap" && plain.region == nil)
+        #expect(plain.profile == nil && plain.checksum == .sha256 && plain.isConditional)
         #expect(try self.s3(["url": "https://s3.example/roof/", "checksum": "none"]).checksum == .none)
     }
 
@@ -108,19 +86,14 @@ struct DestinationSettingsTests {
             "proxy": "socks5h://proxy.example:1080", "connect-timeout": "5s", "stall-timeout": "2m",
             "answer-timeout": "1h", "header": "X-Site: roof 7\nX-Two: b:c", "secret-path": "yes",
         ]).connection
-        #expect(connection.options.authorities == "/tls/ca")
-        #expect(connection.options.certificate == "/tls/cert")
+        #expect(connection.options.authorities == "/tls/ca" && connection.options.certificate == "/tls/cert")
         #expect(connection.options.certificateKey == "/tls/key")
-        #expect(connection.options.proxy == "socks5h://proxy.example:1080")
-        #expect(connection.options.times.connect == 5)
-        #expect(connection.options.times.stall == 120)
-        #expect(connection.options.times.answer == 3600)
+        #expect(connection.options.proxy == "socks5h://proxy.example:1080" && connection.options.times.connect == 5)
+        #expect(connection.options.times.stall == 120 && connection.options.times.answer == 3600)
         #expect(connection.headers == [HTTPRequest.Header("X-Site", "roof 7"), HTTPRequest.Header("X-Two", "b:c")])
         #expect(connection.hidesPaths)
         let usual = try s3(["url": "https://s3.example/roof", "secret-path": "no"]).connection
-        #expect(usual.options == ConnectionOptions())
-        #expect(usual.headers == [])
-        #expect(!usual.hidesPaths)
+        #expect(usual.options == ConnectionOptions() && usual.headers == [] && !usual.hidesPaths)
     }
 
     @Test func readsThePace() {
@@ -130,13 +103,10 @@ struct DestinationSettingsTests {
                 "concurrency": "4", "bwlimit": "2MB", "retry": "0,5x2", "jitter": "20%", "lifetime": "30d",
             ]
         ).pace
-        #expect(pace.concurrency == 4)
-        #expect(pace.bytesPerSecond == 2_000_000)
+        #expect(pace.concurrency == 4 && pace.bytesPerSecond == 2_000_000)
         #expect(pace.retry == RetryPolicy(delays: [0, 5, 5], jitter: 20, lifetime: 30 * 86_400_000))
         let usual = destination("put", [:]).pace
-        #expect(usual.concurrency == 1)
-        #expect(usual.bytesPerSecond == nil)
-        #expect(usual.retry == .standard)
+        #expect(usual.concurrency == 1 && usual.bytesPerSecond == nil && usual.retry == .standard)
         #expect(destination("put", ["jitter": "5%"]).pace.retry.delays == RetryPolicy.standard.delays)
         // The transport blocks a destination whose settings cannot be read, and its pace is the default.
         #expect(destination("put", ["concurrency": "900"]).pace == usual)
@@ -149,11 +119,9 @@ struct DestinationSettingsTests {
         }
         let test = transport.test(SendControl())
         let block = try #require(transport.absence)
-        #expect(block.reason == .local)
-        #expect(block.needsUser)
+        #expect(block.reason == .local && block.needsUser)
         #expect(block.message.hasPrefix("its settings cannot be used: "), "\(block.message)")
-        #expect(test.block == block)
-        #expect(transport.reach(SendControl()) == block)
+        #expect(test.block == block && transport.reach(SendControl()) == block)
     }
 
     private func destination(_ kind: String, _ settings: [String: String]) -> Destination {

@@ -3,109 +3,94 @@ import dataclasses
 import socket
 import threading
 
-from capture_api import Answer, CaptureAPI
-from checks import every, expect
-from raw_server import CHUNK, Bare, answer, received, saying
-from rigs import AT_ONCE, failed
+from Kit.outcomes import every, expect
+from Kit.sending import failed
+from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.servers.raw_server import CHUNK, Bare, answer, received, saying
+from Sending.answers.tries import is_left, sent, some
 
-ID = "7e57ab1e-0000-4000-8000-000000000051"
-EARLY = 5000  # how many bytes of a body are read before the answer
+EARLY = 100_000  # how many bytes of a body are read before the answer
 
 
 class Hurried:
-    """Answers the first connection after EARLY bytes and may drain the rest; answers later ones correctly."""
+    """Answers the first connection after EARLY bytes, and the later ones correctly.
 
-    def __init__(self, status, drains):
-        self.status, self.drains, self.seen, self.over = status, drains, [], threading.Event()
+    After the early answer it drains the rest of the body, does not read it, or closes, which makes a reset.
+    """
+
+    def __init__(self, status, then):
+        self.status, self.then, self.seen, self.over = status, then, [], threading.Event()
 
     def __call__(self, client, number):
         if number > 1:
             return saying(lambda heard: answer(201 if heard.method == "PUT" else 405), self.seen)(client, number)
         received(client, EARLY)
         client.sendall(answer(self.status, "Connection: close"))
-        if not self.drains:
-            # Stop reading, and keep the connection open for as long as the test takes.
-            return self.over.wait(60)
-        client.shutdown(socket.SHUT_WR)
-        while client.recv(CHUNK):
-            pass
+        if self.then == "not read":
+            # Keep the connection open for as long as the test takes.
+            self.over.wait(60)
+        elif self.then == "drained":
+            client.shutdown(socket.SHUT_WR)
+            while client.recv(CHUNK):
+                pass
 
 
 def early_put(bench):
-    """After 200 or 201 during a body of 8 MB the capture is tried again, since the server cannot have the rest."""
+    """A refusal counts, although the connection breaks. After 200 or 201 the capture is tried again, since the server
+    cannot have the rest."""
     big = bench.big()
+    cases = {"413, reset": (413, "reset", "permanently_failed", 1, None),
+             "200, drained": (200, "drained", "failed", 1, None),
+             "401, reset": (401, "reset", "pending", 0, "credentials"),
+             "201, not read": (201, "not read", "failed", 1, None)}
 
     def judge(name, case):
-        server = Hurried(*case)
+        status, then, state, attempts, held = case
+        server = Hurried(status, then)
         with Bare(server) as bare:
-            rig = bench.rig()
-            rig.dest("web", "put", "--url", bare.url + "/{sha256}", "--retry", AT_ONCE)
-            rig.push(big)
-            rig.send("--once", code=15)
-            row = failed(rig, big)
+            rig = sent(bench, "put", bare.url + "/{sha256}", bundles=[big], code=(14, 15))
+            row = is_left(rig, state, attempts, held, big)
             expect(not row.in_doubt, "in doubt, although the body was not sent whole")
-            expect(rig.destination("web").blocked_reason is None, f"blocked as {rig.destination('web').blocked_reason}")
+            if status > 299:
+                said = f"{row.error_message} {rig.destination('it').blocked_message}"
+                expect(str(status) in said, f"the reason is {said!r}")
+                return
+            failed(rig, big)
             server.over.set()
             rig.send("--until-empty", code=0)
-            expect(rig.delivery(big).state == "completed", f"then it is {rig.delivery(big).state}")
-            bodies = [heard.body for heard in server.seen if heard.method == "PUT"]
-            expect(bodies == [big.data], "the server has other bytes")
+            is_left(rig, "completed", 2, None, big)
+        bodies = [heard.body for heard in server.seen if heard.method == "PUT"]
+        expect(bodies == [big.data], "other bytes arrived")
 
-    every({f"{status}, {name}": (status, drains) for status in (200, 201)
-           for name, drains in (("drained", True), ("not read", False))}, judge)
-
-
-def early_api(bench):
-    """After 202 with an id during a body there is no receipt, and the next attempt lands."""
-    big = bench.big()
-    yes = {"data": {"capture_id": ID, "status": "complete"}}
-
-    def judge(name, then):
-        rig = bench.rig()
-        with CaptureAPI(bench.public, buffer=CHUNK) as api:
-            api.answer(Answer(202, body=yes, when="early", reads=EARLY, then=then))
-            rig.http(api.url)
-            rig.push(big)
-            rig.send("--once", code=15)
-            row = failed(rig, big)
-            expect(not row.remote_id, f"keeps the id {row.remote_id}")
-            rig.send("--until-empty", code=0)
-            api.holds(bench.photo(big))
-            expect(rig.delivery(big).remote_id == api.stored[0].id, "keeps another id")
-
-    every({"drained": "keep", "reset": "reset"}, judge)
+    every(some(cases, 2), judge)
 
 
 def early_answers(bench):
-    """An answer that arrives before the whole body was sent decides the result; the broken connection does not."""
-    cases = {
-        "413": (Answer(413, "PAYLOAD_TOO_LARGE"), "permanently_failed", 1),
-        "401": (Answer(401, "DEVICE_AUTH_REQUIRED"), "pending", 0),
-        "400": (Answer(400, "VALIDATION_ERROR"), "permanently_failed", 1),
-        "429": (Answer(429, headers={"Retry-After": "1000"}), "pending", 0),
-        "503": (Answer(503), "failed", 1), "a redirect": (Answer(301, headers={"Location": "/x"}), "pending", 0),
+    """A refusal that arrives before the whole body was sent counts, not the broken connection. A success does not."""
+    answers = {
+        "413": (Answer(413, "PAYLOAD_TOO_LARGE"), "permanently_failed", 1, None),
+        "401": (Answer(401, "DEVICE_AUTH_REQUIRED"), "pending", 0, "credentials"),
+        "202": (Answer(202, body={"data": {"capture_id": "c-1", "status": "complete"}}), "failed", 1, None),
+        "503": (Answer(503), "failed", 1, None),
+        "400": (Answer(400, "VALIDATION_ERROR"), "permanently_failed", 1, None),
+        "429": (Answer(429, headers={"Retry-After": "1000"}), "pending", 0, "wait"),
+        "a redirect": (Answer(301, headers={"Location": "/x"}), "pending", 0, "endpoint"),
     }
-    for reads in (0, 1_000_000):
-        for then in ("close", "reset"):
-            def judged(name, case):
-                answer, state, attempts = case
-                rig, bundle = bench.rig(), bench.big()
-                with CaptureAPI(bench.public, buffer=65536) as api:
-                    api.answer(dataclasses.replace(answer, when="early", reads=reads, then=then))
-                    rig.http(api.url)
-                    rig.push(bundle)
-                    rig.send("--once")
-                    row = rig.delivery(bundle)
-                    about = f"after {reads} bytes, then {then}"
-                    expect((row.state, row.attempts) == (state, attempts), f"{about}: is {row.state} after "
-                           f"{row.attempts} attempts: {row.error_code} {row.error_message}")
-                    expect(len(api.seen()) == 1 and not row.in_doubt, f"{about}: sent again, or in doubt")
+    cases = {f"{name} after {reads} bytes, then {then}": (reads, then, *case) for reads in (1_000_000, 0)
+             for then in ("reset", "close") for name, case in answers.items()}
 
-            every(cases, judged)
+    def judge(name, case):
+        reads, then, says, *left = case
+        with CaptureAPI(bench.public, buffer=65536) as api:
+            api.answer(dataclasses.replace(says, when="early", reads=reads, then=then))
+            rig = sent(bench, "http", api.url, bundles=[bench.big()])
+        row = is_left(rig, *left, bench.big())
+        expect(len(api.seen()) == 1 and not row.in_doubt and not row.remote_id, "sent again, in doubt, or with an id")
+
+    every(some(cases, 1), judge)
 
 
-FAMILY = [
-    ("put: 200 and 201 before the body has arrived", early_put),
-    ("http: 202 with an id before the body has arrived", early_api),
+TESTS = [
+    ("put: a refusal before the body has arrived counts, 200 and 201 do not", early_put),
     ("early answers count, whatever the connection does then", early_answers),
 ]

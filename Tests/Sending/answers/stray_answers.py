@@ -1,22 +1,18 @@
-"""Bytes that are not the answer to this request: unrequested, sent twice, not TLS, or endless."""
+"""Bytes that are not the answer to this request: unrequested, not TLS, or endless."""
 import base64
-import contextlib
 import hashlib
-import json
 import os
 import re
 import socket
 import ssl
-import struct
 import threading
 
-from certificates import Authority
-from checks import every, expect
-from raw_server import CHUNK, Bare, answer, received
-from rigs import AT_ONCE, wait_until
-from scripted import Scripted, Shelf
-
-RESET = struct.pack("ii", 1, 0)  # SO_LINGER 0: closing sends RST
+from Kit.servers.certificates import Authority
+from Kit.outcomes import every, expect
+from Kit.servers.fault_proxy import RESET
+from Kit.servers.raw_server import CHUNK, Bare, answer, received
+from Kit.sending import wait_until
+from Sending.answers.tries import added, is_left, sent, some
 
 
 def no_tls(bench):
@@ -35,17 +31,14 @@ def no_tls(bench):
 
     def judge(name, bundle):
         with Bare(serve, context) as server:
-            rig = bench.rig()
-            rig.dest("web", "put", "--url", server.url + "/{sha256}", "--ca", authority.path, "--retry", "0,600")
-            rig.push(bundle)
-            rig.send("--once", code=15)
+            rig = sent(bench, "put", server.url + "/{sha256}", "--ca", authority.path, bundles=[bundle], code=15)
         row = rig.delivery(bundle)
         expect(row.state in ("failed", "pending"), f"is {row.state}: {row.error_code} {row.error_message}")
-        said = f"{row.error_code} {row.error_message} {rig.destination('web').blocked_message}"
+        said = f"{row.error_code} {row.error_message} {rig.destination('it').blocked_message}"
         # Search for the whole word, because a port may contain these digits.
         expect(not re.search(r"\b413\b", said), f"413 counts: {said}")
 
-    every({"small": bench.stock[0], "8 MB": bench.big()}, judge)
+    every(some({"8 MB": bench.big(), "small": bench.stock[0]}, 1), judge)
 
 
 def unasked_answer(bench):
@@ -70,9 +63,7 @@ def unasked_answer(bench):
             client.recv(1)
 
         with Bare(serve) as server:
-            rig = bench.rig()
-            rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", "0,600")
-            rig.push(first)
+            rig = added(bench, "put", server.url + "/{sha256}", bundles=[first], retry="0,600")
             with rig.start("run", "--watch", "--json") as running:
                 wait_until(lambda: running.saw("completed", id=first.id), "the first to land")
                 go.set()
@@ -80,52 +71,10 @@ def unasked_answer(bench):
                 rig.push(second)
                 wait_until(lambda: rig.tries(second) and rig.tries(second)[-1].ended_at, "the second to fail")
                 running.stop()
-        row = rig.delivery(second)
-        expect((row.state, row.attempts) == ("failed", 1) and row.error_code != "http.400",
-               f"is {row.state} after {row.attempts} attempts: {row.error_code} {row.error_message}")
+        row = is_left(rig, "failed", 1, None, second)
+        expect(row.error_code != "http.400", f"failed as {row.error_code}: {row.error_message}")
 
-    every({"with the answer": True, "later": False}, judge)
-
-
-class Stammering:
-    """An endpoint for `Bare` that returns URLs. `again` sends its last answer once more over the same connection."""
-
-    def __init__(self, url):
-        self.url, self.asked, self.last = url, 0, None
-
-    def __call__(self, client, _):
-        while heard := received(client):
-            body = json.dumps({"url": f"{self.url}/{json.loads(heard.body)['sha256']}"}).encode()
-            self.asked += 1
-            self.last = client, answer(200, "Content-Type: application/json", body=body)
-            client.sendall(self.last[1])
-
-    def again(self):
-        client, data = self.last
-        with contextlib.suppress(OSError):  # the client may have closed its end
-            client.sendall(data)
-
-
-def answered_twice(bench):
-    """put: if the URL endpoint repeats its answer during a PUT, this does not answer the next question."""
-    bundles, shelf = bench.stock[:3], Shelf()
-
-    def reply(request):
-        if request.method == "PUT":
-            desk.again()
-        return shelf(request)
-
-    with Scripted(reply) as store:
-        desk = Stammering(store.url)
-        with Bare(desk) as endpoint:
-            rig = bench.rig()
-            rig.dest("web", "put", "--url-endpoint", endpoint.url + "/sign", "--retry", AT_ONCE)
-            rig.push(*bundles)
-            rig.send("--until-empty", code=0)
-    expect(rig.states() == {"completed"}, f"they are {rig.states()}")
-    wrong = [bundle.id for bundle in bundles if shelf.kept.get(f"/{bundle.sha256}") != bundle.data]
-    expect(not wrong and len(shelf.kept) == 3, f"{len(wrong)} of 3 are not under their URLs: {list(shelf.kept)}")
-    expect(desk.asked == 3, f"the endpoint was asked {desk.asked} times")
+    every(some({"later": False, "with the answer": True}, 1), judge)
 
 
 def endless_header(bench):
@@ -136,19 +85,12 @@ def endless_header(bench):
         client.recv(1)
 
     with Bare(serve) as server:
-        rig = bench.rig()
-        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", "0,600")
-        rig.push(bench.stock[0])
-        rig.send("--once", code=15)
-    row = rig.delivery(bench.stock[0])
-    expect((row.state, row.in_doubt, row.attempts) == ("failed", 1, 1), f"is {row.state}, in doubt {row.in_doubt}, "
-           f"after {row.attempts} attempts: {row.error_code} {row.error_message}")
-    expect(rig.destination("web").blocked_reason is None, f"blocked as {rig.destination('web').blocked_reason}")
+        rig = sent(bench, "put", server.url + "/{sha256}", code=15, retry="0,600")
+    expect(is_left(rig, "failed", 1).in_doubt == 1, "it is not in doubt")
 
 
-FAMILY = [
+TESTS = [
     ("bytes that are not TLS", no_tls),
     ("an answer that nobody asked for", unasked_answer),
-    ("put: the URL endpoint answers twice", answered_twice),
     ("a header line of 150 kB", endless_header),
 ]

@@ -1,6 +1,6 @@
 """folder: a drop folder on a full disk."""
-from checks import expect
-from mounts import mounted, small
+from Kit.outcomes import expect
+from Kit.disks import mounted, small
 
 
 def full_folder(bench):
@@ -8,7 +8,8 @@ def full_folder(bench):
     rig, bundle = bench.rig(), bench.big(200_000)
     folder = rig.folder / "disk"
     with mounted(rig, folder, small("1m")) as place:
-        place.run("dest", "add", "disk", "--kind", "folder", "--path", folder).must(0, about="dest add")
+        options = ("--kind", "folder", "--path", folder, "--concurrency", "3")
+        place.run("dest", "add", "disk", *options).must(0, about="dest add")
         place.shell('head -c 9999999 /dev/zero > "$0/filler"')
         rig.push(bundle)
         place.run("run", "--once", seconds=60).must(15, about="run")
@@ -25,6 +26,6 @@ def full_folder(bench):
         expect((place.inside / f"{bundle.id}.bundle").read_bytes() == bundle.data, "other bytes are there")
 
 
-FAMILY = [
+TESTS = [
     ("a folder on a full disk", full_folder),
 ]

@@ -1,23 +1,26 @@
 """TLS: without a trusted connection no body, token or signature is sent, and the destination is not called offline."""
+import contextlib
 import socket
 import ssl
 
-import seaweed
-from capture_api import CaptureAPI
-from checks import every, expect
-from fault_proxy import Fault, FaultProxy
-from nginx import fresh
-from raw_server import Bare, received
-from rigs import AT_ONCE, DEVICE, wait_until
-from secrecy import TOKEN, token_of
-from sockets import SocketServer
-from tls_servers import Trust
+from Kit.outcomes import IS_LONG, every, expect
+from Kit.sending import AT_ONCE, DEVICE, wait_until
+from Kit.servers import seaweed
+from Kit.servers.capture_api import CaptureAPI
+from Kit.servers.fault_proxy import Fault, FaultProxy
+from Kit.servers.nginx import fresh
+from Kit.servers.raw_server import Bare, received
+from Kit.servers.sockets import SocketServer
+from Kit.servers.tls_servers import Trust
+from Sending.secrecy import TOKEN, token_of
+
+KINDS = ("http", "put", "s3")
 
 
 class Listener(SocketServer):
     """Reads plain TCP and answers with plain HTTP; `heard` is all that it has read."""
 
-    def __init__(self, answer=b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"):
+    def __init__(self, answer):
         super().__init__()
         self.answer, self.heard = answer, b""
 
@@ -29,109 +32,96 @@ class Listener(SocketServer):
             self.heard += data
 
 
-WRONG = ("expired", "host", "unknown")
+def crossed(names):
+    """Returns pairs of a name and a kind: all of them, or in the short form each name with one kind."""
+    pairs = [(name, kind) for name in names for kind in KINDS]
+    return pairs if IS_LONG else [(name, KINDS[place % 3]) for place, name in enumerate(names)]
 
 
-def kinds(rig, base, options):
-    """Adds a destination of each of the three kinds with its credentials."""
+def add(rig, name, kind, base, options):
+    """Adds a destination of one of the three kinds, with its credentials."""
     rig.env |= {"AWS_ACCESS_KEY_ID": "AKTLS", "AWS_SECRET_ACCESS_KEY": "secret"}
     token = token_of(rig)
-    return {"http": ("--url", base, "--key", rig.key, "--device-id", DEVICE, *token, *options),
-            "put": ("--url", base + "/store/{sha256}", *token, *options), "s3": ("--url", base + "/bucket", *options)}
+    rig.dest(name, kind, *{"http": ("--url", base, "--key", rig.key, "--device-id", DEVICE, *token),
+                           "put": ("--url", base + "/store/{sha256}", *token),
+                           "s3": ("--url", base + "/bucket")}[kind], *options)
 
 
-def held_for_tls(rig, about):
-    place = rig.destination("it")
-    expect(place.blocked_reason == "tls", f"{about}: blocked as {place.blocked_reason}: {place.blocked_message!r}")
-    rows = {(row.state, row.attempts) for row in rig.deliveries()}
-    expect(rows == {("pending", 0)}, f"{about}: {rows}")
+def held_for_tls(rig, name="it"):
+    place = rig.destination(name)
+    expect(place.blocked_reason == "tls", f"blocked as {place.blocked_reason}: {place.blocked_message!r}")
+    rows = {(row.state, row.attempts) for row in rig.deliveries() if row.destination_name == name}
+    expect(rows == {("pending", 0)}, f"{rows}")
 
 
 def untrusted(bench):
     """An expired certificate, a wrong host or an unknown authority blocks each kind, and nothing is sent."""
-    trust = Trust(bench)
+    trust, rig, bundle = Trust(bench), bench.rig(), bench.stock[0]
+    cases = {f"{wrong}-{kind}": (wrong, kind) for wrong, kind in crossed(("expired", "host", "unknown"))}
+    with trust.server(bench) as server, contextlib.ExitStack() as stack:
+        proxies = {name: stack.enter_context(FaultProxy(server.ports["tls"][wrong]))
+                   for name, (wrong, _) in cases.items()}
+        for name, (_, kind) in cases.items():
+            add(rig, name, kind, f"https://127.0.0.1:{proxies[name].port}", trust.options)
+        rig.push(bundle, options=[word for name in cases for word in ("--dest", name)])
+        result = rig.send("--until-empty", code=15)
 
-    def judge(name, case):
-        wrong, kind = case
-        rig = bench.rig()
-        with FaultProxy(server.ports["tls"][wrong]) as proxy:
-            base = f"https://127.0.0.1:{proxy.port}"
-            rig.dest("it", kind, *kinds(rig, base, trust.options)[kind])
-            rig.push(*bench.stock[:2])
-            result = rig.send("--until-empty", code=15)
+        def judge(name, case):
             held_for_tls(rig, name)
-            expect("certificate" in (rig.destination("it").blocked_message + result.text).lower(), f"{name}: no reason")
-            tested = rig.run("dest", "test", "it").must(78, about="dest test")
+            expect("certificate" in rig.destination(name).blocked_message.lower(), "no reason")
+            tested = rig.run("dest", "test", name).must(78, about="dest test")
+            asks = f"dest set {name} --url https://NAME" if case[0] == "host" else f"dest set {name} --ca FILE"
             for text in (result.text, tested.text):
-                asks = "dest set it --url https://NAME" if wrong == "host" else "dest set it --ca FILE"
-                expect(asks in text, f"{name}: says {text!r}")
-            up = sum(one.up for one in proxy.connections)
-        expect(up < len(bench.stock[0].data), f"{up} bytes were sent")
+                expect(asks in text, f"says {text!r}")
+            up = sum(one.up for one in proxies[name].connections)
+            expect(up < len(bundle.data), f"{up} bytes were sent")
 
-    with trust.server(bench) as server:
-        every({f"{kind}, {wrong}": (wrong, kind) for wrong in WRONG for kind in ("http", "put", "s3")}, judge)
+        every(cases, judge)
         expect(not server.log(), f"requests arrived: {server.log()[:2]}")
         expect(not server.holds(), "something was stored")
 
 
 def plain_server(bench):
     """If a port does not speak TLS, it gets nothing from us but the first TLS message."""
-    answers = {"http": Listener().answer, "silence": b"", "garbage": b"\0\1\2\3" * 500,
-               "an alert": b"\x15\x03\x01\x00\x02\x02\x28"}
+    answers = {"http": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "silence": b"",
+               "garbage": b"\0\1\2\3" * 500, "alert": b"\x15\x03\x01\x00\x02\x02\x28"}
+    cases, rig = {f"{name}-{kind}": (name, kind) for name, kind in crossed(answers)}, bench.rig()
+    with contextlib.ExitStack() as stack:
+        listeners = {name: stack.enter_context(Listener(answers[case[0]])) for name, case in cases.items()}
+        for name, (_, kind) in cases.items():
+            add(rig, name, kind, f"https://127.0.0.1:{listeners[name].port}", ("--retry", AT_ONCE))
+        rig.push(bench.stock[0], options=[word for name in cases for word in ("--dest", name)])
+        rig.send(code=15)
 
-    def judge(name, answer):
-        for kind in ("http", "put", "s3"):
-            rig = bench.rig()
-            with Listener(answer) as listener:
-                rig.dest("it", kind, *kinds(rig, f"https://127.0.0.1:{listener.port}", ("--retry", AT_ONCE))[kind])
-                rig.push(bench.stock[0])
-                rig.send(code=15)
-                held_for_tls(rig, f"{kind}, {name}")
-                heard = listener.heard
-            expect(heard[:2] == b"\x16\x03", f"{kind}: it began with {heard[:8]!r}")
+        def judge(name, _):
+            held_for_tls(rig, name)
+            heard = listeners[name].heard
+            expect(heard[:2] == b"\x16\x03", f"it began with {heard[:8]!r}")
             for word in (TOKEN.encode(), b"HTTP/1.", DEVICE.encode(), b"AWS4-HMAC", bench.stock[0].data[512:1024]):
-                expect(word not in heard, f"{kind}: {word[:20]!r} was sent in the clear")
+                expect(word not in heard, f"{word[:20]!r} was sent in the clear")
 
-    every(answers, judge)
-
-
-def http_to_tls(bench):
-    """http:// to a port that speaks TLS: `dest test` says that the URL begins with https://."""
-    def hang_up(client, _):
-        client.recv(65536)
-
-    def judge(name, kind):
-        rig = bench.rig()
-        with Bare(hang_up) as server:
-            rig.dest("it", kind, *kinds(rig, server.url, ())[kind])
-            text = rig.run("dest", "test", "it").must(15, about="dest test").text
-            expect("if the server speaks TLS, its URL begins with https://" in text, f"{name}: says {text!r}")
-
-    every({kind: kind for kind in ("http", "put", "s3")}, judge)
+        every(cases, judge)
 
 
 def cut_in_the_handshake(bench):
     """After an interrupted or garbled handshake nothing has landed and nothing was sent; the next run delivers."""
-    trust = Trust(bench)
-    faults = {"closed at once": Fault(close=True), "cut": Fault(reply_cut=300), "garbled": Fault(reply="garble")}
-    with trust.server(bench) as server:
-        def judge(name, fault):
-            rig, bundle = bench.rig(), bench.stock[5]
-            with FaultProxy(server.ports["tls"]["good"]) as proxy:
-                proxy.plan(otherwise=fault)
-                url = f"https://127.0.0.1:{proxy.port}/store/{{sha256}}.bundle"
-                rig.dest("it", "put", "--url", url, *trust.options)
-                rig.push(bundle)
-                rig.send(code=15)
-                held_for_tls(rig, name)
-                expect(not server.log(method="PUT"), "a request arrived")
-                proxy.plan()
-                rig.send(code=0)
-                server.keeps(bundle)
-            server.path(f"store/{bundle.sha256}.bundle").unlink()
-            (server.folder / "access.log").write_bytes(b"")
-
-        every(faults, judge)
+    trust, rig = Trust(bench), bench.rig()
+    faults = {"closed": Fault(close=True), "cut": Fault(reply_cut=300), "garbled": Fault(reply="garble")}
+    bundles = dict(zip(faults, bench.stock))
+    with trust.server(bench) as server, contextlib.ExitStack() as stack:
+        proxies = {name: stack.enter_context(FaultProxy(server.ports["tls"]["good"])) for name in faults}
+        for name, fault in faults.items():
+            proxies[name].plan(otherwise=fault)
+            url = f"https://127.0.0.1:{proxies[name].port}/store/{{sha256}}.bundle"
+            rig.dest(name, "put", "--url", url, *trust.options)
+            rig.push(bundles[name], options=("--dest", name))
+        rig.send(code=15)
+        every(faults, lambda name, _: held_for_tls(rig, name))
+        expect(not server.log(method="PUT"), "a request arrived")
+        for proxy in proxies.values():
+            proxy.plan()
+        rig.send(code=0)
+        server.keeps(*bundles.values())
 
 
 def own_authority(bench):
@@ -142,7 +132,7 @@ def own_authority(bench):
         rig.dest("it", "put", "--url", f"{server.secure('good')}/store/{{sha256}}.bundle", *token_of(rig))
         rig.push(bundle)
         rig.send("--until-empty", code=15)
-        held_for_tls(rig, "without --ca")
+        held_for_tls(rig)
         expect(not server.log(), "requests arrived")
         rig.run("dest", "set", "it", "--ca", trust.authority.path).must(0, about="dest set")
         rig.run("resume", "--dest", "it").must(0, about="resume")
@@ -156,69 +146,48 @@ def own_authority(bench):
         rig.send("--dest", "named", code=0)
 
 
-def wrong_files(bench):
-    """An unreadable or invalid file for --ca, --cert or --cert-key gives 78, or blocks the destination for the user."""
-    trust = Trust(bench)
-    certificate, key = trust.authority.client()
-    empty = bench.folder / f"empty{next(bench.numbers)}.pem"
-    empty.write_text("no certificate\n")
-    cases = {"no such --ca": ("--ca", bench.folder / "nowhere.pem"), "--ca without certificates": ("--ca", empty),
-             "no such --cert": ("--ca", trust.authority.path, "--cert", bench.folder / "nowhere", "--cert-key", key),
-             "another key": ("--ca", trust.authority.path, "--cert", certificate, "--cert-key", trust.pairs["good"][1])}
-    with trust.server(bench) as server:
-        def judge(name, options):
-            rig = bench.rig()
-            url = f"{server.secure('clients')}/store/{{sha256}}.bundle"
-            result = rig.run("dest", "add", "it", "--kind", "put", "--url", url, *options).must(0, 78, about="dest add")
-            if result.code == 0:
-                rig.push(bench.stock[0])
-                rig.send(code=(15, 78))
-                held = rig.destination("it").blocked_reason
-                expect(held in ("local", "tls"), f"blocked as {held}")
-                expect(rig.delivery(bench.stock[0]).attempts == 0, "an attempt was used")
-
-        every(cases, judge)
-        expect(not server.holds(), "something was stored")
-
-
 def client_certificates(bench):
-    """With --cert and --cert-key the server identifies the client; without them it accepts nothing."""
-    trust = Trust(bench)
+    """With --cert and --cert-key the server identifies the client; without them, or with wrong files, nothing lands."""
+    trust, rig, bundle = Trust(bench), bench.rig(), bench.stock[0]
     certificate, key = trust.authority.client("roof-seven")
+    empty = rig.folder / "empty.pem"
+    empty.write_text("no certificate\n")
+    cases = {"none": trust.options, "empty": ("--ca", empty),
+             "another": ("--ca", trust.authority.path, "--cert", certificate, "--cert-key", trust.pairs["good"][1]),
+             "right": (*trust.options, "--cert", certificate, "--cert-key", key)}
     with trust.server(bench) as server:
         url = f"{server.secure('clients')}/store/{{sha256}}.bundle"
-        rig = bench.rig()
-        rig.dest("it", "put", "--url", url, *trust.options)
-        rig.push(bench.stock[0])
+        taken = [name for name, options in cases.items() if rig.run(
+            "dest", "add", name, "--kind", "put", "--url", url, *options).must(0, 78, about="dest add").code == 0]
+        expect({"none", "right"} <= set(taken), f"added are {taken}")
+        wrong = [name for name in taken if name != "right"]
+        rig.push(bundle, options=[word for name in wrong for word in ("--dest", name)])
         rig.send(code=(14, 15))
         expect(not server.holds(), "stored without a certificate")
-        rig = bench.rig()
-        rig.dest("it", "put", "--url", url, *trust.options, "--cert", certificate, "--cert-key", key)
-        rig.push(bench.stock[0])
-        rig.send(code=0)
-        server.keeps(bench.stock[0])
+        for name in set(wrong) - {"none"}:
+            expect(rig.destination(name).blocked_reason in ("local", "tls"), f"{name}: not blocked")
+            expect(rig.delivery(bundle, name).attempts == 0, f"{name}: an attempt was used")
+        rig.push(bench.stock[1], options=("--dest", "right"))
+        rig.send("--dest", "right", code=0)
+        server.keeps(bench.stock[1])
         seen = server.logged(1, method="PUT", status=201)
         expect("roof-seven" in seen[0]["client"], f"the server saw {seen[0]['client']!r}")
 
 
 def behind_tls(bench):
     """http and s3 work over TLS as they do without it."""
-    trust = Trust(bench)
-    with CaptureAPI(bench.public) as api, trust.server(bench, backend=api.url) as server:
-        rig = bench.rig()
+    trust, store, rig, bundles = Trust(bench), seaweed.shared(bench), bench.rig(), bench.stock[:3]
+    prefix = f"tls{next(bench.numbers)}"
+    rig.env |= store.keys.environment
+    with CaptureAPI(bench.public) as api, trust.server(bench, backend=api.url) as server, \
+            fresh(bench, tls=trust.pairs, passes=f"http://127.0.0.1:{store.port}") as front:
         rig.http(server.secure("good"), "--ca", trust.authority.path)
-        rig.push(*bench.stock[:3])
+        rig.dest("it", "s3", "--url", f"{front.secure('good')}/{seaweed.BUCKET}/{prefix}", *trust.options)
+        rig.push(*bundles, options=("--dest", "api", "--dest", "it"))
         rig.send(code=0)
         api.content()
-        api.holds(*map(bench.photo, bench.stock[:3]))
-    store = seaweed.shared(bench)
-    with fresh(bench, tls=trust.pairs, passes=f"http://127.0.0.1:{store.port}") as server:
-        rig, prefix = bench.rig(), f"tls{next(bench.numbers)}"
-        rig.env |= store.keys.environment
-        rig.dest("it", "s3", "--url", f"{server.secure('good')}/{seaweed.BUCKET}/{prefix}", *trust.options)
-        rig.push(*bench.stock[:3])
-        rig.send(code=0)
-        for bundle in bench.stock[:3]:
+        api.holds(*map(bench.photo, bundles))
+        for bundle in bundles:
             data = store.client().get(f"{prefix}/{bundle.sha256}.bundle")
             expect(data == bundle.data, "the store has other bytes")
 
@@ -243,18 +212,16 @@ def old_versions(bench):
         rig.dest("it", "put", "--url", server.url + "/{sha256}", *token_of(rig), *trust.options)
         rig.push(bench.stock[0])
         rig.send("--until-empty", code=15)
-        held_for_tls(rig, "TLS 1.1")
+        held_for_tls(rig)
     expect(len(heard) == 1, f"it heard {heard[1:]}")
 
 
-FAMILY = [
+TESTS = [
     ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),
-    ("http:// for https://", http_to_tls),
     ("a handshake that breaks off", cut_in_the_handshake),
     ("--ca", own_authority),
-    ("unusable files for TLS", wrong_files),
-    ("client certificates", client_certificates),
+    ("client certificates, and unusable files", client_certificates),
     ("http and s3 over TLS", behind_tls),
     ("a server that knows no newer version than TLS 1.1", old_versions),
 ]

@@ -2,15 +2,14 @@
 import json
 import os
 import shlex
-import threading
 import time
 from signal import SIGTERM
 
-from capture_api import Answer, CaptureAPI
-from checks import every, expect
-from leftovers import cleaned, left
-from rigs import wait_until
-from scenes import ENDED
+from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.outcomes import IS_LONG, every, expect, long
+from Kit.sending import wait_until
+from Sending.leftovers import cleaned, left
+from Sending.scenes import ENDED, sending
 
 SECONDS = 40
 TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session", "quota", "blocked"}
@@ -18,11 +17,8 @@ TOLD = {"completed", "permanently_failed", "conflict", "quarantined", "session",
 
 def sent_with(bench, command, *options, count=3, answers=(), code=0, seconds=60):
     """Runs with this command; returns the rig and the output. All captures must land unless `answers` prevent it."""
-    rig = bench.rig()
-    with CaptureAPI(bench.public) as api:
+    with sending(bench, bench.stock[:count]) as (rig, api):
         api.answer(*answers)
-        rig.http(api.url)
-        rig.push(*bench.stock[:count])
         result = rig.send("--until-empty", "--on-event", command, *options, code=code, seconds=seconds)
         if not answers:
             api.holds(*map(bench.photo, bench.stock[:count]))
@@ -31,15 +27,41 @@ def sent_with(bench, command, *options, count=3, answers=(), code=0, seconds=60)
 
 
 def told(bench):
-    """One command runs for each event, one after another, with the event on standard input and names in variables."""
-    script = 'cat >> events; echo "$CAPQUEUE_EVENT $CAPQUEUE_ID $CAPQUEUE_DESTINATION" >> names'
-    rig, result = sent_with(bench, script, "--json", answers=[Answer(400), None, None], code=14)
+    """One command runs for each event, one after another, with the event on standard input and names in variables.
+
+    The command may use the queue, which has recorded the event. Texts from servers are data, never part of a command.
+    """
+    marker = "$(touch broken); `touch broken`; '\"; touch broken #"
+    refused = Answer(400, body={"error": {"code": "X", "message": marker}})
+    show = " ".join(map(shlex.quote, [os.fspath(bench.capqueue), "show"]))
+    script = f'cat >> events; echo "$CAPQUEUE_EVENT $CAPQUEUE_ID $CAPQUEUE_DESTINATION" >> names; ' \
+             f'{show} "$CAPQUEUE_ID" --json >> shown'
+    rig, result = sent_with(bench, script, "--json", answers=[refused, None, None], code=14)
     events = [json.loads(line) for line in (rig.out / "events").read_text().splitlines()]
     printed = [line for line in map(json.loads, result.out.splitlines()) if line["event"] in TOLD]
     expect(events == printed, f"the command got {events}, the run printed {printed}")
-    expect([event["event"] for event in events] == ["permanently_failed", "completed", "completed"], f"{events}")
+    words = ["permanently_failed", "completed", "completed"]
+    expect([event["event"] for event in events] == words, f"{events}")
     names = (rig.out / "names").read_text().splitlines()
     expect(names == [f"{event['event']} {event['id']} api" for event in events], f"names are {names}")
+    shown = [json.loads(line)["state"] for line in (rig.out / "shown").read_text().splitlines()]
+    expect(shown == words, f"it was told before it was on the disk: {shown}")
+    expect(marker in events[0]["message"], f"the message is {events[0]['message']!r}")
+    expect(not (rig.out / "broken").exists(), "a word of the server was run")
+
+
+def changes_nothing(bench):
+    """A failing command causes a warning, and the output of a command is dropped, whether it reads its input or not."""
+    commands = {"exit 7": True, "head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2; exit 1": True,
+                "exec 0<&-; echo sesame": False, "kill -9 $$": True, "/nothing/there": True}
+
+    def judge(command, is_warned):
+        _, result = sent_with(bench, command, "--json", count=1)
+        warnings = [line for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
+        expect(bool(warnings) == is_warned, f"{len(warnings)} warnings")
+        expect(b"sesame" not in result.out + result.err and len(result.out) < 10_000, "its output is shown")
+
+    every(commands if IS_LONG else dict(list(commands.items())[:3]), judge)
 
 
 def held_is_told(bench):
@@ -47,21 +69,7 @@ def held_is_told(bench):
     expect((rig.out / "names").read_text().split() == ["blocked"], f"told {(rig.out / 'names').read_text()!r}")
 
 
-def fails(bench):
-    """A failing command causes a warning."""
-    for command in ("exit 7", "kill -9 $$", "/nothing/there", "cat > /dev/null; false"):
-        _, result = sent_with(bench, command, "--json")
-        warnings = [line for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
-        expect(warnings, f"{command}: no warning")
-
-
-def floods(bench):
-    """The output of the command is dropped, whether it reads its input or not."""
-    for command in ("head -c 50000000 /dev/zero; head -c 50000000 /dev/zero >&2", "exec 0<&-; echo sesame", "true"):
-        _, result = sent_with(bench, command)
-        expect(b"sesame" not in result.out + result.err and len(result.out) < 10_000, f"{command}: its output is shown")
-
-
+@long
 def hangs(bench):
     """After 30 seconds the command and its child processes are killed; the captures land meanwhile."""
     rig = bench.rig()
@@ -77,45 +85,6 @@ def hangs(bench):
         pids = (rig.out / "pids").read_text().split()
         expect(len(pids) == 2, f"the hook ran otherwise: {pids}")
         wait_until(lambda: not left(rig), "the hook's child processes to end", seconds=20)
-
-
-def asked_to_end(bench):
-    """A run with a hook that gets SIGTERM finishes its transfers, reports its end, and leaves no hook behind."""
-    rig, gate = bench.rig(), threading.Event()
-    with CaptureAPI(bench.public) as api, cleaned(rig):
-        api.answer(None, Answer(gate=gate))
-        rig.http(api.url)
-        rig.push(bench.stock[0])
-        with rig.start("run", "--watch", "--json", "--on-event", "echo $$ >> pids; exec sleep 4242") as running:
-            rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0)
-            wait_until((rig.out / "pids").exists, "the hook runs")
-            rig.push(bench.stock[1])
-            wait_until(lambda: len(api.seen()) == 2 and api.seen()[1].digest, "the second is under way")
-            running.tell()
-            time.sleep(0.5)
-            expect(running.is_alive, "the run ends during a transfer")
-            gate.set()
-            running.end(seconds=120)
-            expect(running.saw("ended"), "no event says that the run has ended")
-        expect(rig.states() == {"completed"}, f"they are {rig.states()}")
-        wait_until(lambda: not left(rig), "the hook goes with the run", seconds=20)
-
-
-def cannot_break_out(bench):
-    """Names of sessions and texts from servers go to the input as data, and are never part of the command."""
-    marker = "$(touch broken); `touch broken`; '\"; touch broken #"
-    answer = Answer(400, body={"error": {"code": "X", "message": marker}})
-    rig, _ = sent_with(bench, "cat >> events", count=1, answers=[answer], code=14)
-    expect("touch broken" in (rig.out / "events").read_text(), "the message is not told")
-    expect(not (rig.out / "broken").exists(), "a word of the server was run")
-
-
-def own_commands(bench):
-    """The command may use the queue itself."""
-    words = " ".join(map(shlex.quote, [os.fspath(bench.capqueue), "show"]))
-    rig, _ = sent_with(bench, f'{words} "$CAPQUEUE_ID" --json >> shown')
-    shown = [json.loads(line) for line in (rig.out / "shown").read_text().splitlines()]
-    expect([line["state"] for line in shown] == ["completed"] * 3, f"it was told before it was on the disk: {shown}")
 
 
 FLOOD = "echo $$ >> pids; exec yes 4242"  # `left` finds the process by this number
@@ -144,17 +113,14 @@ def flood(bench):
                 row = rig.delivery(bench.stock[0])
                 expect(row.state in ("pending", "failed") and row.attempts <= 1, f"is {row.state}, {row.attempts}")
 
-    every({"--on-event": True, "--url-command": False, "--token-command": False}, judge)
+    commands = {"--on-event": True, "--url-command": False, "--token-command": False}
+    every(commands if IS_LONG else {"--on-event": True}, judge)
 
 
-FAMILY = [
-    ("the event and its form", told),
+TESTS = [
+    ("the event and its form; texts from a server are not executed", told),
     ("a blocked destination has an event", held_is_told),
-    ("a command that fails is a warning", fails),
-    ("a command that floods", floods),
+    ("a command that fails is a warning, and its output is dropped", changes_nothing),
     ("a command that hangs is killed", hangs),
-    ("a run with a hook gets SIGTERM", asked_to_end),
-    ("texts from a server are not executed", cannot_break_out),
-    ("the command may use the queue", own_commands),
     ("commands that print without end", flood),
 ]

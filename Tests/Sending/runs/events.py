@@ -1,11 +1,20 @@
-"""`run --json`: each line is an event as documented in Spec/capqueue.md section 4."""
+"""What `run` prints: events as documented in Spec/capqueue.md section 4, and lines for people."""
 import datetime
+import fcntl
 import json
+import os
 import re
+import select
+import struct
+import subprocess
+import termios
+import time
 
-from capture_api import Answer, CaptureAPI
-from checks import expect
-from rigs import wait_until
+from Kit.outcomes import PATIENCE, every, expect
+from Kit.sending import wait_until
+from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.servers.scripted import Scripted, Shelf
+from Sending.scenes import sending
 
 STATES = {"completed", "processing", "failed", "permanently_failed", "conflict", "quarantined", "pending"}
 NAMES = STATES | {"started", "ended", "attempt", "blocked", "offline", "ready", "paused", "resumed", "session", "quota",
@@ -49,7 +58,7 @@ def of_a_run(bench):
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(503), Answer(400, "VALIDATION_ERROR"))
-        rig.http(api.url, retry="0,1,1")
+        rig.http(api.url)  # a failed try has the event `failed`, however soon the next one follows
         one, two, three = bench.stock[:3]
         rig.push(one)
         rig.push(two, three, options=("--session", "monday"))
@@ -78,13 +87,10 @@ def of_a_run(bench):
 
 def on_the_disk_first(bench):
     """The event of a state comes after the commit: a reader of `completed` finds that state in the rows."""
-    rig = bench.rig()
-    with CaptureAPI(bench.public) as api:
-        rig.http(api.url)
-        rig.push(*bench.stock[:20])
+    with sending(bench, bench.stock[:6]) as (rig, api):
         with rig.start("run", "--until-empty", "--json") as running:
             told = 0
-            while told < 20:
+            while told < 6:
                 wait_until(lambda: len(running.saw("completed")) > told, "the next event")
                 events = running.saw("completed")
                 told = len(events)
@@ -118,28 +124,81 @@ def of_waits(bench):
             valid(running.out.read_bytes())
 
 
-def lines_for_people(bench):
-    """Without --json each line has an id and its new state, and no terminal control characters."""
-    rig = bench.rig()
-    with CaptureAPI(bench.public) as api:
-        api.answer(Answer(400, body={"error": {"code": "X", "message": "\x1b[2J\x07 bad \u202e"}}))
-        rig.http(api.url)
-        rig.push(*bench.stock[:3])
-        result = rig.send("--until-empty", code=14)
-    lines = sorted(result.out.decode().splitlines())
-    wanted = sorted([f"{bench.stock[0].id} api permanently_failed",
-                     *(f"{bundle.id} api completed" for bundle in bench.stock[1:3])])
-    expect(lines == wanted, f"prints {lines}")
-    for letter in "\x1b\x07\u202e":
-        expect(letter not in result.text, f"standard error has {letter!r}")
-    for words in (["history", bench.stock[0].id], ["show", bench.stock[0].id], ["list"], ["status"]):
-        text = rig.run(*words).out.decode()
-        expect("\x1b" not in text and "\u202e" not in text, f"{words[0]} prints what steers a terminal")
+STAMP = r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ"
 
 
-FAMILY = [
+def lines(bench):
+    """A line has the id, the destination and the state; the last line of standard error says what was sent where."""
+    rig, bundles = bench.rig(), bench.stock[:3]
+    with Scripted(Shelf()) as one, Scripted(Shelf()) as two:
+        rig.dest("one", "put", "--url", one.url + "/{sha256}")
+        rig.dest("two", "put", "--url", two.url + "/{sha256}")
+        rig.push(*bundles[:2])
+        rig.run("push", "--dest", "two", bundles[2].path).must(0, about="push")
+        result = rig.send(code=0)
+        wanted = {f"{bundles[0].id} one completed", f"{bundles[1].id} one completed", f"{bundles[2].id} two completed"}
+        expect(set(result.out.decode().splitlines()) == wanted, f"run prints {result.out!r}")
+        size = sum(len(bundle.data) for bundle in bundles)
+        last = rf"capqueue: note: sent 3 captures, {size} bytes, to (one and two|two and one) in \d+\.\d s"
+        expect(re.fullmatch(last, result.text.splitlines()[-1]), f"it ends with {result.text!r}")
+        expect(rig.send(code=0).text == "capqueue: note: nothing to send\n", "a run without work says something else")
+        expect(not rig.send("--quiet", code=0).err, "--quiet says something")
+        expect(b"note" not in rig.send("--json", code=0).err, "--json says something to people")
+
+
+def next_try(bench):
+    """A run that ends leaves the retry to the next run; one that goes on does it itself. Texts are without controls."""
+    cases = {"--once": rf"; will be tried by the next run after {STAMP}$", "--until-empty": rf"; next try at {STAMP}$"}
+
+    def judge(name, pattern):
+        with sending(bench, [bench.stock[0]], "--verify-url", "none", retry="1,1,1") as (rig, api):
+            api.answer(Answer(500, body={"error": {"code": "X", "message": "\x1b[2J\x07 bad \u202e"}}))
+            result = rig.send(name, code=15 if name == "--once" else 0)
+            warnings = [line for line in result.text.splitlines() if "warning" in line]
+            expect(len(warnings) == 1 and re.search(pattern, warnings[0]), f"it says {result.text!r}")
+            said = [result.text, *(rig.run(word, bench.stock[0].id).out.decode() for word in ("history", "show"))]
+            expect("bad" in said[1] and not any(letter in text for letter in "\x1b\x07\u202e" for text in said),
+                   f"a text of the server steers the terminal: {said}")
+            ending = "sent nothing; 1 waits" if name == "--once" else "sent 1 capture"
+            expect(ending in result.text.splitlines()[-1], f"it ends with {result.text!r}")
+
+    every(cases, judge)
+
+
+def on_a_terminal(bench):
+    """60 columns show how many of all captures and bytes were sent and how long it takes; no line is longer."""
+    rig, bundles = bench.rig(), [bench.big(), *bench.bundles(2)]
+    with Scripted(Shelf()) as server:
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--concurrency", "1")
+        rig.push(*bundles)
+        main, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        run = subprocess.Popen(rig.argv("run", "--until-empty", "--bwlimit", "4MB"), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=terminal, env=rig.env | {"TERM": "xterm"},
+                               cwd=rig.out)
+        os.close(terminal)
+        shown, end = b"", time.monotonic() + PATIENCE
+        while time.monotonic() < end and select.select([main], [], [], 5)[0]:
+            try:
+                shown += os.read(main, 65536)
+            except OSError:  # nobody has the terminal any more
+                break
+        os.close(main)
+        expect(run.wait(PATIENCE) == 0, f"run ends with {run.returncode}: {shown[-300:]!r}")
+    drawn = [line for line in re.sub(rb"\x1b\[[0-9]*[A-Za-z]", b"", shown).decode().replace("\r", "").split("\n")
+             if line and not line.startswith("capqueue:")]
+    expect(all(len(line) < 60 for line in drawn), f"lines are too long: {[x for x in drawn if len(x) > 59][:2]}")
+    total = re.compile(r"[0-2] of 3 sent  \d+(\.\d)? [kM]B of 8\.\d MB .*(left|starting)$")
+    totals = [line for line in drawn if total.match(line)]
+    expect(len(totals) > 3, f"it draws {drawn[:6]}")
+    expect(any(re.search(r"\[#+-+\]", line) for line in drawn), f"no bar in {drawn[:6]}")
+
+
+TESTS = [
     ("events of a run are as documented", of_a_run),
     ("an event follows the commit of its state", on_the_disk_first),
     ("events of waits", of_waits),
-    ("lines for people", lines_for_people),
+    ("a line for each new state, and one at the end", lines),
+    ("when a failed capture is tried again", next_try),
+    ("the lines on a terminal of 60 columns", on_a_terminal),
 ]

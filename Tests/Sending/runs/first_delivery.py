@@ -1,13 +1,11 @@
-"""From a raw folder to a delivered capture with a mistake at each step: each message names the command that is typed next."""
-import contextlib
-import http.server
+"""From a raw folder to a delivered capture with a mistake at each step: messages name the command to type next."""
 import ssl
-import threading
 
-from capture_api import Answer, CaptureAPI
-from certificates import Authority
-from checks import expect
-from rigs import AT_ONCE, DEVICE
+from Kit.outcomes import expect
+from Kit.sending import AT_ONCE, DEVICE
+from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.servers.certificates import Authority
+from Kit.servers.raw_server import Bare
 
 STRANGER = DEVICE[:-1] + "d"
 
@@ -22,29 +20,14 @@ class Person:
         """A command. `named` is how the messages before have put it, where they have words for its values."""
         if named:
             expect(named in self.shown, f"nothing has named {named!r}, but {self.shown!r}")
-        result = self.rig.run(*words).must(*([code] if isinstance(code, int) else code), about=" ".join(map(str, words)))
+        codes = [code] if isinstance(code, int) else code
+        result = self.rig.run(*words).must(*codes, about=" ".join(map(str, words)))
         self.shown = result.out.decode() + result.text
         return self
 
     def sees(self, *texts):
         for text in texts:
             expect(text in self.shown, f"it does not say {text!r}, but {self.shown!r}")
-
-
-@contextlib.contextmanager
-def speaking_tls(folder):
-    """The port of a server that knows TLS alone."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*Authority(folder).server())
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
-    server.handle_error = lambda *_: None
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def ten_mistakes(bench):
@@ -54,7 +37,9 @@ def ten_mistakes(bench):
     for file, text in ((right, "sesame"), (wrong, "open")):
         file.write_text(text)
         file.chmod(0o600)
-    with CaptureAPI(bench.public) as api, speaking_tls(rig.folder / "tls") as tls:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*Authority(rig.folder / "tls").server())
+    with CaptureAPI(bench.public) as api, Bare(lambda client, _: client.recv(1), context) as tls:
         api.token = "sesame"
         person.types("push", rig.raw, code=66).sees("is a raw capture, expected a bundle")
         person.types("adopt", "--pack", rig.raw, "--key", rig.key, named=f"capqueue adopt --pack {rig.raw}")
@@ -72,7 +57,7 @@ def ten_mistakes(bench):
                      "--token-file", wrong, "--retry", AT_ONCE).sees("added api")
         set_url = "capqueue dest set api --url URL"
         person.types("dest", "test", "api", code=15).sees("http://127.0.0.1:1: couldn't connect to server")
-        person.types("dest", "set", "api", "--url", f"http://127.0.0.1:{tls}", named=set_url)
+        person.types("dest", "set", "api", "--url", f"http://127.0.0.1:{tls.port}", named=set_url)
         person.types("dest", "test", "api", code=(15, 78)).sees("its URL begins with https://")
         person.types("dest", "set", "api", "--url", api.url.replace("http:", "https:"), named=set_url)
         person.types("dest", "test", "api", code=78).sees("does not speak TLS, so its URL begins with http://")
@@ -93,4 +78,4 @@ def ten_mistakes(bench):
         person.types("run").sees("nothing to send")
 
 
-FAMILY = [("ten mistakes on the way to the first delivered capture", ten_mistakes)]
+TESTS = [("ten mistakes on the way to the first delivered capture", ten_mistakes)]

@@ -1,23 +1,11 @@
-"""Runs and other commands beside them: waiting, watching for new captures, status, exit codes, a second run."""
-import json
+"""Runs and other commands beside them: waiting, watching for new captures, status, exit codes."""
 import re
 import threading
 
-from capture_api import Answer, CaptureAPI
-from checks import expect
-from fault_proxy import Fault, FaultProxy
-from rigs import wait_until
-from scenes import Scene
-
-
-def two_runs(bench):
-    """A second run of the same queue exits with 10 at once, and the first continues."""
-    with Scene(bench) as scene:
-        for words in (["--once"], ["--until-empty"], ["--watch"]):
-            scene.rig.send(*words, code=10, about=f"run {words[0]} beside a run")
-        scene.gate.set()
-        scene.running.end().must(0, about="the first run")
-        scene.ends_well()
+from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.outcomes import expect
+from Kit.sending import wait_until
+from Sending.scenes import Scene, sending
 
 
 def waits(bench):
@@ -99,11 +87,9 @@ def shown(bench):
 def side_by_side(bench):
     """--concurrency is the largest number of transfers at once; the default is one."""
     for options, count in (((), 1), (("--concurrency", "4"), 4)):
-        rig, gate = bench.rig(), threading.Event()
-        with CaptureAPI(bench.public) as api:
+        gate = threading.Event()
+        with sending(bench, bench.stock[:8], *options) as (rig, api):
             api.answer(*[Answer(gate=gate)] * 8)
-            rig.http(api.url, *options)
-            rig.push(*bench.stock[:8])
             with rig.start("run", "--until-empty") as running:
                 wait_until(lambda: len(api.seen()) >= count, f"{count} at once")
                 expect(len(api.seen()) == count, f"{len(api.seen())} at once instead of {count}")
@@ -112,51 +98,9 @@ def side_by_side(bench):
             api.holds(*map(bench.photo, bench.stock[:8]))
 
 
-def codes(bench):
-    """The exit code of a run says what is left; with --quiet it is the only report."""
-    rig = bench.rig()
-    with CaptureAPI(bench.public) as api:
-        rig.send(code=(0, 66), about="run without a queue")
-        rig.http(api.url)
-        rig.send(code=0, about="run of nothing")
-        rig.push(*bench.stock[:3])
-        api.answer(Answer(400), Answer(503))
-        result = rig.send("--once", "--quiet", code=14, about="one is refused, one failed")
-        expect(result.out == b"", f"--quiet prints {result.out!r}")
-        result = rig.send("--once", code=14, about="one was refused before")
-        expect(result.out.decode().split() == [bench.stock[1].id, "api", "completed"], f"prints {result.out!r}")
-        rig.run("cancel", bench.stock[0].id).must(0)
-        rig.send(code=0, about="nothing is left")
-        rig.push(bench.stock[3])
-        api.answer(Answer(503))
-        rig.send("--once", code=15, about="a retry is left")
-        rig.send("--dest", "none", code=78, about="run for no destination")
-        shown_states = json.loads(rig.run("status", "--json").out)["captures"]
-        expect(shown_states["completed"]["captures"] == 2, f"status counts {shown_states}")
-
-
-def pushed_meanwhile(bench):
-    """A capture that is pushed during a slow run is delivered, and no other is lost."""
-    rig, bundles = bench.rig(), bench.bundles(24)
-    with CaptureAPI(bench.public) as api, FaultProxy(api.port) as proxy:
-        proxy.plan(otherwise=Fault(rate=40_000))
-        rig.http(proxy.url)
-        rig.push(*bundles[:4])
-        with rig.start("run", "--until-empty") as running:
-            for bundle in bundles[4:]:
-                rig.push(bundle)
-            running.end().must(0)
-        rig.send("--until-empty", code=0)
-        api.holds(*map(bench.photo, bundles))
-        expect(len(rig.deliveries()) == 24, f"{len(rig.deliveries())} deliveries")
-
-
-FAMILY = [
-    ("two runs at one queue: 10", two_runs),
+TESTS = [
     ("wait", waits),
     ("--watch", watches),
     ("status of a run", shown),
     ("--concurrency", side_by_side),
-    ("exit codes and --quiet", codes),
-    ("a push beside a slow run loses nothing", pushed_meanwhile),
 ]

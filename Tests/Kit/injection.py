@@ -1,0 +1,125 @@
+"""Faults at chosen system calls, made by strace: it kills the tool there, or makes the call fail.
+
+strace kills at the entry of the Nth call of a name, before the kernel acts on it. So a sweep over all calls that touch
+a file leaves the disk in every state that a crash of the process can leave.
+"""
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
+from Kit.outcomes import IS_LONG, Failed, Skipped
+from Kit.tracing import again_if_not_injected, calls_in, require_strace, strace
+
+CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_range linkat link rename renameat "
+         "renameat2 unlink unlinkat flock fcntl close read pread64 mkdir mkdirat ftruncate fallocate chmod fchmod "
+         "fchmodat access faccessat faccessat2 exit_group").split()
+# With the question mark strace ignores a call that this processor's Linux does not have.
+FILTER = "trace=" + ",".join("?" + name for name in CALLS)
+
+
+class Call:
+    """One call of a traced run: the `number`th of its `name`."""
+
+    def __init__(self, name, number, text):
+        self.name, self.number, self.text = name, number, text
+
+    def __str__(self):
+        return f"{self.name} number {self.number} [{self.text[:90]}]"
+
+
+def trace(rig, *args, run=None, extra=(), **how):
+    """Returns the calls of an undisturbed run in order, numbered for each thread as strace counts them.
+
+    `run` replaces `rig.run` if the command needs more than arguments.
+    """
+    require_strace()
+    log = rig.folder / "trace"
+    result = (run or rig.run)(*args, prefix=strace("--seccomp-bpf", "-s", "256", "-e", FILTER, *extra, log=log), **how)
+    if result.code:
+        raise Failed(f"the undisturbed run ends with {result.code}: {result.text[:200]}")
+    calls, counts, foreign = [], {}, {}
+    for thread, name, text in calls_in(log):
+        counts[thread, name] = counts.get((thread, name), 0) + 1
+        if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own file; it continues without
+            foreign[thread] = text.rpartition("= ")[2]
+        if thread not in foreign:
+            calls.append(Call(name, counts[thread, name], text))
+        elif name == "close" and text.startswith(foreign[thread]):
+            del foreign[thread]
+    return calls
+
+
+def since(calls, *words):
+    """Returns the calls from the first one that names one of the words, each name and number once.
+
+    strace acts on the first thread that reaches a number. So a call cannot be tested if a thread made as many such
+    calls earlier, for example while the program was loaded.
+    """
+    first = next((place for place, call in enumerate(calls) if any(word in call.text for word in words)), None)
+    if first is None:
+        raise Failed(f"no call names {' or '.join(words)}, so there is nothing to inject into")
+    seen, found = {(call.name, call.number) for call in calls[:first]}, []
+    for call in calls[first:]:
+        if (call.name, call.number) not in seen:
+            seen.add((call.name, call.number))
+            found.append(call)
+    return found
+
+
+def in_order(calls, *steps):
+    """Fails unless the calls contain these steps in this order: (call, text that it names, what it does)."""
+    place = 0
+    for name, word, what in steps:
+        place = next((index + 1 for index, call in enumerate(calls)
+                      if index >= place and call.name.startswith(name) and word in call.text), None)
+        if place is None:
+            raise Failed(f"{what} is missing or in the wrong place")
+
+
+def prefix(call, effect, extra=()):
+    """Returns the prefix for the command line that causes `effect` at `call`."""
+    # --seccomp-bpf is left out, because strace cannot deliver a signal at its stops, and the tool would survive.
+    names = {call.name} | {word.split("=")[1].split(":")[0] for word in extra if word.startswith("inject=")}
+    return strace("-e", "trace=" + ",".join(sorted(names)), *extra,
+                  "-e", f"inject={call.name}:{effect}:when={call.number}")
+
+
+def without_unnamed_files(calls):
+    """Returns strace options that make `O_TMPFILE` look unusable, as on a file system without it."""
+    probes = [call for call in calls if call.name.startswith(("access", "faccessat")) and "/proc/self/fd" in call.text]
+    probe = next(iter(probes), None)
+    if probe is None:
+        raise Skipped("the tool does not ask for /proc/self/fd")
+    return ("-e", f"inject={probe.name}:error=ENOENT:when={probe.number}+")
+
+
+def representatives(items):
+    """Returns one item of each kind, which is the name of its call and what stands beside the call. `make test-all` keeps
+    them all. The last call of a name is taken: it is the one that completes what the command has begun."""
+    if IS_LONG:
+        return list(items)
+    kinds = {}
+    for item in items:
+        parts = item if isinstance(item, tuple) else (item,)
+        kind = tuple(part.name if isinstance(part, Call) else part for part in parts if not isinstance(part, int))
+        kinds[kind] = item
+    return list(kinds.values())
+
+
+def sweep(items, trial, at_a_time=4):
+    """Runs `trial(item)` for some of the items, as `representatives` chooses them; returns their problems in order.
+    Repeats trials without a fault."""
+    items = representatives(items)
+    with ThreadPoolExecutor(at_a_time) as pool:
+        done = list(pool.map(functools.partial(again_if_not_injected, trial), items))
+    problems = [problem for found, _ in done for problem in found or ()]
+    missed = [reason for _, reason in done if reason]
+    if missed and not problems:
+        raise missed[0]
+    return problems
+
+
+def report(problems):
+    """Fails with the first few problems."""
+    if problems:
+        more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
+        raise Failed("; ".join(problems[:3]) + more)

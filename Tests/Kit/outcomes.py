@@ -1,0 +1,77 @@
+"""What a test uses to say what it found: expectations, the result of a program, and the ways a test can end."""
+import os
+import pathlib
+import signal
+
+PATIENCE = 120  # seconds until a test counts as hanging; on a busy machine a run can take many
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Whether this is a run of `make test-all`, which plays long tests too. The Swift tests read the same variable.
+IS_LONG = os.environ.get("CAPTURE_TESTS") == "all"
+
+# nohup and a shell's background jobs make the tests ignore signals, and every tool would inherit that.
+for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler),
+                      (signal.SIGTERM, signal.SIG_DFL), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, usual)
+
+
+class Failed(Exception):
+    """The tool did something that it must not do; the text says what."""
+
+
+class Skipped(Exception):
+    """The test cannot run here; the text says why."""
+
+
+def long(test):
+    """Marks a test that takes more than 3 seconds, or that waits: only `make test-all` plays it."""
+    test.is_long = True
+    return test
+
+
+def expect(condition, detail):
+    if not condition:
+        raise Failed(detail)
+
+
+def every(cases, judge):
+    """Runs `judge(name, case)` for each case, and fails with the problems of all cases, so that none hides another."""
+    problems = []
+    for name, case in cases.items():
+        try:
+            judge(name, case)
+        except Failed as reason:
+            problems.append(f"{name}: {reason}")
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def ending(code):
+    """Describes how a process ended, from the code of `subprocess`: its exit code, or the signal that ended it."""
+    if code >= 0:
+        return f"exit {code}"
+    known = {int(one): one.name for one in signal.Signals}
+    return f"ended by signal {-code} ({known.get(-code, 'without a name')})"
+
+
+class Result:
+    """The result of a run; `remarks` is what strace printed about it."""
+
+    def __init__(self, code, out, err, remarks=b""):
+        self.code, self.out, self.err, self.remarks = code, out, err, remarks
+
+    @property
+    def text(self):
+        return self.err.decode("utf-8", "replace")
+
+    def must(self, *codes, about=""):
+        """Returns this result if its exit code is one of `codes`, and fails otherwise."""
+        expect(self.code in codes, f"{about}{': ' if about else ''}{ending(self.code)}, expected "
+               f"{' or '.join(map(str, codes))}: {self.text.strip()[:300]!r}"
+               + (f"; strace says {self.remarks[:300]!r}" if self.remarks else ""))
+        return self
+
+    def naming(self, name, about="a failure"):
+        """Returns this result if its message names the file, which the user needs to know, and fails otherwise."""
+        expect(str(name) in self.text, f"{about}: the message does not name {name}: {self.text.strip()[:300]!r}")
+        return self

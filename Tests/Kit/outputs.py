@@ -1,0 +1,72 @@
+"""Reads what a stage printed, and turns it into tests with an outcome and a time."""
+import dataclasses
+import fnmatch
+import re
+
+from Kit.outcomes import ROOT, ending
+
+
+@dataclasses.dataclass
+class Test:
+    """`word` is ok, FAIL, skip, or later for a test of `make test-all`; `weight` is how many tests this stands for."""
+
+    word: str
+    title: str
+    reason: str
+    seconds: float
+    weight: int = 1
+
+
+LINE = re.compile(r"^(ok|FAIL|skip)\s+(.*?)(?: \((\d+\.\d) s\))?$", re.M)
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", re.M)
+SWIFT = re.compile(r"^\S+ Test (?!run with|case)(.+?) (passed|failed|skipped)(?: after (\d+\.\d+) seconds)?(?:: \"(.*)\"|[ .].*)?$", re.M)
+SWIFT_END = re.compile(r"Test run with [1-9]\d* tests? .*(passed|failed) after")
+ISSUE = re.compile(r"^\S+ Test (.+?) recorded an issue.*? at (\S+: .*)$", re.M)
+LATER = "a test of make test-all"
+
+
+def lines(text, code):
+    """Reads a line for each test, as Tests/run.py SUITE prints them. Without such lines a stage is one test."""
+    found = [Test(word, *_split(title) if word != "ok" else (title, ""), float(seconds or 0))
+             for word, title, seconds in LINE.findall(text)]
+    closing = CLOSING.findall(text)
+    if closing:
+        # A program that prints its failures only still says how many tests passed.
+        for word, number in zip(("ok", "FAIL", "skip"), closing[-1]):
+            more = int(number or 0) - sum(test.word == word for test in found)
+            found += [Test(word, "", "", 0, more)] if more > 0 else []
+        return found
+    if found and code == 0:
+        return [*found, Test("FAIL", "", "the closing line is missing", 0)]
+    last = "\n".join(text.splitlines()[-30:])
+    return found or [Test("FAIL", "", f"{ending(code)}: {last}", 0) if code else Test("ok", "", "", 0)]
+
+
+def _split(title):
+    """Splits a line of a failed or skipped test into its title, which has the family, and the reason."""
+    parts = title.split(": ", 2)
+    return (": ".join(parts[:2]), parts[2]) if len(parts) == 3 else (title, "")
+
+
+def swift(text, code):
+    """Reads the lines of Swift Testing. A run that was killed has no closing line, and has failed."""
+    issues = {}
+    for title, issue in ISSUE.findall(text):
+        issues.setdefault(title, []).append(issue)
+    found = []
+    for title, word, seconds, reason in SWIFT.findall(text):
+        word = {"passed": "ok", "failed": "FAIL", "skipped": "later" if reason == LATER else "skip"}[word]
+        found.append(Test(word, title, reason or "; ".join(issues.get(title, [])[:3]), float(seconds or 0)))
+    if not SWIFT_END.search(text):
+        found.append(Test("FAIL", "", "ended before its closing line:\n" + "\n".join(text.splitlines()[-20:]), 0))
+    return found
+
+
+def excused(tests):
+    """Turns each skipped test into a failure, unless Tests/skips.txt names its reason."""
+    allowed = [line.partition("|")[0].strip() for line in (ROOT / "Tests/skips.txt").read_text().splitlines()
+               if line and not line.startswith("#")]
+    for test in tests:
+        if test.word == "skip" and not any(fnmatch.fnmatch(test.reason, f"*{pattern}*") for pattern in allowed):
+            test.word, test.reason = "FAIL", f"skipped, and Tests/skips.txt does not allow it: {test.reason}"
+    return tests

@@ -1,0 +1,131 @@
+"""The stages of `make test` and of `make test-all`: which command each is, and which stages must have passed before it."""
+import os
+import shlex
+
+from Kit import outputs
+from Kit.outcomes import ROOT
+from Kit.stages import Stage
+
+RUN = "Tests/run.py"
+DEBUG, RELEASE = ".build/debug", ".build/release"
+RECEIVER = ".build-receiver/release/receiver"
+SWIFT_TESTS = ".build/debug/capture-bundlePackageTests.xctest"
+ALL = "CAPTURE_TESTS=all "
+
+
+def stages(is_all):
+    return everything() if is_all else short()
+
+
+def short():
+    """What `make test` plays: each promise once, on the debug build."""
+    return [
+        *without_tools(),
+        swift_tests("Swift tests"),
+        *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
+        program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
+                "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",)),
+        program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
+                needs=("build",)),
+        program("the sessions of the documents", "Documents", f"{DEBUG}/capbundle", f"{DEBUG}/capqueue", needs=("build",)),
+    ]
+
+
+def everything():
+    """What `make test-all` plays: every test, on the release build where that is another program."""
+    seconds = os.environ.get("SECONDS") or "120"
+    tools = [f"{RELEASE}/capbundle", f"{RELEASE}/capqueue"]
+    return [
+        *without_tools(),
+        Stage("release build", ".ci/build", needs=("build",)),
+        Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=("release build",)),
+        environment("Spark"),
+        environment("Bench"),
+        swift_tests("Swift tests", is_long=True),
+        swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
+                    CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
+        *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
+          ("Sending", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
+        suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
+        suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
+              needs=("release build",)),
+        suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
+              needs=("release build",)),
+        suite("Receiver", "Receiver", build=RELEASE, needs=("release build", "receiver build")),
+        program("random commands against a model", "RandomCommands", tools[1], tools[0], "--sequences", "1000",
+                needs=("release build",)),
+        program("both implementations on damaged files", "Differential", tools[0], "--cases", "100000",
+                needs=("release build",)),
+        program("the sessions of the documents", "Documents", *tools, RECEIVER, needs=("release build", "receiver build")),
+        program("a package that uses the libraries", "Library", tools[0], needs=("release build",)),
+        Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True),
+        suite("Spark", "Spark", build=RELEASE, needs=("release build",), python="Spark"),
+        Stage("build of the benches", ".ci/build", "Tests/QueueBench", ".build-bench", needs=("receiver build",)),
+        program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
+                python="Bench", alone=True),
+    ]
+
+
+def without_tools():
+    """What every test needs, and the stages that need no tool of ours."""
+    return [
+        Stage("build", "swift", "build", "--build-tests"),
+        environment(),
+        Stage("the tests of the tests", "python3", RUN, "KitTests"),
+        Stage("format and lint", "swift", "format", "lint", "--strict", "--recursive", "Package.swift", "Sources", "Tests",
+              "Samples"),
+        program("code that walks over Characters does not compile", "CharacterBan"),
+        script("the sample depth map equals what its script renders", "Samples/desk-lamp/render.py", "--check"),
+        script("the forgeries equal what their script makes", "Samples/tampered/make.py", "--check"),
+        script("the vectors equal what their generator makes", "Spec/Generator/generate.py", "--check"),
+        script("each rule of the format has a vector", "Spec/Generator/check_coverage.py"),
+        script("the second implementation on all vectors", "Spec/Generator/run_vectors.py"),
+        program("the examples of the format equal the vectors", "Documents/examples"),
+        program("the examples of the libraries equal the tests", "Documents/library"),
+        program("each fault of the queue names tests that exist", "Documents/faults"),
+    ]
+
+
+def environment(name=None):
+    return Stage(f"environment {name}" if name else "environment", ".ci/environment", *((name,) if name else ()))
+
+
+def swift_tests(name, only=None, is_long=False, needs=("build",), **environment):
+    # `swift test` runs the same program, but reports nothing if a test ends it by SIGKILL, SIGTERM or exit().
+    command = [SWIFT_TESTS, "--testing-library", "swift-testing"]
+
+    def again(title):
+        return f"{ALL if is_long else ''}{SWIFT_TESTS} --testing-library swift-testing --filter '{title.partition('(')[0]}'"
+
+    return Stage(name, *command, *(("--filter", only) if only else ()), reads=outputs.swift, needs=needs, again=again,
+                 **environment)
+
+
+def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
+    """A stage that plays a suite of Tests with the tools of a build."""
+    if build != DEBUG:
+        words = [*words, f"--capbundle={build}/capbundle"]
+        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark") else []
+
+    def again(test):
+        chosen = " ".join(shlex.quote(word) for word in words if word not in ("--only", "verdicts", "choices"))
+        return f"$(.ci/environment {python or ''}) {RUN} {name} {chosen} --only {shlex.quote(test)}".replace("  ", " ")
+
+    return program(title, name, *words, python=python, needs=needs, again=again)
+
+
+def program(title, name, *words, python=None, needs=(), **how):
+    return Stage(title, interpreter(python), RUN, name, *words, needs=(*needs, *made(python)), **how)
+
+
+def script(title, *words):
+    return Stage(title, interpreter(None), *words, needs=made(None))
+
+
+def interpreter(environment):
+    """The Python that the stage of an environment makes."""
+    return f".build/{(environment or 'python').lower()}/bin/python"
+
+
+def made(environment):
+    return (f"environment {environment}" if environment else "environment",)

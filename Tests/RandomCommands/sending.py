@@ -1,0 +1,204 @@
+"""Destinations, ends of sessions, and runs that copy due captures to folders."""
+import hashlib
+import json
+
+from RandomCommands.model import FAILED, HELD
+from Kit.outcomes import expect
+from RandomCommands.seen import after_kill, finished, of_capture, of_record, settle
+from RandomCommands.taking import SESSIONS
+
+NAMES = ("nas", "usb")
+MARKER = ".capqueue-destination"
+AWAY = "marker-of-a-disk-that-is-not-mounted"
+WAITING = ("pending", "failed", "uploading", "processing")
+
+
+def destination(world, dice):
+    action, name = dice.choice(("add", "add", "add", "remove", "default", "list")), dice.choice(NAMES)
+    after, number = world.model.copy(), NAMES.index(name)
+    if action == "list":
+        ended = world.read("dest", "list").finding(0)
+        missing = [each for each in after.destinations if each not in ended.out.decode()]
+        expect(not missing, f"{ended.words}: does not list {missing}")
+        return
+    is_known = name in after.destinations
+    is_used = any(each.destination == name for capture in after.captures.values() for each in capture.deliveries)
+    if action == "add":
+        code = 64 if is_known else 0
+    else:
+        code = 78 if not is_known else 64 if action == "remove" and is_used else 0
+    if not code:
+        {"add": lambda: after.add_destination(name, number), "remove": lambda: after.remove_destination(name),
+         "default": lambda: setattr(after, "default", name)}[action]()
+    # no waiting times, even after kills
+    words = ("--kind", "folder", "--path", f"disk{number}", "--retry", "0x10") if action == "add" else ()
+    ended = world.write("dest", action, name, *words)
+    _changed(world, ended, after, code if ended.existed or action == "add" else 66)
+
+
+def _changed(world, ended, after, code):
+    """Checks a change that only `dest` shows; after a kill `dest` tells which of the two states is there."""
+    if not ended.killed:
+        ended.must(code)
+        world.model = after
+        return
+    after_kill(world)
+    if not world.exists:
+        return
+    listed = world.read("dest", "list").must(0).out.decode()
+    default = world.read("dest", "default").must(0, 78).out.decode().strip()
+    there = {name for name in NAMES if any(name in line.split() for line in listed.splitlines())}
+    for model in (after, world.model):
+        if there == set(model.destinations) and default == (model.default or ""):
+            world.model = model
+            return
+    expect(False, f"after the kill destinations are {there}, default {default!r}; before "
+           f"{world.model.destinations} {world.model.default}, after {after.destinations} {after.default}")
+
+
+def end_session(world, dice):
+    after = world.model.copy()
+    name = dice.choice(SESSIONS)
+    incomplete = dice.random() < 0.4
+    code = 0 if name in after.sessions else 66
+    if not code:
+        incomplete = incomplete or after.sessions[name] == "incomplete"
+        after.sessions[name] = "incomplete" if incomplete else "ended"
+    ended = world.write("session", "end", name, *(["--incomplete"] if incomplete else []))
+    if ended.killed:
+        before = world.model.sessions.get(name)
+        settle(world, after)
+        _tell_phase(world, name, {before, after.sessions.get(name)})
+        return
+    ended.must(code)
+    world.model = after
+
+
+def _tell_phase(world, name, possible):
+    """Reads from the list whether an ended session is incomplete, because the counts of `status` do not tell."""
+    if not world.exists or name not in world.model.sessions:
+        return
+    lines = [json.loads(line) for line in world.read("session", "list", "--json").must(0).lines]
+    told, = [line for line in lines if line["name"] == name]
+    phase = "open" if "ended_at" not in told else "incomplete" if told["incomplete"] else "ended"
+    expect(phase in possible, f"after the kill {name} is {phase}, which is not one of {possible}")
+    world.model.sessions[name] = phase
+
+
+def mount(world, dice):
+    """Takes a destination's disk away or brings it back, by its marker."""
+    disk = dice.choice(world.disks)
+    marker, away = disk / MARKER, world.folder / f"{disk.name}-{AWAY}"
+    if marker.exists():
+        world.shell(f"mv {disk.name}/{MARKER} {away.name}", marker.rename, away)
+    elif away.exists():
+        world.shell(f"mv {away.name} {disk.name}/{MARKER}", away.rename, marker)
+
+
+def occupy(world, dice):
+    """Puts another file where a bundle will be sent: this is a conflict, and the file is never overwritten."""
+    captures = [each for each in world.model.captures.values() if any(it.state in WAITING for it in each.deliveries)]
+    if captures:
+        path = dice.choice(world.disks) / f"{dice.choice(captures).id}.bundle"
+        if not path.exists():
+            world.shell(f"echo other > {path.parent.name}/{path.name}", path.write_text, "other\n")
+
+
+def mounted(world, model, name):
+    return (world.disks[model.destinations[name]] / MARKER).exists()
+
+
+def run(world, dice):
+    """Sends what is due. If a disk is missing, nothing is lost or counts as a failure, and work is left."""
+    del dice
+    after = world.model.copy()
+    told = _send_all(world, after)
+    ended = world.write("run")
+    failed = any(capture.state in FAILED for capture in after.captures.values())
+    left = any(each.state in (*WAITING, "held") for capture in after.captures.values() for each in capture.deliveries)
+    if finished(world, ended, after, 14 if failed else 15 if left else 0, between=_sending):
+        lines = [line for _, _, line in told]
+        expect(sorted(ended.lines) == sorted(lines), f"{ended.words}: says {ended.lines}, expected {lines}")
+        dues, again = [each.due for _, each, _ in told], [each.due for _, each, _ in told if each.again]
+        # Each of several destinations has its own order.
+        if len({name for name, _, _ in told}) == 1 and all(dues.count(due) == 1 for due in again):
+            ended.printing(lines, "in another order:")
+    _copies(world)
+
+
+def _send_all(world, model):
+    """Returns a run's reports in the order of sending: destination, delivery and text of each line."""
+    for _, delivery in _deliveries(model):
+        if delivery.state in ("uploading", "processing"):
+            delivery.apply("park")  # the run that had it was killed
+            delivery.due, delivery.again = model.step, True
+    told = []
+    for name in model.destinations:
+        while mounted(world, model, name) and (first := _first(model, name)):
+            told += _send(world, model, *first, name)
+    return told
+
+
+def _deliveries(model):
+    return [(capture, delivery) for capture in model.captures.values() for delivery in capture.deliveries]
+
+
+def _first(model, name):
+    """Returns the next delivery: the most urgent, then the longest due; of each session only its earliest member."""
+    ready, sessions = [], set()
+    for capture, delivery in _deliveries(model):
+        if delivery.destination != name or delivery.state not in ("pending", "failed"):
+            continue
+        if capture.session in sessions:
+            continue
+        sessions |= {capture.session} - {None}
+        if not delivery.later and capture.holding in HELD:
+            ready.append((-delivery.priority, delivery.due, delivery.number, capture, delivery))
+    return min(ready, key=lambda each: each[:3])[3:] if ready else None
+
+
+def _send(world, model, capture, delivery, name):
+    delivery.apply("claim")
+    target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
+    same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
+    if same and capture.file != "whole":
+        capture.lose_bytes()
+    else:
+        delivery.apply("complete" if same else "conflict")
+    return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
+
+
+def _sending(record, old, new):
+    """Returns the capture in the middle of a run: some deliveries are sent, one is claimed, the others wait."""
+    if not old or not new:
+        return None
+    there = {each.get("destination") or "": each["state"] for each in record["deliveries"]}
+    for place, delivery in enumerate(old.deliveries):
+        later = new.deliveries[place]
+        name = next((key for key in (later.destination, delivery.destination) if (key or "") in there), None)
+        state = there.get(name or "")
+        if state not in (delivery.state, later.state, "uploading", "pending"):
+            return None
+        delivery.destination, delivery.state = name, state
+    old.holding = record["holding"] if record["holding"] == new.holding else old.holding
+    return old if of_capture(old) == of_record(record) else None
+
+
+def _copies(world):
+    """Checks that completed captures are whole at their destinations, and that no partial file has a name there."""
+    for capture in world.model.captures.values():
+        for delivery in capture.deliveries:
+            number = world.model.destinations.get(delivery.destination)
+            if delivery.state == "completed" and not delivery.receipt and number is not None:
+                path = world.disks[number] / f"{capture.id}.bundle"
+                expect(path.exists() and path.read_bytes() == capture.bundle.data,
+                       f"{capture.id} is completed, and {path.name} is not its bytes")
+    for disk in world.disks:
+        for path in disk.glob("*.bundle"):
+            whole = path.read_bytes() == b"other\n" or any(path.read_bytes() == bundle.data
+                                                           for bundle in world.pool.sound)
+            expect(whole, f"{path.name} at a destination is not a whole bundle")
+
+
+COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "occupy": (2, occupy),
+            "run": (12, run)}

@@ -90,7 +90,7 @@ struct PositionRemovalTests {
     }
 
     @Test(
-        .enabled(if: hasExiftool && Places.shared("captures") != nil, "needs exiftool and the shared captures"),
+        .enabled(if: hasExiftool && Places.shared("captures") != nil, "needs the captures of the shared folder"),
         arguments: ["portrait-iphone12mini", "portrait-iphonex-depth"])
     func keepsPictureAndDepthOfPortraitPhotos(_ name: String) throws {
         let photo = try #require(Places.shared("captures/\(name)/photo.jpg")).bytes

@@ -61,8 +61,7 @@ extension DeviceKeyFile {
     func chainTargets() throws(BundleError) -> ChainTargets {
         guard FileStatus.exists(statePath) else { return ChainTargets(keyID: nil) }
         // A damaged state is reported when the counter is taken.
-        let state = try DeviceKeyState.decode(readPrivate(statePath))
-        return ChainTargets(keyID: state?.chain.end == .start ? nil : state?.keyID)
+        return ChainTargets(keyID: try DeviceKeyState.decode(readPrivate(statePath))?.keyID)
     }
 
     /// The remark about bundles without a link; nil if the key has not begun a chain.

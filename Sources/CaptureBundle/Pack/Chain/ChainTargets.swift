@@ -28,8 +28,18 @@ struct ChainTargets {
     ///   once the capture is read.
     /// - Throws: `output.exists`, `output.unusable`, `input.unreadable`.
     func examine(_ place: OutputPlace, mayBePacked: Bool = false) throws(BundleError) {
-        guard let path = place.path, let (link, _) = try head(at: path) else { return try place.examine() }
-        guard !mayBePacked else { return }
+        guard let path = place.path else { return try place.examine() }
+        var found = try head(at: path)
+        if found == nil {
+            do {
+                return try place.examine()
+            } catch {
+                // Another run may have given its bundle this name after the first look.
+                found = error.code == .outputExists ? try head(at: path) : nil
+                if found == nil { throw error }
+            }
+        }
+        guard let (link, _) = found, !mayBePacked else { return }
         throw Self.refusal(
             link, path, ", so it is not replaced",
             hints: ["choose another name; if this is the bundle of the same capture, use --chain instead"])

@@ -76,6 +76,18 @@ def spoilt_bundles(bench):
                 clean(result, f"{command}: {old} made {patch}")
 
 
+def models(bench):
+    """The texts of a sound bundle are printed harmlessly too."""
+    rig = bench.rig()
+
+    def judge(name, model):
+        raw = write_raw(rig.folder / name, device_model=model)
+        for words in (["pack", raw, "-o", "y.bundle", "--force"], ["show", "y.bundle"], ["verify", "y.bundle"]):
+            clean(rig.run(*words).must(0, about=words[0]), words[0])
+
+    every({"escape": "Rig \x1b]0;x\x07", "C1": "Rig \x9b31m", "direction": "Rig \u202e7"}, judge)
+
+
 def leading_dashes(bench):
     rig = bench.rig()
     rig.run("pack", rig.raw, "-o", "./-x.bundle").must(0)
@@ -179,6 +191,7 @@ def slash_is_a_folder(bench):
 TESTS = [
     ("file names with control characters are never shown raw", file_names),
     ("texts of a damaged bundle are never shown raw", spoilt_bundles),
+    ("the model of a sound bundle is never shown raw", models),
     ("names with a leading dash, and a hint for them", leading_dashes),
     ("names that are not UTF-8", not_unicode),
     ("empty and missing variables", odd_environments),

@@ -31,6 +31,7 @@ def events(rig, bundle):
 def condensed(bench):
     rig, bundles = sent(bench)
     full = {bundle.id: events(rig, bundle) for bundle in bundles}
+    expect(any("attempt" in each for each in full[bundles[0].id]), "condensed when it is released")
     receipts = {bundle.id: rig.rows()[bundle.id]["deliveries"][0]["receipt"] for bundle in bundles}
     rig.aged(*bundles, days=29)
     rig.prune()

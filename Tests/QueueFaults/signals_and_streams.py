@@ -158,6 +158,9 @@ def full(bench):
             result = rig.run(*words, stdout=sink).must(74, about=" ".join(map(str, words)))
         words_for_people(result, lines=3).naming("standard output", " ".join(map(str, words)))
     again(rig, *bench.stock[6:9])
+    rig.to_folder()
+    with open("/dev/full", "wb") as sink:
+        rig.run("run", stdout=sink).must(74, about="run")
     path = rig.out / "x.bundle"
     path.write_bytes(bench.stock[9].data)
     with open("/dev/full", "wb") as sink:

@@ -14,11 +14,6 @@ SAMPLE = ROOT / "Samples/desk-lamp/raw"
 TYPE = b"application/vnd.capture-bundle.manifest+json;version=1"
 
 
-def client_data(manifest):
-    """Returns the DSSE pre-authentication encoding of the manifest (section 9)."""
-    return b"DSSEv1 %d %s %d %s" % (len(TYPE), TYPE, len(manifest), manifest)
-
-
 def flip(data, at, bit=0):
     return data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1:]
 

@@ -1,7 +1,6 @@
 """Many files at a time: every file gets its own result, whatever its name is and however many threads there are."""
 import os
 import random
-import shutil
 
 from Judges.bench import SAMPLE, expect
 from Judges.judge_schema import documents
@@ -66,23 +65,8 @@ def odd_names(bench):
     expect(len(piped.out.splitlines()) == len(ODD) + 1, "find -print0: others")
 
 
-def packs_from_standard_input(bench):
-    names = ["new\nline", 'quo"te', "--leading", "caf\u00e9"]
-    folder, out = bench.scratch("raws"), bench.folder / "from0"
-    for name in names:
-        shutil.copytree(SAMPLE, folder / name)
-    text = "\0".join(names).encode() + b"\0"
-    result = bench.capbundle("pack", "--from0", "--out-dir", out, "--json", input=text, cwd=folder)
-    expect([report["raw"] for report in documents(result.out)] == names, "other names came back")
-    expect(sorted(os.listdir(out)) == sorted(f"{name}.bundle" for name in names), f"made {os.listdir(out)}")
-    bench.refused(64, "pack", folder / names[0], "--from0", "--out-dir", out, input=text)
-    bench.capbundle("pack", ".", "--out-dir", bench.folder / "dot", cwd=folder / names[3])
-    expect(os.listdir(bench.folder / "dot") == ["caf\u00e9.bundle"], "`.` has another name")
-
-
 TESTS = [
     ("verify of 60 files: each has its own result; --fail-fast stops at the first failure with any number of jobs",
      fail_fast),
     ("verify --from0: line feeds, quotes, leading dashes, escapes, invalid UTF-8; find -print0", odd_names),
-    ("pack --from0: odd names, and `.` by its own name", packs_from_standard_input),
 ]

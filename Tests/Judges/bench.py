@@ -73,8 +73,11 @@ class Bench(Home):
         about = " ".join([pathlib.Path(command[0]).name, *command[1:3]])
         return result if code is None else result.must(code, about=about)
 
+    def argv(self, *arguments):
+        return [str(self.binary), *map(str, arguments)]
+
     def capbundle(self, *arguments, **how):
-        return self.run(self.binary, *arguments, **how)
+        return self.run(*self.argv(*arguments), **how)
 
     def refused(self, code, *arguments, **how):
         """Runs capbundle, which must end with `code` and print nothing on standard output."""

@@ -39,8 +39,4 @@ struct TrustFileTests {
         line.validBefore = try TrustedDeviceLine.time("9999-12-31T23:59:59.9991Z")
         #expect(try TrustedDeviceLine(parsing: line.text) == line)
     }
-
-    @Test func takesAnEmptyFileForOneThatNamesNobody() throws {
-        #expect(try TrustFile(bytes: [], name: "t").devices.isEmpty)
-    }
 }

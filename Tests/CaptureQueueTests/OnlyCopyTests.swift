@@ -54,17 +54,6 @@ struct OnlyCopyTests {
         #expect(try queue.capture(id).deliveries.map(\.destination) == ["disk", "b"])
     }
 
-    @Test func healsWhatARunFoundDamaged() throws {
-        let path = try room.bundle("a")
-        let id = try queue.push(path).id
-        try spoolPath(id).damage()
-        _ = try queue.run()
-        #expect(try queue.capture(id).holding == .quarantined && queue.capture(id).state == .quarantined)
-        #expect(!exists(room.path("disk/\(id).bundle")))
-        #expect(try queue.push(path).outcome == .restored)
-        #expect(try queue.run().completed == 1)
-    }
-
     @Test func neverRevivesADeliveryWithoutItsBytes() throws {
         try queues.addFolder("b")
         var both = PushOptions.with { $0.destinations = ["disk", "b"] }
@@ -96,15 +85,6 @@ struct OnlyCopyTests {
         var outcomes: [Pushed.Outcome] = []
         try queue.adopt(room.path(".")) { outcomes.append(try $1.get().outcome) }
         #expect(outcomes.isEmpty && exists(room.path(".a.bundle.1.tmp")))
-    }
-
-    @Test func writesToTheDatabaseThatSalvageMade() throws {
-        _ = try queue.push(room.bundle("a"))
-        _ = try UploadQueue.salvage(queue.folder, releases: true, isForced: true, clock: manual.clock) { _ in }
-        let id = try queues.push("b")
-        let other = try UploadQueue(at: queue.folder, clock: manual.clock)
-        #expect(try other.capture(id).state == .pending)
-        #expect(try other.check { Issue.record("\($0)") }.captures == 2)
     }
 
     @Test func salvageNamesWhatIsMissing() throws {

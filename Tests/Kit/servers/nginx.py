@@ -15,7 +15,6 @@ import time
 
 from Kit.outcomes import Failed, expect
 from Kit.sending import wait_until
-from Kit.servers.seaweed import BUCKET
 
 CODES = (301, 302, 303, 307, 308)
 SECONDS = 20  # how long to wait for the first answer
@@ -138,12 +137,11 @@ def running(folder, http, port, modules=""):
 
 class Nginx:
     """A running nginx that stores files. `tls` maps names to pairs of certificate and key, each with its own port. `clients` is the
-    authority of the clients that may use the port named "clients". `backend` serves /api/, and `passes` serves
-    everything below the name of a bucket."""
+    authority of the clients that may use the port named "clients". `backend` serves /api/."""
 
-    def __init__(self, folder, tls=None, clients=None, backend=None, passes=None):
+    def __init__(self, folder, tls=None, clients=None, backend=None):
         self.folder, self.certificates = pathlib.Path(folder), tls or {}
-        self.clients, self.backends = clients, {"/api/": backend, f"/{BUCKET}/": passes}
+        self.clients, self.backend = clients, backend
         self.process, self.ports = None, {}
 
     def __enter__(self):
@@ -218,9 +216,9 @@ class Nginx:
 
     def _configuration(self):
         places = NGINX_PLACES + redirects(self.ports)
-        places += "".join(f"        location {place} {{ proxy_pass {backend}; proxy_http_version 1.1; "
-                          f"proxy_set_header Host $http_host; }}\n"
-                          for place, backend in self.backends.items() if backend)
+        if self.backend:
+            places += (f"        location /api/ {{ proxy_pass {self.backend}; proxy_http_version 1.1; "
+                       "proxy_set_header Host $http_host; }\n")
         ports = self.ports
         listening = [f"listen 127.0.0.1:{ports['plain']}; listen 127.0.0.1:{ports['other']};"]
         if has_ipv6():

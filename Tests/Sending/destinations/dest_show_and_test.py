@@ -1,7 +1,6 @@
 """dest test, its hints, and a destination of the wrong kind."""
 from Kit.outcomes import every, expect
-from Kit.servers.nginx import fresh
-from Kit.sending import AT_ONCE, DEVICE
+from Kit.sending import DEVICE
 from Kit.servers.scripted import Reply, Scripted, in_json
 from Sending.answers.tries import some
 
@@ -59,29 +58,7 @@ def refused_credentials(bench):
     every(some(cases, 2), judge)
 
 
-def another_kind(bench):
-    """The kind of a destination cannot be changed; the commands that the message names send what failed elsewhere."""
-    rig, bundle = bench.rig(), bench.stock[0]
-    with Scripted(lambda request: Reply(400)) as wrong, fresh(bench) as right:
-        rig.dest("it", "http", "--url", wrong.url, "--device-id", DEVICE, "--key", rig.key, "--retry", AT_ONCE)
-        rig.push(bundle)
-        for about in ("the first run", "the second run"):
-            text = rig.send(code=14, about=about).text
-            expect("1 failed for good" in text and "capqueue retry --failed" in text, f"{about} says {text!r}")
-        said = rig.run("dest", "set", "it", "--kind", "put").must(64, about="dest set --kind").text
-        retry = "capqueue retry --failed --dest it; capqueue dest retire it --to "
-        expect("capqueue dest add NEW --kind put" in said and retry + "NEW" in said, f"it says {said!r}")
-        rig.dest("new", "put", "--url", right.template())
-        said = rig.run("dest", "retire", "it", "--to", "new").must(0, about="dest retire").text
-        expect("1 failed capture not moved" in said and retry + "new" in said, f"it says {said!r}")
-        rig.run("retry", "--failed", "--dest", "it").must(0, about="retry")
-        rig.run("dest", "retire", "it", "--to", "new").must(0, about="dest retire again")
-        rig.send(code=0, about="the run after it")
-        right.keeps(bundle)
-
-
 TESTS = [
     ("the hint for refused credentials depends on the server's code", refused_credentials),
-    ("captures of a destination with the wrong kind", another_kind),
     ("the exit code of dest test depends on the server's answer", tested_by_status),
 ]

@@ -1,8 +1,6 @@
 """A URL that is not the server's: what `dest test` and `run` say, and that the command that they name helps."""
-from Kit.servers.capture_api import CaptureAPI
 from Kit.outcomes import every, expect
-from Kit.sending import AT_ONCE
-from Kit.servers.scripted import Reply, Scripted, Shelf, in_json
+from Kit.servers.scripted import Reply, Scripted, in_json
 from Sending.answers.tries import some
 
 RIGHT = "/api/v1/captures"
@@ -37,35 +35,6 @@ def told_apart(bench):
     every(some(cases, 2), judge)
 
 
-def corrected(bench):
-    """`run` names the URL, what the server said, and `dest set`; that command and another run send what waits."""
-    def judge(name, kind):
-        rig, bundles = bench.rig(), bench.stock[:2]
-        with CaptureAPI(bench.public) as api, Scripted(Shelf()) as shelf:
-            if kind == "http":
-                wrong, right = api.url + "/api/v2/captures", api.url
-                rig.http(wrong, name="place")
-            else:
-                shelf.answer = lambda request, keep=Shelf(): (
-                    keep(request) if request.path.startswith("/in/") else Reply(405))
-                wrong, right = shelf.url + "/out/{sha256}", shelf.url + "/in/{sha256}"
-                rig.dest("place", kind, "--url", wrong, "--retry", AT_ONCE)
-            rig.push(*bundles)
-            for about in ("the first run", "the second run"):
-                text = rig.send(code=(14, 15), about=about).text
-                status = "404" if kind == "http" else "405"
-                expect(f"place: {wrong} answered {status}" in text, f"{about} says {text!r}")
-                hint = "hint: change the URL with: capqueue dest set place --url URL"
-                expect(hint in text, f"{about} does not say what to do: {text!r}")
-                expect("2 wait" in text, f"{about} does not say what is left: {text!r}")
-            expect(wrong.encode() in rig.run("status").must(0).out, "status does not name the URL")
-            rig.run("dest", "set", "place", "--url", right).must(0, about="dest set")
-            expect("sent 2 captures" in rig.send(code=0, about="the run after dest set").text, "not both are sent")
-
-    every(some({"http": "http", "put": "put"}, 1), judge)
-
-
 TESTS = [
     ("dest test tells the path of captures from another one", told_apart),
-    ("run names the URL and the command that corrects it", corrected),
 ]

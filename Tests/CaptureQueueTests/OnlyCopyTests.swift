@@ -54,6 +54,17 @@ struct OnlyCopyTests {
         #expect(try queue.capture(id).deliveries.map(\.destination) == ["disk", "b"])
     }
 
+    @Test func healsWhatARunFoundDamaged() throws {
+        let path = try room.bundle("a")
+        let id = try queue.push(path).id
+        try spoolPath(id).damage()
+        _ = try queue.run()
+        #expect(try queue.capture(id).holding == .quarantined && queue.capture(id).state == .quarantined)
+        #expect(!exists(room.path("disk/\(id).bundle")))
+        #expect(try queue.push(path).outcome == .restored)
+        #expect(try queue.run().completed == 1)
+    }
+
     @Test func neverRevivesADeliveryWithoutItsBytes() throws {
         try queues.addFolder("b")
         var both = PushOptions.with { $0.destinations = ["disk", "b"] }

@@ -25,7 +25,7 @@ def claims(rig):
         return run
 
     sides = {"capqueue-bench": pace("capqueue-bench", rig.beside("capqueue-bench"), ours),
-             "Python sqlite3": pace("Python sqlite3", sys.executable, bench.PEERS / "claims.py", theirs / "queue.sqlite")}
+             "Python": pace("Python", sys.executable, bench.PEERS / "claims.py", theirs / "queue.sqlite")}
     sides = rig.alternate(sides, runs=9)
     done = [queues.totals(queue / "queue.sqlite") for queue in (ours, theirs)]
     if done[0] != done[1]:

@@ -1,7 +1,7 @@
 """capqueue run: sending bundles that were pushed before, against curl with a list of files to send.
 
-capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put). The
-peer only sends; with put it sends HEAD, too.
+capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put).
+The peer only sends; with put it sends HEAD, too.
 """
 import contextlib
 import hashlib
@@ -95,7 +95,7 @@ def put(rig):
         sides = rig.alternate({"capqueue run": ours, "curl": theirs}, runs=5)
         expect_completed(rig, count)
         expect_stored((folder / "dav/ours").iterdir(), count, is_named_by_hash)
-    return [pair(f"run, {count} of 1.6 MB by put to nginx / one curl, one connection, that HEADs each too", sides, 1.4, 1.1)]
+    return [pair(f"run, {count} of 1.6 MB by put to nginx / one curl, that HEADs each too", sides, 1.4, 1.1)]
 
 
 def bodies_of(rig, bundles):
@@ -108,7 +108,7 @@ def bodies_of(rig, bundles):
 
 
 def http(rig):
-    """capqueue makes and signs the body of each bundle while it sends; curl sends finished bodies without a signature."""
+    """capqueue makes and signs the body of each bundle while it sends; curl sends finished bodies, unsigned."""
     count = rig.scaled(300, 4)
     with stock(rig, count) as bundles, servers.nginx(rig) as (url, _):
         bodies, api = bodies_of(rig, bundles), f"{url}/api/v1/captures"
@@ -119,7 +119,7 @@ def http(rig):
                 *filled(rig, bundles, "http", "--url", api, "--verify-url", "none", *signed(rig))),
             "curl": lambda _: rig.timed(*one_curl)}, runs=5)
         expect_completed(rig, count)
-    return [pair(f"run, {count} of 1.6 MB by http to nginx, signed / one curl, one connection, premade bodies", sides, 1.5, 1.15)]
+    return [pair(f"run, {count} of 1.6 MB by http to nginx, signed / one curl, premade bodies", sides, 1.5, 1.15)]
 
 
 def session(rig):

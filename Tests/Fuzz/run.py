@@ -65,8 +65,8 @@ def fuzz(program, name, seconds):
     longest = max([LONGEST, *(seed.stat().st_size for seed in seeds.iterdir() if seed.stat().st_size <= 2 * LONGEST)])
     begin = time.monotonic()
     code, output = run(program, name, [
-        f"-max_total_time={seconds}", f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY}", f"-max_len={longest}", "-print_final_stats=1",
-        f"-artifact_prefix={findings}/", corpus, seeds])
+        f"-max_total_time={seconds}", f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY}", f"-max_len={longest}",
+        "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus, seeds])
     spent = time.monotonic() - begin
     inputs = re.findall(r"stat::number_of_executed_units: (\d+)", output)
     edges = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", output)

@@ -1,7 +1,7 @@
 """Form parsers by other authors find in a body what the bundle contains, in order and byte for byte.
 
-Python's `email` and `multipart` (defnull) share no code; Werkzeug is tested behind a server, in judge_server. Then come the
-second implementation and the valid vectors.
+Python's `email` and `multipart` (defnull) share no code; Werkzeug is tested behind a server, in judge_server. Then come
+the second implementation and the valid vectors.
 """
 import email.parser
 import email.policy

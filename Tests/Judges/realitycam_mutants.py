@@ -1,4 +1,4 @@
-"""An upload for each rule of a RealityCam server that breaks it: (number of the rule, what is wrong, how to make it)."""
+"""An upload that breaks it, for each rule of a RealityCam server: (its number, what is wrong, how to make it)."""
 import dataclasses
 import gzip
 import hashlib

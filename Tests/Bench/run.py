@@ -18,8 +18,7 @@ from Bench import results
 from Bench.bench import Bench
 from Kit.outcomes import ROOT, Failed
 
-FAMILIES = ["measure_one", "measure_many", "measure_layouts", "measure_report", "measure_large", "measure_queue",
-            "measure_rows", "measure_send", "measure_receive"]
+FAMILIES = ["measure_one", "measure_many", "measure_large", "measure_queue", "measure_rows", "measure_send"]
 CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 10 << 30, 0.5
 

@@ -1,11 +1,9 @@
-"""Servers on loopback that receive bundles, as the measures need them: nginx and SeaweedFS of Tests/Kit."""
+"""The server on loopback that receives bundles, as the measures need it: nginx of Tests/Kit."""
 import contextlib
 import pathlib
 
 from Kit.outcomes import Failed
 from Kit.servers import nginx as web
-from Kit.servers.seaweed import BUCKET, Seaweed
-from Kit.servers.sigv4 import REGION
 
 ECHO = pathlib.Path("/usr/lib/nginx/modules/ngx_http_echo_module.so")  # Debian's package libnginx-mod-http-echo
 
@@ -43,22 +41,3 @@ def nginx(rig):
             yield f"http://127.0.0.1:{port}", folder
     finally:
         rig.remove("nginx")
-
-
-@contextlib.contextmanager
-def seaweed(rig):
-    """Yields (URL of a bucket in SeaweedFS, environment with its credentials)."""
-    store = Seaweed(rig.folder / "weed")
-    try:
-        yield store.url, store.keys.environment
-    finally:
-        store.stop()
-        rig.remove("weed")
-
-
-def rclone(url, credentials):
-    """Returns the environment that makes `seaweed:` a remote of rclone, without a configuration file."""
-    settings = {"TYPE": "s3", "PROVIDER": "SeaweedFS", "ENDPOINT": url.removesuffix(f"/{BUCKET}"), "REGION": REGION,
-                "ACCESS_KEY_ID": credentials["AWS_ACCESS_KEY_ID"], "FORCE_PATH_STYLE": "true",
-                "SECRET_ACCESS_KEY": credentials["AWS_SECRET_ACCESS_KEY"]}
-    return {"RCLONE_CONFIG": "/dev/null"} | {f"RCLONE_CONFIG_SEAWEED_{name}": value for name, value in settings.items()}

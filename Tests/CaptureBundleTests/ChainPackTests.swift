@@ -29,18 +29,6 @@ struct ChainPackTests {
         try UnverifiedHead(BundleSource(path: folder.path(name)))
     }
 
-    @Test func linksEachBundleToTheOneBefore() throws {
-        let raws = try raws(3)
-        for index in 0..<3 {
-            let packed = try packer.pack(raws[index], to: .file(folder.path("\(index)")))
-            #expect(packed.manifest.chain?.seq == index + 1)
-            #expect(packed.counter == UInt32(index + 1))
-            let before = index == 0 ? nil : try head("\(index - 1)").manifestSHA256
-            #expect(try head("\(index)").manifest.chain?.prev == before)
-        }
-        #expect(try key.state().chain.end?.seq == 3)
-    }
-
     @Test func keepsTheIDOfTheContent() throws {
         let raw = try raws(1)[0]
         let chained = try packer.pack(raw, to: .file(folder.path("a")))

@@ -41,11 +41,4 @@ struct DepthSamplesTests {
         let millimetres = try #require(try Self.samples(2, 1, [1000, 2000]))
         #expect(!millimetres.isPlausible && millimetres.implausibility?.contains("above 100 m") == true)
     }
-
-    @Test func takesThePercentileOfTheNearestRank() {
-        let sorted = (0...100).map { Float($0) }
-        #expect(DepthGrid.percentile(0.02, of: sorted) == 2 && DepthGrid.percentile(0.98, of: sorted) == 98)
-        #expect(DepthGrid.percentile(0, of: [3]) == 3 && DepthGrid.percentile(1, of: [3]) == 3)
-        #expect(DepthGrid.percentile(0.5, of: []) == nil)
-    }
 }

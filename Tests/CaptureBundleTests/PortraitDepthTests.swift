@@ -97,9 +97,4 @@ struct PortraitDepthTests {
         let floats = RawFolder.floats(depth.convert(codes: codes))
         #expect(floats == (try folder.appending(path: "depth.f32").bytes))
     }
-
-    @Test func survivesTruncationsAndBitFlips() {
-        let photo = JPEGPieces.photo(andSecond: JPEGPieces.photo(with: Self.packet(Self.disparity, more: Self.more)))
-        Damage.each(photo) { _ = PortraitDepth.find(in: $0) }
-    }
 }

@@ -22,25 +22,4 @@ struct TrustFileTests {
         let text = String(decoding: try folder.bytes("trust"), as: UTF8.self)
         #expect(text == "# rigs\n\nfirst revoked p256 \(first.point.base64)\n\(second.text)\n")
     }
-
-    @Test func roundTripsEveryOption() throws {
-        var line = try Self.device("phone", in: try TemporaryFolder())
-        line.level = .appleAppAttest
-        try line.setRelyingPartyID("TEAM.app,with=commas")
-        line.validAfter = try TrustedDeviceLine.time("2026-01-01")
-        line.validBefore = try TrustedDeviceLine.time("2027-01-01T00:00:00+01:00")
-        #expect(try TrustedDeviceLine(parsing: line.text) == line)
-        let spaced = line.text.replacing(" ", with: " \t ")
-        #expect(try TrustedDeviceLine(parsing: spaced) == line)
-    }
-
-    @Test func takesTheLastMillisecondOfAllTimes() throws {
-        var line = try Self.device("rig", in: try TemporaryFolder())
-        line.validBefore = try TrustedDeviceLine.time("9999-12-31T23:59:59.9991Z")
-        #expect(try TrustedDeviceLine(parsing: line.text) == line)
-    }
-
-    @Test func takesAnEmptyFileForOneThatNamesNobody() throws {
-        #expect(try TrustFile(bytes: [], name: "t").devices.isEmpty)
-    }
 }

@@ -98,15 +98,6 @@ struct OnlyCopyTests {
         #expect(outcomes.isEmpty && exists(room.path(".a.bundle.1.tmp")))
     }
 
-    @Test func writesToTheDatabaseThatSalvageMade() throws {
-        _ = try queue.push(room.bundle("a"))
-        _ = try UploadQueue.salvage(queue.folder, releases: true, isForced: true, clock: manual.clock) { _ in }
-        let id = try queues.push("b")
-        let other = try UploadQueue(at: queue.folder, clock: manual.clock)
-        #expect(try other.capture(id).state == .pending)
-        #expect(try other.check { Issue.record("\($0)") }.captures == 2)
-    }
-
     @Test func salvageNamesWhatIsMissing() throws {
         let options = PushOptions.with { $0.isByReference = true }
         let path = try room.bundle("a")

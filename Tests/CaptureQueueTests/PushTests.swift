@@ -14,14 +14,6 @@ struct PushTests {
 
     init() throws { queues = try QueueRoom() }
 
-    @Test func takesTheSameManifestForTheSameCaptureHoweverItIsSigned() throws {
-        let pushed = try queue.push(room.bundle("a"))
-        let twin = try queue.push(room.bundle("a", name: "twin"))
-        #expect(twin.id == pushed.id && twin.outcome == .heldAlready)
-        #expect(twin.sha256 == pushed.sha256)
-        #expect(try queues.records().count == 1)
-    }
-
     @Test func sharesATransactionAmongManyAndKeepsTheirOrder() throws {
         let paths = try (0..<9).map { try room.bundle("m\($0)") }
         var ids: [String] = []

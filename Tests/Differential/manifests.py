@@ -121,5 +121,3 @@ _captured_at = _member("captured_at", *borders.TIMES)
 _chain = _member("chain", *borders.CHAINS, [], "1")
 _MUTATIONS = (_entry_value, _entry_value, _entry_value, _entry_source, _entry_source, _entry_order, _top, _version,
               _captured_at, _device, _part, _part, _chain, _id) * 5 + (_entry_count,)
-# These change the id itself, so it must stay as it is.
-OWN_ID = (_id, _top)

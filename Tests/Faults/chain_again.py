@@ -8,7 +8,7 @@ import signal
 from Kit.rigs import write_raw
 from Faults.chain_links import escaped, pack_next, pending_rig, set_chain, unsigned
 from Faults.chains import Chain
-from Kit.outcomes import IS_LONG, every, expect
+from Kit.outcomes import IS_LONG, expect
 from Kit.injection import prefix
 from Kit.records import link_in, links_in
 from Kit.tracing import again_if_not_injected, require_strace, strace
@@ -65,33 +65,6 @@ def body_again(bench):
     rig.run("multipart", target, "-o", rig.out / "y.body").must(0)
     expect(piped == body.read_bytes() == (rig.out / "y.body").read_bytes(), "the bodies differ")
     expect(Chain(rig).state()["seq"] == 1, f"{Chain(rig).state()}")
-
-
-def not_this_capture(bench):
-    """A link that is not exactly this capture, or a damaged one, is refused, and the hints lead to no second link."""
-    def damaged(target):
-        data = bytearray(target.read_bytes())
-        data[-1100] ^= 1
-        target.write_bytes(data)
-
-    cases = {"packed with other options": (lambda _: None, ("--location", "coarse"), "the options or the salt differ"),
-             "cut short": (lambda target: target.write_bytes(target.read_bytes()[:-512]), (), "not whole"),
-             "damaged": (damaged, (), "damaged")}
-
-    def judge(name, case):
-        change, options, words = case
-        rig = bench.rig()
-        target = rig.out / "x.bundle"
-        rig.pack(target, "--chain").must(0)
-        change(target)
-        data, state = target.read_bytes(), state_bytes(rig)
-        for more in ((), ("--force",), ("--dry-run",)):
-            refused = rig.pack(target, "--chain", *options, *more).must(73, about=f"{name} {more}")
-            expect("is link 1 of this key's chain" in refused.text and words in refused.text, f"{refused.text!r}")
-            expect("--force" not in refused.text, f"suggests --force: {refused.text!r}")
-        expect((target.read_bytes(), state_bytes(rig)) == (data, state), "the bundle or the state changed")
-
-    every(cases, judge)
 
 
 def highest_link(bench):
@@ -179,7 +152,6 @@ def unreadable_link(bench):
 TESTS = [
     ("an interrupted batch: the same command finishes it and gives no other link", interrupted_batch),
     ("a bundle without its body: the same command makes the body", body_again),
-    ("a link that is not exactly this capture: 73", not_this_capture),
     ("--force replaces bundles without a link, and links of other keys", others_are_replaced),
     ("--force replaces no file that cannot be read", unreadable_link),
     ("no link follows the highest one: 78", highest_link),

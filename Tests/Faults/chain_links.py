@@ -216,21 +216,6 @@ def realitycam_keys(bench):
     expect(not list(rig.out.iterdir()), "something was written")
 
 
-def refused_before_the_link(bench):
-    """A capture or a target that is refused takes no link and no counter."""
-    rig = bench.rig()
-    rig.pack(rig.out / "x.bundle", "--chain").must(0)
-    before = (rig.keys / "device.key.state").read_bytes()
-    other = write_raw(rig.folder / "other", device_model="Rig 2")
-    rig.pack(rig.out / "x.bundle", "--chain", raw=other).must(73)
-    rig.pack(rig.out / "none/x.bundle", "--chain").must(73)
-    rig.pack(rig.out / "y.bundle", "--chain", raw=rig.folder / "nothing").must(66)
-    rig.pack(rig.out / "y.bundle", "--chain", "--multipart", rig.out / "x.bundle").must(73)
-    shown = json.loads(rig.pack(rig.out / "y.bundle", "--chain", "--dry-run", "--json").must(0).out)
-    expect(shown["chain"]["seq"] == 2, f"the dry run shows {shown['chain']}")
-    expect((rig.keys / "device.key.state").read_bytes() == before, "the state was changed")
-
-
 def bad_captures_take_no_link(bench):
     """In a batch, a capture that cannot be packed takes no link; every JSON line has its link."""
     rig = bench.rig()
@@ -258,6 +243,5 @@ TESTS = [
     ("states with links that do not follow each other: 78", damaged_lines),
     ("key recover refuses last bundles of another key, and forged ones", wrong_last_bundles),
     ("a key for RealityCam makes no chain", realitycam_keys),
-    ("what is refused takes no link", refused_before_the_link),
     ("captures that cannot be packed take no link", bad_captures_take_no_link),
 ]

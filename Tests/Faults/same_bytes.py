@@ -1,11 +1,10 @@
 """The same folder gives the same bytes, except the assertion, in any place, by any means and for any user."""
-import json
 import os
 import shutil
 import tarfile
 
-from Kit.rigs import NOBODY, PHOTO, write_raw
-from Kit.outcomes import IS_LONG, Skipped, expect, long
+from Kit.rigs import NOBODY
+from Kit.outcomes import IS_LONG, Skipped, expect
 from Kit.records import without_assertion
 
 GERMAN = {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8", "LANGUAGE": "de"}
@@ -57,16 +56,6 @@ def places(bench):
     same_as(first, rig.out / "file.bundle", "standard output that is a file")
 
 
-def sources(bench):
-    """Other spaces and another order of members in metadata.json do not change the bytes."""
-    rig = bench.rig()
-    first = rig.bundle()
-    other = write_raw(rig.folder / "other")
-    members = json.loads((other / "metadata.json").read_text())
-    (other / "metadata.json").write_text(json.dumps(dict(reversed(members.items())), indent=3) + "\n\n")
-    same_as(first, rig.bundle("y.bundle", raw=other), "metadata.json in another layout")
-
-
 def umasks(bench):
     """A bundle is an ordinary file; a key is private with any umask."""
     for umask in (0o000, 0o027, 0o077) if IS_LONG else (0o000,):
@@ -102,27 +91,9 @@ def other_user(bench):
     expect(other.stat().st_uid == NOBODY, "the bundle belongs to another user")
 
 
-def chunks(bench):
-    """Photos with sizes near those of buffers give complete bundles; the largest one is read in pieces."""
-    rig = bench.rig()
-    for index, length in enumerate((len(PHOTO), 131072 - 512, 131072, 262144 + 1, 3_000_000, (32 << 20) + 7)):
-        photo = PHOTO[:-2] + b"\x11" * (length - len(PHOTO)) + PHOTO[-2:]
-        raw = write_raw(rig.folder / f"raw{index}", photo=photo)
-        one, two = rig.bundle(f"{index}a.bundle", raw=raw), rig.out / f"{index}b.bundle"
-        with open(two, "wb") as sink:
-            rig.run("pack", raw, "-o", "-", stdout=sink).must(0)
-        same_as(one, two, f"a photo of {length} bytes")
-        with tarfile.open(one, "r:") as archive:
-            expect(archive.extractfile("photo.jpg").read() == photo, f"the photo of {length} bytes is another one")
-        rig.verify(one, two)
-        shutil.rmtree(raw)
-
-
 TESTS = [
     ("time zones, languages, OpenSSL's and other variables", environments),
     ("working folders, spellings, file times, pipe and file", places),
-    ("another layout of metadata.json", sources),
     ("another user", other_user),
-    ("photos around the sizes of buffers", long(chunks)),
     ("the umask determines the bundle's mode and never opens a key", umasks),
 ]

@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 from Faults.crash_commands import COMMANDS, Scene
-from Kit.outcomes import PATIENCE, Failed, every, expect, long
+from Kit.outcomes import PATIENCE, every, expect, long
 
 UUID = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 # Commands that print, in the rig of a Scene.
@@ -121,25 +121,6 @@ def closed_stream(number, bench):
     lone.bundle()
 
 
-def interrupted_writer(bench):
-    """One pipe delivers its bytes one by one, and another ends in the middle."""
-    rig = bench.rig()
-    data = rig.bundle().read_bytes()
-    for cut, code in ((None, 0), (len(data) - 1, 2), (1500, 2), (0, 2)):
-        tool = subprocess.Popen(rig.argv("verify", "-"), env=rig.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT)
-        for start in range(0, len(data[:cut]), 97):
-            tool.stdin.write(data[:cut][start:start + 97])
-            tool.stdin.flush()
-        try:
-            out, _ = tool.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            tool.kill()
-            raise Failed("hangs on a slow pipe") from None
-        expect(tool.returncode == code,
-               f"a pipe of {cut} bytes: exit {tool.returncode}, expected {code}: {out[:200]!r}")
-
-
 TESTS = [
     ("a full standard output: 74", full),
     ("verify -q and full standard error: no failure", quiet_needs_no_output),
@@ -147,5 +128,4 @@ TESTS = [
     ("closed standard output: nothing is printed into a file", functools.partial(closed_stream, 1)),
     ("closed standard input", long(functools.partial(closed_stream, 0))),
     ("closed standard error: nothing is printed into a file", long(functools.partial(closed_stream, 2))),
-    ("a slow pipe, and one that ends in the middle", interrupted_writer),
 ]

@@ -5,7 +5,6 @@
     run.py --seconds 1200     run each for 20 minutes
     run.py --only WORD        run only the targets with this word in their name
     run.py --jobs 2           run two targets at a time
-    run.py --runs 1000        give each target 1,000 inputs, the same ones each time
     run.py --build            only build the targets
     run.py FILE --only NAME   run one input, such as a finding
 
@@ -58,19 +57,16 @@ def run(program, name, words):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def fuzz(program, name, until):
-    """Runs one target. Prints a line with what it did, and returns whether it found nothing.
-
-    `until` is the list of libFuzzer's options that say how long.
-    """
+def fuzz(program, name, seconds):
+    """Runs one target. Prints a line with what it did, and returns whether it found nothing."""
     seeds, corpus, findings = (BUILD / part / name for part in ("seeds", "corpus", "findings"))
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(parents=True, exist_ok=True)
     longest = max([LONGEST, *(seed.stat().st_size for seed in seeds.iterdir() if seed.stat().st_size <= 2 * LONGEST)])
     begin = time.monotonic()
     code, output = run(program, name, [
-        *until, f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY}", f"-max_len={longest}", "-print_final_stats=1",
-        f"-artifact_prefix={findings}/", corpus, seeds])
+        f"-max_total_time={seconds}", f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY}", f"-max_len={longest}",
+        "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus, seeds])
     spent = time.monotonic() - begin
     inputs = re.findall(r"stat::number_of_executed_units: (\d+)", output)
     edges = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", output)
@@ -88,7 +84,6 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--runs", type=int)
     parser.add_argument("--build", action="store_true")
     options = parser.parse_args()
     program = build()
@@ -103,18 +98,12 @@ def main():
         code, output = run(program, options.only, [options.file.resolve()])
         print(output)
         sys.exit(code)
-    if options.runs:
-        # What an earlier run has found would change the inputs of this one.
-        shutil.rmtree(BUILD / "corpus", ignore_errors=True)
-        until, length = [f"-runs={options.runs}", "-seed=1"], f"{options.runs} inputs"
-    else:
-        until, length = [f"-max_total_time={options.seconds}"], f"{options.seconds} seconds"
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        sound = list(pool.map(lambda name: fuzz(program, name, until), names))
+        sound = list(pool.map(lambda name: fuzz(program, name, options.seconds), names))
     failed = [name for name, is_sound in zip(names, sound) if not is_sound]
     if failed:
         sys.exit(f"fuzz: {len(failed)} of {len(names)} targets found something: {', '.join(failed)}; see {BUILD}/findings")
-    print(f"fuzz: {len(names)} targets found nothing in {length} each")
+    print(f"fuzz: {len(names)} targets found nothing in {options.seconds} seconds each")
 
 
 if __name__ == "__main__":

@@ -14,11 +14,6 @@ SAMPLE = ROOT / "Samples/desk-lamp/raw"
 TYPE = b"application/vnd.capture-bundle.manifest+json;version=1"
 
 
-def client_data(manifest):
-    """Returns the DSSE pre-authentication encoding of the manifest (section 9)."""
-    return b"DSSEv1 %d %s %d %s" % (len(TYPE), TYPE, len(manifest), manifest)
-
-
 def flip(data, at, bit=0):
     return data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1:]
 
@@ -78,8 +73,11 @@ class Bench(Home):
         about = " ".join([pathlib.Path(command[0]).name, *command[1:3]])
         return result if code is None else result.must(code, about=about)
 
+    def argv(self, *arguments):
+        return [str(self.binary), *map(str, arguments)]
+
     def capbundle(self, *arguments, **how):
-        return self.run(self.binary, *arguments, **how)
+        return self.run(*self.argv(*arguments), **how)
 
     def refused(self, code, *arguments, **how):
         """Runs capbundle, which must end with `code` and print nothing on standard output."""

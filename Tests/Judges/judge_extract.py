@@ -5,7 +5,7 @@ import os
 
 import numpy
 
-from Judges.bench import IS_LONG, SAMPLE, SPEC, Bundle, expect
+from Judges.bench import SAMPLE, SPEC, Bundle, expect
 from Judges.bodies import bodies
 
 HEAD = ("manifest.json", "assertion.cbor")
@@ -55,45 +55,6 @@ def floats(bench):
     bench.refused(66, "extract", without.path, "--floats", "-o", bench.scratch("out")).naming("depth")
 
 
-def absent(bench):
-    withheld, out = bodies(bench)["position withheld"].bundle, bench.folder / "never-made"
-    for names in (["photo.jpg", "../photo.jpg"], ["mimetype"], ["source/x"], ["location.json"], ["photo.jpg", "x"]):
-        bench.refused(66, "extract", withheld.path, *names, "-o", out)
-        expect(not out.exists(), f"{names}: something was made")
-    bench.refused(64, "extract", withheld.path, "photo.jpg", "photo.jpg", "-o", out)
-
-
-def altered(bench):
-    """No byte of an altered or malformed bundle is extracted, wherever the fault is."""
-    bundle, out = bench.pack(), bench.folder / "never-made"
-    spoilt = {name: (bundle.spoilt(name, -2), 1) for name in ("photo.jpg", "depth.f32.gz", "assertion.cbor")}
-    spoilt |= {"trailing": (bundle.data + b"x", 2), "cut": (bundle.data[:-1024], 2), "empty": (b"", 2),
-               "no bundle": (b"x" * 5000, 2), "no photo": (bundle.without("photo.jpg"), 2)}
-    for what, (data, code) in spoilt.items():
-        path = bench.write("spoilt.bundle", data)
-        for source, given in ((path, None), ("-", data)):
-            for options in ((), ("metadata.json",), ("--floats",)) if IS_LONG else ((),):
-                bench.capbundle("extract", source, *options, "-o", out, input=given, code=code)
-                expect(not out.exists(), f"{what} {options}: something was made: {list(out.rglob('*'))[:3]}")
-            bench.refused(code, "extract", source, "metadata.json", input=given)
-
-
-def overwriting(bench):
-    """Nothing is overwritten without --force, and nothing of a folder changes if a run fails."""
-    bundle, out = bench.pack(), bench.scratch("out")
-    mine = {"photo.jpg": b"mine", "other": b"mine too"}
-    for name, data in mine.items():
-        (out / name).write_bytes(data)
-    bench.refused(73, "extract", bundle.path, "-o", out)
-    spoilt = bench.write("spoilt.bundle", bundle.spoilt("photo.jpg", 99))
-    bench.capbundle("extract", spoilt, "-o", out, "--force", code=1)
-    expect(_files(out) == mine, "a refused run changed the folder")
-    bench.capbundle("extract", bundle.path, "-o", out, "metadata.json")
-    expect(_files(out).keys() == {*mine, "metadata.json"}, "a file beside it is in the way")
-    bench.capbundle("extract", bundle.path, "-o", out, "--force")
-    expect(_files(out) == _payload(bundle) | {"other": b"mine too"}, "--force gives others")
-
-
 def obstacles(bench):
     """What is not a plain file is neither followed nor replaced, with --force either."""
     vector = (SPEC / "Vectors/valid/valid_everything").read_bytes()
@@ -129,8 +90,5 @@ def obstacles(bench):
 TESTS = [
     ("extract: tarfile reads the same entries, from a file and from a pipe, all and one to a pipe", all_entries),
     ("gzip -t, numpy and extract --floats read the captured floats, bit for bit", floats),
-    ("extract: a missing entry is 66, and no file is made", absent),
-    ("extract: no byte of an altered or malformed bundle is extracted", altered),
-    ("extract: nothing is overwritten without --force", overwriting),
     ("extract: no link in the target is followed; a FIFO, folder, device or file is refused", obstacles),
 ]

@@ -11,7 +11,7 @@ from matplotlib import colormaps
 from PIL import Image
 
 from Judges.bench import IS_LONG, SAMPLE, expect
-from Judges.terminals import played
+from Kit.terminals import played
 from realitycam.depth import analysed, samples_of
 
 SEED, MAPS = 13, 60 if IS_LONG else 12

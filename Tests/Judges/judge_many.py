@@ -1,9 +1,7 @@
-"""Many files at a time: every file gets its own result, whatever its name is and however many threads there are."""
+"""Many files at a time: every file gets its own result, whatever its name is."""
 import os
-import random
-import shutil
 
-from Judges.bench import SAMPLE, expect
+from Judges.bench import expect
 from Judges.judge_schema import documents
 
 ODD = ["new\nline", 'quo"te', "apo'strophe", "--leading", "-", "back\\slash", " space ", "caf\u00e9", "\x1b[31mred",
@@ -12,35 +10,6 @@ ODD = ["new\nline", 'quo"te', "apo'strophe", "--leading", "-", "back\\slash", " 
 
 def _verify(bench, *words, code=None, **how):
     return bench.capbundle("verify", *words, "--trust", bench.trust, code=code, **how)
-
-
-def files(bench):
-    """Makes 60 files of all kinds, in a mixed order that is always the same."""
-    folder, bundle = bench.scratch("many"), bench.pack()
-    contents = {"good": bundle.data, "altered": bundle.spoilt("photo.jpg", 1234), "garbage": b"no bundle\n" * 300,
-                "unknown": bench.pack("unknown", SAMPLE, "--key", bench.stranger).data, "missing": None}
-    kinds = ["good", *contents]
-    names = [f"{number:02} {kinds[number % len(kinds)]}" for number in range(60)]
-    for name in names:
-        if "missing" not in name:
-            (folder / name).write_bytes(contents[name.split()[1]])
-    random.Random(60).shuffle(names)
-    return [f"many/{name}" for name in names]
-
-
-def fail_fast(bench):
-    names = files(bench)
-    codes = [report["exit_code"] for report in documents(_verify(bench, *names, "--json", "--jobs", 8).out)]
-    expected = {"good": 0, "altered": 1, "garbage": 2, "unknown": 3, "missing": 66}
-    expect(codes == [expected[name.split()[1]] for name in names], "a file has the result of another")
-    first = next(place for place, code in enumerate(codes) if code)
-    good = [name for name in names if name.endswith("good")]
-    for jobs in (1, 2, 8):
-        result = _verify(bench, *names, "--fail-fast", "--json", "--jobs", jobs, code=codes[first])
-        expect(len(documents(result.out)) == first + 1, f"{jobs} jobs: continues after number {first}")
-        _verify(bench, *good, "--fail-fast", "--jobs", jobs, code=0)
-        sure = _verify(bench, *good, "many/none", *good, "--fail-fast", "--json", "--jobs", jobs, code=66)
-        expect(len(documents(sure.out)) == len(good) + 1, "a missing file stops nothing")
 
 
 def odd_names(bench):
@@ -66,23 +35,6 @@ def odd_names(bench):
     expect(len(piped.out.splitlines()) == len(ODD) + 1, "find -print0: others")
 
 
-def packs_from_standard_input(bench):
-    names = ["new\nline", 'quo"te', "--leading", "caf\u00e9"]
-    folder, out = bench.scratch("raws"), bench.folder / "from0"
-    for name in names:
-        shutil.copytree(SAMPLE, folder / name)
-    text = "\0".join(names).encode() + b"\0"
-    result = bench.capbundle("pack", "--from0", "--out-dir", out, "--json", input=text, cwd=folder)
-    expect([report["raw"] for report in documents(result.out)] == names, "other names came back")
-    expect(sorted(os.listdir(out)) == sorted(f"{name}.bundle" for name in names), f"made {os.listdir(out)}")
-    bench.refused(64, "pack", folder / names[0], "--from0", "--out-dir", out, input=text)
-    bench.capbundle("pack", ".", "--out-dir", bench.folder / "dot", cwd=folder / names[3])
-    expect(os.listdir(bench.folder / "dot") == ["caf\u00e9.bundle"], "`.` has another name")
-
-
 TESTS = [
-    ("verify of 60 files: each has its own result; --fail-fast stops at the first failure with any number of jobs",
-     fail_fast),
     ("verify --from0: line feeds, quotes, leading dashes, escapes, invalid UTF-8; find -print0", odd_names),
-    ("pack --from0: odd names, and `.` by its own name", packs_from_standard_input),
 ]

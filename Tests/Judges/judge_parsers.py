@@ -1,18 +1,14 @@
 """Form parsers by other authors find in a body what the bundle contains, in order and byte for byte.
 
-Python's `email`, `multipart` (defnull), `python-multipart` (Kludex) and `streaming-form-data` share no code; Werkzeug
-is tested behind a server, in judge_server. Then come the second implementation and the valid vectors.
+Python's `email` and `multipart` (defnull) share no code; Werkzeug is tested behind a server, in judge_server. Then come
+the second implementation and the valid vectors.
 """
 import email.parser
 import email.policy
 import functools
 import io
-import json
 
 import multipart
-from python_multipart import FormParser
-from streaming_form_data import StreamingFormDataParser
-from streaming_form_data.targets import ValueTarget
 
 from Judges.bench import IS_LONG, SPEC, Bundle, expect
 from Judges.bodies import Body, bodies
@@ -48,60 +44,12 @@ def by_defnull(body):
     return [(part.name, part.filename, part.headers["Content-Type"], part.raw) for part in parser]
 
 
-def by_kludex(body):
-    found = []
-
-    def on_field(field):
-        found.append((field.field_name.decode(), None, _text(field.content_type), field.value))
-
-    def on_file(file):
-        file.file_object.seek(0)
-        data = file.file_object.read()
-        found.append((file.field_name.decode(), file.file_name.decode(), _text(file.content_type), data))
-
-    parser = FormParser("multipart/form-data", on_field, on_file, boundary=body.boundary.encode(),
-                        config={"MAX_MEMORY_FILE_SIZE": 1 << 26})
-    for start in range(0, len(body.data), 4093):
-        parser.write(body.data[start:start + 4093])
-    parser.finalize()
-    return found
-
-
-def _text(value):
-    return value.decode() if isinstance(value, bytes) else value
-
-
-def by_streaming(body):
-    parser = StreamingFormDataParser({"Content-Type": body.content_type}, strict=True)
-    targets = {part[0]: ValueTarget() for part in body.parts()}
-    for part, target in targets.items():
-        parser.register(part, target)
-    for start in range(0, len(body.data), 1021):
-        parser.data_received(body.data[start:start + 1021])
-    for part, _, kind, _ in body.parts():
-        target = targets[part]
-        # This parser reports the type without its parameters.
-        expect(target.multipart_content_type == kind.partition(";")[0], f"{part} has another type")
-        yield part, target.multipart_filename, kind, target.value
-
-
-PARSERS = {"Python's email parser, without a defect,": by_email, "multipart (defnull), strict,": by_defnull,
-           "python-multipart": by_kludex, "streaming-form-data, strict,": by_streaming}
+PARSERS = {"Python's email parser, without a defect,": by_email, "multipart (defnull), strict,": by_defnull}
 
 
 def reads(parser, bench):
     for name, body in bodies(bench).items():
         same_parts(name, body, list(parser(body)))
-
-
-def told(bench):
-    """--json and --headers describe the body correctly, and pipes give the same body."""
-    for name, body in bodies(bench).items():
-        words = ["multipart", body.bundle.path, "-o", bench.folder / "told", "--force", "--json"]
-        report = json.loads(bench.capbundle(*words).out)
-        expect(report["bytes"] == len(body.data) and report["content_type"] == body.content_type, f"{name}: {report}")
-        piped = bench.capbundle("multipart", "-", "-o", "-", input=body.bundle.data)
-        expect(piped.out == body.data, f"{name}: another body through pipes")
 
 
 def second_implementation(bench):
@@ -134,7 +82,6 @@ def vectors(bench):
 
 TESTS = [
     *((f"{name} finds the bundle's entries", functools.partial(reads, parser)) for name, parser in PARSERS.items()),
-    ("multipart --json, --headers and pipes agree on the body", told),
     ("to_body.py writes the same body, from-body and from_body.py the same bundle again", second_implementation),
     ("valid vectors: bundle, body and bundle again; multipart (defnull) finds their entries", vectors),
 ]

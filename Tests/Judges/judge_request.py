@@ -12,12 +12,10 @@ from joserfc.jwk import ECKey
 from joserfc.jws import JWSRegistry
 
 from Kit.sending import DEVICE as LOWER
-from Judges.bench import IS_LONG, expect, flip
+from Judges.bench import expect, flip
 from Judges.bodies import bodies
 
 DEVICE = LOWER[:8].upper() + LOWER[8:]  # an id keeps its case
-ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-COUNT = 20 if IS_LONG else 8
 # Builds the message of section 2 of Spec/upload.md with tools that are installed everywhere.
 VERIFY = """
 set -e
@@ -82,21 +80,6 @@ def openssl_refuses(bench):
         expect(_verified(bench, given, path, key) == verdict, f"{what}: openssl does not say {verdict}")
 
 
-def fresh_signatures(bench):
-    body = bodies(bench)["plain"].path
-    seen, counters = set(), set()
-    for _ in range(COUNT):
-        headers = _sign(bench, body, "--timestamp", "1773476813589")
-        expect(_verified(bench, headers, body, bench.public), "openssl refuses one of them")
-        raw = base64.b64decode(headers["X-Device-Signature"], validate=True)
-        r, s = decode_dss_signature(raw)
-        expect(0 < r < ORDER and 0 < s <= ORDER // 2, "s is above half of the order")
-        seen.add(raw)
-        counters.add(bench.capbundle("key", "show", "--json").out)
-    expect(len(seen) == COUNT, "the same signature twice")
-    expect(len(counters) == 1, "a counter was used")
-
-
 def refused_words(bench):
     """A text that is not a UUID or not a time is refused before anything is signed."""
     body, plain = bodies(bench)["plain"].path, str(uuid.UUID(int=7))
@@ -147,7 +130,6 @@ def jwk_of_sealed(bench):
 TESTS = [
     ("openssl and sha256sum verify the request signature: lines and JSON, file and pipe", openssl_verifies),
     ("openssl refuses it for another body, timestamp or key", openssl_refuses),
-    ("repeated signatures differ, verify, have a low s and use up no counter", fresh_signatures),
     ("no text but a UUID and a time gets into a header", refused_words),
     ("joserfc reads the JSON Web Key: it is the PEM's key, and verifies the request signature", jwk),
     ("an encrypted key shows its JSON Web Key, and signs only with its passphrase", jwk_of_sealed),

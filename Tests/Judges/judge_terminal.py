@@ -11,10 +11,10 @@ import time
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from Judges.bench import SAMPLE, expect
-from Judges.terminals import INTERRUPTED, Terminal, played
 from Kit.outcomes import every
 from Kit.rigs import write_raw
 from Kit.sending import DEVICE
+from Kit.terminals import INTERRUPTED, Terminal, played
 
 SECRET = "correct h\u00f6rse \U0001f4f7"
 NEW, AGAIN, ASK = "New passphrase: ", "Repeat the passphrase: ", "Passphrase of "

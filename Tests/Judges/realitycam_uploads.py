@@ -4,7 +4,6 @@ import dataclasses
 import gzip
 import hashlib
 import json
-import zlib
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -17,7 +16,6 @@ from realitycam.upload import Upload
 BOUNDARY = "realitycam-0123456789"
 NOW = 1_773_476_813_589
 EMPTY = hashlib.sha256(b"").hexdigest()
-PEER_DEPTH = {"raw DEFLATE": -15, "zlib": 15}
 
 
 def cbor(members):
@@ -90,11 +88,3 @@ class Recipe:
                       self.headers(hashlib.sha256(body).hexdigest()), self.key.public_key(), RPID, 4, NOW, self.photo,
                       self.floats, self.level, DEVICE, "ab" * 32, self.body(), self.headers(EMPTY), DEVICE)
         return dataclasses.replace(made, **changes)
-
-
-def peer_form(name):
-    """Returns a function that compresses as the apps of the same project do."""
-    def compress(data):
-        deflater = zlib.compressobj(wbits=PEER_DEPTH[name])
-        return deflater.compress(data) + deflater.flush()
-    return compress

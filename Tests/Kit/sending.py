@@ -194,13 +194,6 @@ def failed(rig, bundle):
     return row
 
 
-def findings(result):
-    """Returns the lines of `check --json` that name a capture."""
-    lines = [json.loads(line) for line in result.out.splitlines()]
-    expect(lines, f"check --json prints nothing: {result.text[:200]!r}")
-    return [line for line in lines if line["kind"] != "summary"]
-
-
 class Running:
     """A command of a rig that runs beside the test. Its output goes into files, so it never waits for a reader."""
 

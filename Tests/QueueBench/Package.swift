@@ -13,7 +13,6 @@ let package = Package(
         .executableTarget(
             name: "capqueue-bench",
             dependencies: [
-                .product(name: "CaptureBundle", package: "capture-bundle"),
                 .product(name: "CaptureQueue", package: "capture-bundle"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

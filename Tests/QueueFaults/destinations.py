@@ -1,9 +1,7 @@
 """A delivery has a destination from the start, and only the user cancels deliveries."""
-import json
 
 from Kit.outcomes import expect
 from Kit.invariants import clean
-from Kit.queues import ids
 from QueueFaults.monitoring import rig_to
 
 
@@ -14,24 +12,6 @@ def goes(rig, bundle):
 
 def default(rig):
     return rig.run("dest", "default").must(0, about="dest default").out.decode().strip()
-
-
-def at_push(bench):
-    """push; push --dest b; cancel --dest b; dest default b; run: the capture goes to its first destination, and a later
-    capture to the new default."""
-    rig = rig_to(bench, "a", "b")
-    first, later = bench.stock[:2]
-    rig.push(first)
-    sidecar = json.loads(rig.spool_file(first, "json").read_bytes())
-    expect(sidecar["destinations"] == ["a"], f"the sidecar names {sidecar['destinations']}")
-    rig.push(first, options=("--dest", "b"))
-    rig.run("cancel", "--dest", "b").must(0)
-    rig.run("dest", "default", "b").must(0)
-    rig.push(later)
-    rig.run("run").must(0, about="run")
-    expect(goes(rig, first) == {"a": "completed", "b": "cancelled"}, f"it is at {goes(rig, first)}")
-    expect(goes(rig, later) == {"b": "completed"}, f"the later one is at {goes(rig, later)}")
-    clean(rig)
 
 
 def renamed(bench):
@@ -149,28 +129,10 @@ def never_revived(bench):
     expect(goes(rig, last) == {"a": "cancelled", "e": "completed"}, f"it goes to {goes(rig, last)}")
 
 
-def pruned_by_name(bench):
-    """prune --cancelled with ids removes only those captures, and only if they are cancelled."""
-    rig = bench.rig()
-    named, other, waiting = bench.stock[:3]
-    rig.push(named, other, waiting)
-    rig.run("cancel", named.id, other.id).must(0)
-    rig.run("prune", named.id).must(64, about="prune ID without --cancelled")
-    expect(rig.prune("--cancelled", "--dry-run", named.id) == [named.id], "dry run")
-    result = rig.run("prune", "--cancelled", named.id, waiting.id).must(64, about="prune of one that waits")
-    expect(ids(result) == [named.id] and "expected cancelled" in result.text, f"{result.out!r} {result.text!r}")
-    left = [bundle for bundle in (named, other, waiting) if rig.spool_file(bundle).exists()]
-    expect(left == [other, waiting], f"{len(left)} bundles are left")
-    rig.run("prune", "--cancelled", named.id).must(66, about="prune of a released capture")
-    expect(rig.prune("--cancelled", "-", input=f"{other.id}\n".encode()) == [other.id], "ids from standard input")
-
-
 TESTS = [
-    ("a delivery has its destination from push on, and dest default does not move it", at_push),
     ("dest rename: captures follow, salvage knows the former names, and nothing else gets them", renamed),
     ("dest retire: no further captures, and waiting ones are still sent", retired),
     ("dest retire --to moves waiting deliveries, unless they are in doubt", moved),
     ("a sidecar that names one destination twice breaks neither salvage nor check --repair", named_twice),
     ("a push sends nothing to a retired destination", never_revived),
-    ("prune --cancelled ID releases only these captures", pruned_by_name),
 ]

@@ -69,41 +69,6 @@ def rig_to(bench, *names):
     return rig
 
 
-def blocked(bench):
-    """A block that only the user can end is a concern; one that ends by itself is not."""
-    rig = rig_to(bench, "a")
-    rig.push(bench.stock[0])
-    for reason, wanted in (("credentials", [("destination.blocked", 1, "a")]), ("offline", [])):
-        rig.change("UPDATE destinations SET blocked_reason = ?, blocked_message = 'found', blocked_until = ?",
-                   reason, 4_000_000_000_000)
-        shown = finds(rig, 15 if wanted else 0, *wanted, about=reason)
-        expect(not shown or f"({reason}): found" in shown[0]["message"], f"{reason}: says {shown}")
-        series = {key[2][1]: value for key, value in metrics(rig).items() if key[0] == "capqueue_destination_blocked"}
-        expect(series == {each: float(each == reason) for each in
-                         (*NEEDS_USER, "wait", "full", "offline", "failing")}, f"series {series}")
-
-
-def failed(bench):
-    """Captures that failed for good: 14 wins over 13 and 15. A run of one destination answers for that one alone."""
-    rig = rig_to(bench, "a", "b")
-    first, second, third = bench.stock[:3]
-    rig.push(first, second, options=("--dest", "a", "--dest", "b"))
-    (rig.out / "b" / f"{first.id}.bundle").write_text("another")
-    rig.run("run").must(14, about="run with a conflict")
-    rig.run("run", "--dest", "a").must(0, about="run --dest of the other one")
-    rig.run("run", "--dest", "b").must(14, about="run --dest of this one")
-    rig.push(third)
-    rig.run("hold", third.id).must(0)
-    rig.run("config", "warn-at", "1B").must(0)
-    finds(rig, 14, ("captures.failed", 1, "b"), ("quota.mark", 1, None), ("captures.held", 1, "a"))
-    rig.run("run").must(14, about="run with one held, too")
-    rig.run("cancel", "--state", "conflict").must(0)
-    finds(rig, 13, ("quota.mark", 1, None), ("captures.held", 1, "a"))
-    rig.run("run").must(15, about="run with one held")
-    rig.run("cancel", third.id).must(0)
-    rig.run("run").must(0, about="run of a spool over its mark")
-
-
 def too_old(bench):
     """--max-age: what has waited for longer, by destination. What was told to wait is no older than that."""
     rig = rig_to(bench, "a", "b")
@@ -226,8 +191,6 @@ def told(bench):
 
 
 TESTS = [
-    ("a blocked destination, by reason", blocked),
-    ("14 wins over 13, and 13 over 15", failed),
     ("--max-age, by destination", too_old),
     ("counters never go back", counters),
     ("a backlog, and how long it takes", backlog),

@@ -9,10 +9,9 @@ import resource
 import subprocess
 
 from Kit.rigs import NOBODY
-from Kit.outcomes import IS_LONG, Skipped, every, expect
-from Kit.invariants import clean, gives, holds, refused, words_for_people
+from Kit.outcomes import Skipped, every, expect
+from Kit.invariants import clean, gives, refused, words_for_people
 from Kit.queues import few, ids
-from Faults.no_arguments import preloaded
 from QueueFaults.many_processes import ended, locked
 from QueueFaults.signals_and_streams import wait_for_lock
 
@@ -148,46 +147,6 @@ def odd_bytes(bench):
     expect(os.listdir(odd) == [], f"left in it: {os.listdir(odd)}")
 
 
-def no_bundles(bench):
-    """The verdicts are those of capbundle verify; of a batch only the good bundles are stored."""
-    rig = bench.rig()
-    data = bench.stock[0].data
-    spoilt = bytearray(data)
-    spoilt[data.index(b"\xff\xd8\xff\xc0") + 40] ^= 1
-    cases = {"cut": (data[:-700], 2), "an altered photo": (bytes(spoilt), 1), "empty": (b"", 2),
-             "text": (b"hello\n" * 2000, 2), "one byte more": (data + b"\0", 2), "zeros": (bytes(len(data)), 2)}
-
-    def judge(name, case):
-        path = rig.out / f"{name}.bundle"
-        path.write_bytes(case[0])
-        for options in ((), ("--move",), ("--reference",)):
-            refused(rig.run("push", *options, path), case[1], about=" ".join(options))
-        expect(path.read_bytes() == case[0], "the source has changed")
-        rig.bench.template.run("verify", path).must(case[1], about="capbundle verify")
-
-    every(few(cases, 2), judge)
-    expect(rig.run("list").code == 66 or not clean(rig), "something was stored")
-    result = rig.run("push", bench.stock[1].path, rig.out / "cut.bundle", rig.out / "an altered photo.bundle",
-                     rig.out / "nothing", bench.stock[3].path).must(66, about="the worst wins")
-    expect(ids(result) == [bench.stock[1].id, bench.stock[3].id], f"a batch prints {result.out!r}")
-    holds(rig, bench.stock[1], bench.stock[3], rows=clean(rig))
-
-
-def grows(bench):
-    """A bundle that is still being written is refused, or stored completely."""
-    rig, bundle = bench.rig(), bench.stock[0]
-    path = rig.out / "x.bundle"
-    with open(path, "wb", buffering=0) as file:
-        step = 512 if IS_LONG else 2048
-        for start in range(0, len(bundle.data), step):
-            tool = rig.begin("push", path)
-            file.write(bundle.data[start:start + step])
-            printed = ended(tool, 0, 1, 2, 66)
-            expect(tool.returncode or printed == [bundle.id], f"prints {printed}")
-    rig.run("push", path).must(0, about="push of the whole bundle")
-    clean(rig)
-
-
 def unreadable(bench):
     if os.geteuid() != 0:
         raise Skipped("needs another user to whom files are closed")
@@ -204,16 +163,6 @@ def unreadable(bench):
     expect(path.exists() and result.text, "--move unlinks a file that it must keep, or says nothing")
 
 
-def hidden_arguments(bench):
-    """push works although a preloaded library hides the arguments from Swift's runtime, and refuses an empty name."""
-    rig, env = bench.rig(), preloaded(bench)
-    pushed = rig.run("push", bench.stock[0].path, env=env).must(0, about="push").out.decode()
-    expect(bench.stock[0].id in pushed, f"push prints {pushed!r}")
-    for name in ("", rig.out / "nowhere"):
-        rig.run("push", name, env=env).must(64, 66, about=f"push of {name}")
-    gives(rig, bench.stock[0])
-
-
 TESTS = [
     ("FIFOs, devices, folders, dangling links: refused soon", odd),
     ("push -: a file, a device, a pipe that never ends", odd_standard_inputs),
@@ -222,8 +171,5 @@ TESTS = [
     ("--move unlinks only the very file that was stored", moved_only_if_the_same),
     ("--move of the queue's own file, or in a destination, removes nothing", moved_into_itself),
     ("paths that are not UTF-8", odd_bytes),
-    ("files that are not bundles: the verdict of verify, and the good ones are stored", no_bundles),
-    ("a bundle that is still being written", grows),
     ("a bundle that may not be read", unreadable),
-    ("arguments that a preloaded library hides", hidden_arguments),
 ]

@@ -11,62 +11,6 @@ from Kit.queues import few, ids
 from Kit.tracing import require_strace, separate, strace
 from QueueFaults.monitoring import status
 
-STATES = ("pending", "uploading", "processing", "failed", "permanently_failed", "held", "cancelled", "conflict",
-          "quarantined", "completed")
-YEARS = 4000  # in days
-
-
-def spread(bench):
-    """Makes one capture in each state, all of them years old. Both columns change, as the state machine does it."""
-    rig = bench.rig()
-    chosen = dict(zip(STATES, bench.stock))
-    rig.push(*chosen.values())
-    rig.uploaded(chosen["completed"])
-    for state in STATES[1:-1]:
-        rig.change("UPDATE deliveries SET state = ? WHERE capture = (SELECT seq FROM captures WHERE id = ?)",
-                   state, chosen[state].id)
-        rig.change("UPDATE captures SET state = ? WHERE id = ?", state, chosen[state].id)
-    rig.aged(*chosen.values(), days=YEARS)
-    return rig, chosen
-
-
-def by_state(bench):
-    """prune deletes a completed capture, and cancelled ones only with --cancelled; retry --all changes no other."""
-    rig, chosen = spread(bench)
-    sent = chosen.pop("completed")
-    before = rig.rows()[sent.id]
-    expect(rig.prune("--dry-run") == [sent.id], "a dry run names other captures")
-    expect(rig.prune("--older-than", "0s") == [sent.id], "prune deletes other captures")
-    holds(rig, *chosen.values(), about="prune")
-    expect(not rig.spool_file(sent).exists(), "a capture that was uploaded years ago is kept")
-    expect(rig.prune("--cancelled", "--older-than", "99999d") == [chosen["cancelled"].id], "--cancelled deletes others")
-    retried = ids(rig.run("retry", "--all", "--reset").must(0, about="retry --all"))
-    expect(sent.id not in retried, "retry --all prints a completed capture")
-    rows = rig.rows()
-    expect(rows[sent.id]["deliveries"] == before["deliveries"], "retry --all changes a completed capture")
-    states = {state: rows[chosen[state].id]["state"] for state in ("permanently_failed", "failed", "conflict", "held")}
-    expect(list(states.values()) == ["pending"] * 3 + ["held"], f"retry --all leads to {states}")
-
-
-def receipts(bench):
-    """A receipt that does not name the bundle does not count: the capture stays as it is."""
-    rig = bench.rig()
-    one, other = bench.stock[:2]
-    rig.push(one)
-    file = rig.out / "receipt"
-    for text in few(["file:///local/copy.bundle", other.sha256, one.sha256[:-1], one.sha256[1:], "", "ok",
-                     one.sha256.upper()[:63], f"{one.sha256[:32]} {one.sha256[32:]}", "\0" * 64], 3):
-        file.write_text(text)
-        rig.run("mark-uploaded", one.id, "--receipt", file).must(64, about=repr(text[:40]))
-    for place in (rig.out / "nothing", rig.out, "/dev/zero"):
-        rig.run("mark-uploaded", one.id, "--receipt", place).must(64, 66, about=f"a receipt from {place}")
-    file.write_text(one.sha256 + "\n" + "x" * (1 << 20))
-    rig.run("mark-uploaded", one.id, "--receipt", file).must(64, 66, about="a receipt of 1 MiB")
-    expect(rig.rows()[one.id]["state"] == "pending", "a receipt counts that does not name the bundle")
-    file.write_text(f"200 OK\r\nETag: {one.sha256}\r\n")
-    rig.run("mark-uploaded", one.id, "--receipt", file).must(0, about="a good receipt")
-    expect(rig.rows()[one.id]["state"] == "completed", "a good receipt does not count")
-
 
 def parts(bench):
     """A receipt for the photo alone releases a bundle only with --accept-parts; status counts such captures."""
@@ -134,8 +78,6 @@ def alike_is_not_the_same(bench):
 
 
 TESTS = [
-    ("prune and retry by state: whatever is not completed is kept at any age", by_state),
-    ("a receipt without the bundle's hash is refused", receipts),
     ("a receipt for the photo alone never releases a bundle", parts),
     ("pushes beside a slow command are not lost", beside_slow_commands),
     ("nothing but the hash decides that a capture is held", alike_is_not_the_same),

@@ -1,14 +1,8 @@
 """Terminals of 60 to 120 columns show every column of a table. Sizes are rounded on terminals and exact in pipes."""
-import fcntl
-import os
 import re
-import select
-import struct
-import subprocess
-import termios
-import time
 
 from Kit.outcomes import expect
+from Kit.terminals import played
 
 LONG = "office-network-storage-of-the-north-wing"
 URL = "https://office.example/incoming/captures/of/the/north/wing/{sha256}"
@@ -16,24 +10,7 @@ URL = "https://office.example/incoming/captures/of/the/north/wing/{sha256}"
 
 def shown(rig, columns, *words, env=None):
     """What a command prints on a terminal, from both streams."""
-    master, slave = os.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen([str(rig.bench.capqueue), *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
-                               start_new_session=True, cwd=rig.out, env=rig.env | {"TERM": "xterm"} | (env or {}))
-    os.close(slave)
-    text, end = b"", time.monotonic() + 60
-    while time.monotonic() < end:
-        if select.select([master], [], [], 0.1)[0]:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            text += piece
-    process.wait()
-    os.close(master)
-    return text.decode().replace("\r\n", "\n")
+    return played(rig, *words, columns=columns, environment=env)[1].decode().replace("\r\n", "\n")
 
 
 def filled(bench):

@@ -1,4 +1,4 @@
-"""Commands that only read: get, list, show, history, export, status. Their output must agree with the model."""
+"""Commands that only read: get, list, show, status. Their output must agree with the model."""
 import json
 
 from RandomCommands.model import HELD
@@ -64,27 +64,6 @@ def show(world, dice):
                f"{of_capture(capture)}")
 
 
-def export(world, dice):
-    """Exports the waiting captures, which other programs may send."""
-    if not world.exists:
-        world.read("export", "--manifest", "-").must(66)
-        return
-    form = dice.choice(("json", "paths", "sha256sum"))
-    lines = world.read("export", "--manifest", "-", "--format", form).must(0).lines
-    # Two of the formats are lists of paths below the spool, so they omit references.
-    places = HELD if form == "json" else ("spool",)
-    waiting = [capture for capture in world.model.captures.values() if capture.holding in places and capture.unsent]
-    there = [json.loads(line)["id"] for line in lines] if form == "json" else lines
-    wanted = [_exported(capture, form) for capture in waiting]
-    expect(sorted(there) == sorted(wanted), f"export {form}: {there}, expected {wanted}")
-
-
-def _exported(capture, form):
-    sha256 = capture.bundle.sha256
-    path = f"{sha256[:2]}/{sha256}.bundle"
-    return {"json": capture.id, "paths": path, "sha256sum": f"{sha256}  {path}"}[form]
-
-
 def status(world):
     return json.loads(world.read("status", "--json").must(0).out)
 
@@ -113,5 +92,4 @@ def _used(world, there):
     expect(there == used + apart, f"status: used_bytes {there}, expected {used + apart}, {apart} of it in quarantine")
 
 
-COMMANDS = {"get": (3, get), "list": (3, list_some), "show": (3, show),
-            "export": (3, export), "status": (2, status_of)}
+COMMANDS = {"get": (3, get), "list": (3, list_some), "show": (3, show), "status": (2, status_of)}

@@ -56,11 +56,6 @@ class Capture:
         """The names of its destinations."""
         return tuple(each.destination for each in self.deliveries if each.destination)
 
-    @property
-    def unsent(self):
-        """Whether it waits to be sent, by a run or otherwise. A delivery that a run has claimed does not wait."""
-        return any(each.state in ("pending", "failed", "held") for each in self.deliveries)
-
     def apply(self, event, destination=None, passing=()):
         """Applies the event to each delivery (of one destination, if named) that has a cell for it; returns those."""
         chosen = [each for each in self.deliveries if destination is None or each.destination == destination]

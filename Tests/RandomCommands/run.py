@@ -17,10 +17,9 @@ import time
 
 from RandomCommands.habits import Bench
 from Kit.outcomes import Failed
-from RandomCommands.sequence import play, shrink, steps
+from RandomCommands.sequence import play, steps
 
 SEQUENCES, LENGTH = 1000, 12
-TOLD = 3  # how many failures are shortened and reported in full
 
 
 def options():
@@ -46,20 +45,9 @@ def one(seed, length):
     return play(seed, steps(seed, length), one.bench, one.bench.folder / f"sequence-{seed}")
 
 
-def tell(played, bench, length, short):
-    """Reports a failed sequence: the problem, and the shortest list of commands that still fails."""
-    if short:
-        played, left = shrink(played, steps(played.seed, length), bench, bench.folder / f"sequence-{played.seed}")
-        more = f", {len(left)} steps of it are enough"
-    else:
-        more = ""
-    print(f"FAIL sequence {played.seed}{more}: {played.problem}")
-    print("\n".join(f"     {line}" for line in played.transcript), flush=True)
-
-
 def play_all(wanted, first, bench):
     """Plays the sequences, a few at a time; returns how many failed, and the counts of all commands."""
-    counts, failed = {}, []
+    counts, failed = {}, 0
     # This pool raises an error if one of its processes is killed; multiprocessing.Pool would wait for ever.
     with concurrent.futures.ProcessPoolExecutor(wanted.jobs, initializer=share, initargs=(bench,)) as workers:
         todo = functools.partial(one, length=wanted.length)
@@ -67,9 +55,10 @@ def play_all(wanted, first, bench):
             for name, count in played.counts.items():
                 counts[name] = counts.get(name, 0) + count
             if played.problem:
-                failed.append(played)
-                tell(played, bench, wanted.length, len(failed) <= TOLD)
-    return len(failed), counts
+                failed += 1
+                print(f"FAIL sequence {played.seed}: {played.problem}")
+                print("\n".join(f"     {line}" for line in played.transcript), flush=True)
+    return failed, counts
 
 
 def main():

@@ -1,7 +1,7 @@
-"""One sequence: how its seed chooses it, how it is played, and how it is shortened if it fails.
+"""One sequence: how its seed chooses it, and how it is played.
 
 A step is a command's name and its own seed, and chooses its arguments from what the queue contains when it is played.
-So a step is possible after any others, and a sequence can be played without some of its steps.
+So a step is possible after any others.
 """
 import dataclasses
 import random
@@ -17,7 +17,6 @@ from RandomCommands.world import World
 COMMANDS = {**taking.COMMANDS, **changing.COMMANDS, **sending.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
 SHORTEST = 4
 CRASHES = 0.3  # the share of steps with a crash; some of these do not write, or end before the kill
-REPLAYS = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,20 +71,3 @@ def play(seed, steps_, bench, folder):
     if not (problem and bench.keep):
         shutil.rmtree(folder, ignore_errors=True)
     return Played(seed, problem, world.transcript, dict(world.counts))
-
-
-def shrink(played, steps_, bench, folder):
-    """Finds the shortest beginning that still fails, and removes all steps from it that are not needed."""
-    best, replays = played, 0
-    dropped = True
-    while dropped:
-        dropped = False
-        for place in reversed(range(len(steps_))):
-            shorter = steps_[:place] + steps_[place + 1:]
-            if not shorter or replays >= REPLAYS:
-                continue
-            replays += 1
-            again = play(played.seed, shorter, bench, folder)
-            if again.problem:
-                best, steps_, dropped = again, shorter, True
-    return best, steps_

@@ -156,14 +156,6 @@ def continues(tools):
             expect(answer.code == code and answer.headers.get("Connection") == "close", f"{answer}")
 
 
-def refused_early(tools):
-    """A client that sends its whole body before it reads still gets the refusal."""
-    with receiving(tools) as receiver:
-        body = os.urandom(8 << 20)
-        for _ in range(5):
-            same(receiver.ask("POST", CAPTURES, {"Content-Type": FORM_TYPE}, body), 401, "DEVICE_AUTH_REQUIRED")
-
-
 def ending(tools):
     """SIGTERM lets an upload end, and closes the other connections."""
     rig = tools.rig()
@@ -198,7 +190,6 @@ TESTS = [
     ("small rules", small_rules),
     ("limits on sizes", limits),
     ("100 Continue comes after the headers were accepted", continues),
-    ("a refusal before the body was read arrives", refused_early),
     ("SIGTERM lets an upload end", ending),
     ("one receiver a folder", alone),
 ]

@@ -5,16 +5,14 @@ import hashlib
 import http.client
 import json
 import re
-import sqlite3
 import ssl
-import subprocess
 
-from Kit.outcomes import PATIENCE, ROOT, Failed, expect
+from Kit.outcomes import PATIENCE, ROOT, expect
 from Kit.sending import AT_ONCE, wait_until
 from Kit.servers import nginx
 from Kit.servers.certificates import Authority
 from Kit.servers.seaweed import shared
-from Receiver.support import CAPTURES, RAW, Client, Receiver, Rig
+from Receiver.support import CAPTURES, Client, Receiver
 
 CONFIGURATION = ROOT / "Samples/Receiver/nginx.conf"
 RETRY = ("--retry", AT_ONCE)
@@ -86,23 +84,6 @@ class Cluster(Client):
         line = wait_until(lambda: [line for line in self.chosen() if line[3] == path], "nginx's log has the request")[0]
         return self.a if line[1].startswith(f"127.0.0.1:{self.a.port}") else self.b
 
-    def senders(self, count):
-        """Returns senders that are registered through nginx, half of them at each receiver by nginx's choice."""
-        found = {self.a: [], self.b: []}
-        for number in range(100):
-            rig = Rig(self.tools, f"device-{number}")
-            issuer, other = (self.a, self.b) if number % 2 else (self.b, self.a)
-            device_id, secret = issuer.invite(rig.name)
-            mine = found[self.receiver_of(rig, device_id)]
-            if len(mine) < count // 2:
-                answer = self.register(rig, device_id, secret)
-                expect(answer.status == 201, f"registering through nginx: {answer}")
-                expect(device_id in other.command("devices"), "the other receiver does not list the device")
-                mine.append(Sender(self, rig, device_id))
-            if all(len(senders) == count // 2 for senders in found.values()):
-                return found[self.a] + found[self.b]
-        raise Failed("nginx chooses the same receiver for nearly all devices")
-
     def objects(self):
         """Returns the objects below captures/ in the store: name and bytes."""
         prefix, client = f"{self.folder.name}/captures/", self.store.client()
@@ -134,44 +115,3 @@ def with_credentials(tools, store):
 def ended(receiver):
     if receiver.process.poll() is None:
         receiver.stop()
-
-
-class Sender:
-    """A device with a queue that delivers through nginx."""
-
-    def __init__(self, cluster, rig, device_id):
-        self.cluster, self.rig, self.id = cluster, rig, device_id
-        self.queue = rig.folder / "queue"
-        self.run("dest", "add", "receivers", "--kind", "http", "--url", cluster.url, "--ca", cluster.authority.path,
-                 "--key", rig.key, "--device-id", device_id, *RETRY)
-
-    def run(self, *words):
-        return self.rig.tools.run("capqueue", *words, "--queue", self.queue, env=self.rig.env)
-
-    def pack(self, count):
-        """Packs and pushes captures of about 400 kB, and returns the bytes of their bundles.
-
-        Each has a photo of its own, because servers of the API tell captures apart by their photos.
-        """
-        photo = (RAW / "photo.jpg").read_bytes()
-        mark = self.id.replace("-", "").encode() * 10_000
-        raws = [self.rig.raw(f"{number:03}", photo=photo[:-2] + bytes([number]) + mark + photo[-2:])
-                for number in range(1, count + 1)]
-        self.rig.run("pack", *raws, "--out-dir", self.rig.folder / "bundles")
-        bundles = sorted((self.rig.folder / "bundles").iterdir())
-        self.run("push", *bundles)
-        return [bundle.read_bytes() for bundle in bundles]
-
-    def start(self):
-        """Starts a run that ends when everything is delivered."""
-        with open(self.rig.folder / "run.log", "wb") as log:
-            self.process = subprocess.Popen(
-                [self.rig.tools.programs["capqueue"], "run", "--until-empty", "--queue", self.queue],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.rig.tools.env | self.rig.env)
-        return self.process
-
-    def deliveries(self):
-        """Returns the rows of all deliveries."""
-        with contextlib.closing(sqlite3.connect(self.queue / "queue.sqlite", timeout=20)) as database:
-            database.row_factory = sqlite3.Row
-            return database.execute("SELECT state, remote_id, remote_url, error_code FROM deliveries").fetchall()

@@ -268,20 +268,6 @@ def deaf_destination(tools):
             expect(all("Verified" in one.result() for one in delayed), "the pages that were delayed")
 
 
-def serves_many_readers(tools):
-    """Pages and pictures of many captures at once, with bounded memory; too many readers are asked to come back."""
-    rig = tools.rig("shown")
-    with receiving(tools) as receiver:
-        captures = [receiver.taken(rig, rig.capture(f"read-{number}")) for number in range(8)]
-        paths = [f"/verify/{capture}{name}" for capture in captures for name in ("", "/photo.jpg", "/depth.jpg", "/bundle")]
-        with concurrent.futures.ThreadPoolExecutor(64) as pool:
-            answers = list(pool.map(lambda path: receiver.ask("GET", path), paths * 20))
-        statuses = [answer.status for answer in answers]
-        expect(set(statuses) <= {200, 503} and statuses.count(200) >= len(paths), f"the answers are {set(statuses)}")
-        peak = receiver.status_of("VmHWM") >> 10
-        expect(peak < 150, f"the receiver used {peak} MiB")
-
-
 TESTS = [
     ("the page of a capture shows its facts, pictures and bundle", shows_a_capture),
     ("addresses of no capture are answered with a page", knows_no_other_address),
@@ -292,5 +278,4 @@ TESTS = [
     ("a bundle that the queue released is read from its destination", reads_from_the_destination),
     ("what the operator deleted is not shown", says_what_is_gone),
     ("a destination that does not answer delays no other page", deaf_destination),
-    ("many readers at once need bounded memory", serves_many_readers),
 ]

@@ -102,10 +102,6 @@ struct NerfstudioLayoutTests {
     }
 }
 
-/// Exports that are refused with advice.
-struct RefusedLayoutTests {
-}
-
 /// No layout takes the export of another app for its own.
 struct LayoutDetectionTests {
     private static let layouts: [any RawLayout.Type] = [

@@ -15,18 +15,12 @@ import time
 
 from Kit.outcomes import Failed, expect
 from Kit.sending import wait_until
-from Kit.servers.seaweed import BUCKET
 
 CODES = (301, 302, 303, 307, 308)
-# The statuses that `says` can make /store/ answer with.
-STATUSES = (400, 401, 403, 404, 405, 407, 408, 409, 410, 412, 413, 422, 429, 500, 501, 503, 505, 507, 509)
 SECONDS = 20  # how long to wait for the first answer
-REFUSAL = '{"error":{"code":"SCRIPTED"}}'  # replaces nginx's own pages, which would look like the answer of an edge
 LOG = {"method": "$request_method", "uri": "$request_uri", "status": "$status", "protocol": "$server_protocol",
-       "port": "$server_port", "length": "$content_length", "received": "$request_length", "at": "$msec",
-       "authorization": "$http_authorization", "device": "$http_x_device_id", "signature": "$http_x_device_signature",
-       "expect": "$http_expect", "key": "$http_idempotency_key", "host": "$http_host", "type": "$content_type",
-       "site": "$http_x_site", "client": "$ssl_client_s_dn", "connection": "$connection"}
+       "port": "$server_port", "length": "$content_length", "authorization": "$http_authorization",
+       "device": "$http_x_device_id", "host": "$http_host", "client": "$ssl_client_s_dn"}
 
 # One process, which keeps the user that started it.
 MAIN = """
@@ -51,8 +45,6 @@ STORE = """
     access_log {folder}/access.log lines;
     client_max_body_size 64m;
     absolute_redirect off;
-    map $request_method $limited {{ PUT $server_port; default ""; }}
-    limit_req_zone $limited zone=one:64k rate=1r/s;
     root {folder}/root;
     dav_methods PUT;
     create_full_put_path on;
@@ -69,29 +61,16 @@ FORWARD = """
 
 # nginx tries regular expressions first, so /store/ does not hide a location that has one.
 NGINX_PLACES = """
-        location /store/ {{
-            default_type application/json;
-            set $wait "";
-            {says}
-            add_header Retry-After $wait always;
-        }}
-        location /small/ {{ client_max_body_size 100k; }}
-        location /limited/ {{
-            limit_req zone=one;
-            limit_req_status 429;
-            add_header Retry-After $after always;
-        }}
-        location /slow/ {{ client_body_timeout 1s; }}
-        location /blind/ {{ limit_except PUT {{ deny all; }} }}
-        location /short/ {{ if ($request_method = HEAD) {{ return 200 "x"; }} }}
-        location /edge/ {{ default_type text/html; if ($request_method = PUT) {{ return 403 "<h1>no</h1>"; }} }}
-        location ~ ^/loop/(\\d+)/ {{ return 307 $request_uri; }}
-        location ~ ^/chain/1/(?<rest>.*)$ {{ return 307 /$rest; }}
-        location ~ ^/chain/2/(?<rest>.*)$ {{ return 307 /chain/1/$rest; }}
-        location ~ ^/chain/3/(?<rest>.*)$ {{ return 308 /chain/2/$rest; }}
-        location ~ ^/chain/4/(?<rest>.*)$ {{ return 307 /chain/3/$rest; }}
-        location ~ ^/chain/5/(?<rest>.*)$ {{ return 308 /chain/4/$rest; }}
-        location ~ ^/chain/6/(?<rest>.*)$ {{ return 307 /chain/5/$rest; }}
+        location /store/ { default_type application/json; }
+        location /small/ { client_max_body_size 100k; }
+        location /slow/ { client_body_timeout 1s; }
+        location ~ ^/loop/(\\d+)/ { return 307 $request_uri; }
+        location ~ ^/chain/1/(?<rest>.*)$ { return 307 /$rest; }
+        location ~ ^/chain/2/(?<rest>.*)$ { return 307 /chain/1/$rest; }
+        location ~ ^/chain/3/(?<rest>.*)$ { return 308 /chain/2/$rest; }
+        location ~ ^/chain/4/(?<rest>.*)$ { return 307 /chain/3/$rest; }
+        location ~ ^/chain/5/(?<rest>.*)$ { return 308 /chain/4/$rest; }
+        location ~ ^/chain/6/(?<rest>.*)$ { return 307 /chain/5/$rest; }
 """
 
 
@@ -158,17 +137,15 @@ def running(folder, http, port, modules=""):
 
 class Nginx:
     """A running nginx that stores files. `tls` maps names to pairs of certificate and key, each with its own port. `clients` is the
-    authority of the clients that may use the port named "clients". `backend` serves /api/, and `passes` serves
-    everything below the name of a bucket."""
+    authority of the clients that may use the port named "clients". `backend` serves /api/."""
 
-    def __init__(self, folder, tls=None, clients=None, backend=None, passes=None):
+    def __init__(self, folder, tls=None, clients=None, backend=None):
         self.folder, self.certificates = pathlib.Path(folder), tls or {}
-        self.clients, self.backends = clients, {"/api/": backend, f"/{BUCKET}/": passes}
+        self.clients, self.backend = clients, backend
         self.process, self.ports = None, {}
 
     def __enter__(self):
-        for place in ("root/store", "flags"):
-            (self.folder / place).mkdir(parents=True, exist_ok=True)
+        (self.folder / "root/store").mkdir(parents=True, exist_ok=True)
         for _ in range(5):  # another process may take a port that was free a moment ago
             if self._start():
                 return self
@@ -210,15 +187,6 @@ class Nginx:
         """Returns the URL of the same files behind TLS, with the certificate of that name."""
         return f"https://127.0.0.1:{self.ports['tls'][name]}"
 
-    def says(self, status=None, wait=None):
-        """Sets what /store/ answers to each request from now on; without an argument it stores files again."""
-        for flag in (self.folder / "flags").iterdir():
-            flag.unlink()
-        if wait is not None:
-            (self.folder / f"flags/wait-{wait}").touch()
-        if status is not None:
-            (self.folder / f"flags/{status}").touch()
-
     def path(self, name):
         """Returns where the server stores the file that was put to /`name`."""
         return self.folder / "root" / name
@@ -247,12 +215,10 @@ class Nginx:
         return self.process is not None
 
     def _configuration(self):
-        says = [f"if (-f {self.folder}/flags/wait-{wait}) {{ set $wait {wait}; }}" for wait in (1, 2)]
-        says += [f"if (-f {self.folder}/flags/{status}) {{ return {status} '{REFUSAL}'; }}" for status in STATUSES]
-        places = NGINX_PLACES.format(says="\n            ".join(says)) + redirects(self.ports)
-        places += "".join(f"        location {place} {{ proxy_pass {backend}; proxy_http_version 1.1; "
-                          f"proxy_set_header Host $http_host; }}\n"
-                          for place, backend in self.backends.items() if backend)
+        places = NGINX_PLACES + redirects(self.ports)
+        if self.backend:
+            places += (f"        location /api/ {{ proxy_pass {self.backend}; proxy_http_version 1.1; "
+                       "proxy_set_header Host $http_host; }\n")
         ports = self.ports
         listening = [f"listen 127.0.0.1:{ports['plain']}; listen 127.0.0.1:{ports['other']};"]
         if has_ipv6():
@@ -263,6 +229,6 @@ class Nginx:
             if self.clients and name == "clients":
                 listening[-1] += f" ssl_client_certificate {self.clients}; ssl_verify_client on;"
         servers = "\n".join(f"    server {{\n        {listen}\n{places}    }}" for listen in listening)
-        servers = "map $status $after { 429 1; default \"\"; }" + FORWARD.format(**ports) + servers
+        servers = FORWARD.format(**ports) + servers
         log = "{" + ",".join(f'"{name}":"{value}"' for name, value in LOG.items()) + "}"
         return STORE.format(folder=self.folder, log=log, servers=servers)

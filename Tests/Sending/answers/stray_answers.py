@@ -77,20 +77,7 @@ def unasked_answer(bench):
     every(some({"later": False, "with the answer": True}, 1), judge)
 
 
-def endless_header(bench):
-    """A header line too long for libcurl, after the whole body, is unclear, but does not block the destination."""
-    def serve(client, _):
-        received(client)
-        client.sendall(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 150_000 + b"\r\nContent-Length: 0\r\n\r\n")
-        client.recv(1)
-
-    with Bare(serve) as server:
-        rig = sent(bench, "put", server.url + "/{sha256}", code=15, retry="0,600")
-    expect(is_left(rig, "failed", 1).in_doubt == 1, "it is not in doubt")
-
-
 TESTS = [
     ("bytes that are not TLS", no_tls),
     ("an answer that nobody asked for", unasked_answer),
-    ("a header line of 150 kB", endless_header),
 ]

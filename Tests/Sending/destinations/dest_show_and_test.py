@@ -1,9 +1,10 @@
-"""dest test, its hints, and a destination of the wrong kind."""
+"""dest test and its hints."""
 from Kit.outcomes import every, expect
-from Kit.servers.nginx import fresh
-from Kit.sending import AT_ONCE, DEVICE
+from Kit.sending import DEVICE
 from Kit.servers.scripted import Reply, Scripted, in_json
 from Sending.answers.tries import some
+
+RIGHT = "/api/v1/captures"
 
 
 def tested_by_status(bench):
@@ -59,29 +60,37 @@ def refused_credentials(bench):
     every(some(cases, 2), judge)
 
 
-def another_kind(bench):
-    """The kind of a destination cannot be changed; the commands that the message names send what failed elsewhere."""
-    rig, bundle = bench.rig(), bench.stock[0]
-    with Scripted(lambda request: Reply(400)) as wrong, fresh(bench) as right:
-        rig.dest("it", "http", "--url", wrong.url, "--device-id", DEVICE, "--key", rig.key, "--retry", AT_ONCE)
-        rig.push(bundle)
-        for about in ("the first run", "the second run"):
-            text = rig.send(code=14, about=about).text
-            expect("1 failed for good" in text and "capqueue retry --failed" in text, f"{about} says {text!r}")
-        said = rig.run("dest", "set", "it", "--kind", "put").must(64, about="dest set --kind").text
-        retry = "capqueue retry --failed --dest it; capqueue dest retire it --to "
-        expect("capqueue dest add NEW --kind put" in said and retry + "NEW" in said, f"it says {said!r}")
-        rig.dest("new", "put", "--url", right.template())
-        said = rig.run("dest", "retire", "it", "--to", "new").must(0, about="dest retire").text
-        expect("1 failed capture not moved" in said and retry + "new" in said, f"it says {said!r}")
-        rig.run("retry", "--failed", "--dest", "it").must(0, about="retry")
-        rig.run("dest", "retire", "it", "--to", "new").must(0, about="dest retire again")
-        rig.send(code=0, about="the run after it")
-        right.keeps(bundle)
+def told_apart(bench):
+    """`dest test`: 0 for the path of captures, 78 for any other, however the server words its 404."""
+    cases = {
+        "codes of its own": ("NO_SUCH_THING", "NO_ROUTE", {RIGHT: 0, "/captures": 78}),
+        "the same for everything": ("NOT_FOUND", "NOT_FOUND", {RIGHT: 78}),
+        "the contract's codes": ("CAPTURE_NOT_FOUND", "NOT_FOUND", {RIGHT: 0, "/captures": 78}),
+        "a code, or none": ("NOT_FOUND", None, {RIGHT: 0, "/captures": 78}),
+    }
+
+    def judge(name, case):
+        at_right, elsewhere, codes = case
+
+        def answer(request):
+            code = at_right if request.path.startswith(RIGHT + "/") else elsewhere
+            return in_json({"error": {"code": code}}, 404) if code else Reply(404)
+
+        with Scripted(answer) as server:
+            for path, code in codes.items():
+                rig = bench.rig()
+                rig.http(server.url + path)
+                result = rig.run("dest", "test", "api").must(code, about=path)
+                expect(server.url + path in result.out.decode() + result.text, f"{path}: does not name the URL")
+                expect(("capqueue dest set api --url URL" in result.text) == (code == 78),
+                       f"{path}: says {result.text!r}")
+            expect(not server.seen("POST"), "dest test sends something")
+
+    every(some(cases, 2), judge)
 
 
 TESTS = [
     ("the hint for refused credentials depends on the server's code", refused_credentials),
-    ("captures of a destination with the wrong kind", another_kind),
     ("the exit code of dest test depends on the server's answer", tested_by_status),
+    ("dest test tells the path of captures from another one", told_apart),
 ]

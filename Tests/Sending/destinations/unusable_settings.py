@@ -1,6 +1,5 @@
 """Settings that cannot be used: `dest add` refuses them, and stored ones block their destination and no other."""
 import json
-import re
 
 from Kit.outcomes import every, expect
 from Kit.servers.nginx import fresh
@@ -53,18 +52,6 @@ def blocked(bench):
     every(some(cases, 2), judge)
 
 
-def own_headers(bench):
-    """--header refuses the names of headers that the tool or libcurl sets itself, in any spelling."""
-    names = ["Content-Length", "HOST", "Transfer-Encoding", "Connection", "Expect", "Idempotency-Key", "TE", "Trailer",
-             "Upgrade", "Content-Range"]
-    rig = bench.rig()
-    for name in some(names, 2):
-        result = rig.dest("web", "put", "--url", "http://127.0.0.1:9/{sha256}", "--header", f"{name}: 5", code=78)
-        expect(re.search(rf"\b{name}\b", result.text, re.IGNORECASE), f"the message does not name it: {result.text!r}")
-    expect(rig.run("dest", "list").out == b"", "a destination that was refused is listed")
-
-
 TESTS = [
     ("a destination with unusable settings is blocked until it is changed, and the others continue", blocked),
-    ("--header refuses headers that the tool sets", own_headers),
 ]

@@ -34,18 +34,6 @@ def only_202_with_an_id(bench):
     every(some(cases, 2), is_no_success)
 
 
-def keeps_id_and_url(bench):
-    """The id and the URL are stored for both statuses of the capture, whatever else is in the answer."""
-    def kept(status, state):
-        url = "https://x.example/verify/ünï?a=b&c=d"
-        data = {"capture_id": "x" * 256, "status": status, "verification_url": url, "more": [1, {"a": None}]}
-        rig, _ = posted(bench, Answer(202, body={"data": data, "meta": 7}))
-        row = is_left(rig, state, 1)
-        expect((row.remote_id, row.remote_url) == ("x" * 256, url), f"keeps {row.remote_id!r}, {row.remote_url!r}")
-
-    every(some({"PROCESSING": "processing", "complete": "completed"}, 1), kept)
-
-
 def plain_text(bench):
     """If the body of an error is not JSON, its status alone decides."""
     def handled(name, case):
@@ -83,7 +71,6 @@ def conflict_needs_a_proof(bench):
 
 TESTS = [
     ("only 202 with an id is a success", only_202_with_an_id),
-    ("capture_id and verification_url are stored", keeps_id_and_url),
     ("errors that are no JSON", plain_text),
     ("409 is no success without a proof", conflict_needs_a_proof),
 ]

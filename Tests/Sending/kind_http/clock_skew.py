@@ -67,24 +67,8 @@ def mad_clocks(bench):
     every(some(cases, 1), judge)
 
 
-def signed_anew(bench):
-    """After a refused timestamp or counter the request is signed again and sent at once, with one attempt in all, even
-    if an own header has such a word."""
-    def judge(code, header):
-        rig, api = posted(bench, Answer(401, code), options=("--header", header), code=0)
-        first, second = api.seen()
-        expect((first.status, second.status) == (401, 202), f"answers are {first.status}, {second.status}")
-        expect(first.headers["x-env"] == header.partition(": ")[2], "the header was not sent")
-        expect(first.headers["x-device-signature"] != second.headers["x-device-signature"], "the same signature again")
-        expect(first.key == second.key and first.digest == second.digest, "another key or another body")
-        is_left(rig, "completed", 1)
-
-    every(some({"REPLAY_DETECTED": "X-Env: REPLAY_DETECTED", "TIMESTAMP_EXPIRED": "X-Env: TIMESTAMP"}, 1), judge)
-
-
 TESTS = [
     ("our clock is wrong: signed anew by the server's, once a run, without burning an attempt", corrected),
     ("a timestamp that is refused for ever: held, nothing burned", for_ever),
     ("TIMESTAMP_EXPIRED with an impossible time", mad_clocks),
-    ("a refused timestamp or counter is signed anew", signed_anew),
 ]

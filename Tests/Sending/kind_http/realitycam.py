@@ -5,7 +5,7 @@ import time
 from Kit.outcomes import IS_LONG, PATIENCE, every, expect, long
 from Kit.sending import AT_ONCE, DEVICE, completed, wait_until
 from Kit.servers.capture_api import Answer
-from Kit.servers.realitycam_api import STOCK_LIMIT, RealityCamAPI
+from Kit.servers.realitycam_api import RealityCamAPI
 from Sending.answers.tries import some
 
 SECONDS = 60
@@ -150,18 +150,6 @@ def clock(bench):
 
 
 @long
-def refused(bench):
-    """A body over the limit is final, and the message says why."""
-    with Rig(bench) as (rig, api):
-        big = bench.big(2_200_000)
-        rig.push(big, bench.stock[0])
-        rig.send("--until-empty", code=14)
-        row = rig.delivery(big)
-        expect(row.state == "permanently_failed" and str(STOCK_LIMIT) in row.error_message, f"{row.error_message}")
-        expect(rig.delivery(bench.stock[0]).state == "completed", "another capture did not land")
-
-
-@long
 def lower_level(bench):
     """A device at a lower level sends no assertion, and the server does not call its captures suspicious."""
     with Rig(bench, "--without-assertion", level="unverified") as (rig, api):
@@ -246,7 +234,6 @@ TESTS = [
     ("a 500 for a photo that is there is the last upload", photo_is_there),
     ("REPLAY_DETECTED: higher counters at once; a second time needs the user", replay),
     ("a wrong clock: a new body with the server's time", clock),
-    ("a body over the limit is final", refused),
     ("a device at a lower level sends no assertion", lower_level),
     (f"{KILLS} kills: one order of counters, good evidence", killed),
     ("two queues with one key keep one order of counters", two_queues),

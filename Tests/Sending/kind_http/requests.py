@@ -3,10 +3,10 @@ import hashlib
 import pathlib
 import uuid
 
-from Kit.outcomes import every, expect
+from Kit.outcomes import expect
 from Kit.sending import DEVICE, completed
 from Kit.servers.capture_api import Answer, CaptureAPI
-from Sending.answers.tries import added, is_left, sent, some
+from Sending.answers.tries import added, is_left, some
 
 
 def landed(bench):
@@ -66,22 +66,6 @@ def request(bench):
         expect(len({one.port for one in seen}) == 1, "a new connection for each request to one server")
 
 
-def urls(bench):
-    """The path is added only to a URL without one; placeholders in a URL are filled in."""
-    bundle = bench.stock[0]
-    with CaptureAPI(bench.public) as api:
-        cases = {f"{api.url}/of/{{id}}/{{sha256}}?site=7": f"/of/{bundle.id}/{bundle.sha256}?site=7",
-                 f"{api.url}/": "/api/v1/captures"}
-
-        def meets(url, path):
-            before = len(api.requests)
-            sent(bench, "http", url, code=(0, 15))
-            paths = [request.path for request in api.requests[before:] if request.method == "POST"]
-            expect(paths[:1] == [path], f"sends to {paths}, not to {path}")
-
-        every(some(cases, 1), meets)
-
-
 def lost_files(bench):
     """`dest test` finds an unreadable key or token file; a run finds it before it sends or uses an attempt."""
     for option in some(["--key", "--token-file", "--passphrase-file"], 1):
@@ -100,6 +84,5 @@ def lost_files(bench):
 TESTS = [
     ("202 with an id is a success: id, URL and receipt are stored", landed),
     ("the body is that of capbundle multipart, the headers are made for each attempt", request),
-    ("the URL: the path is added if missing, and placeholders are filled in", urls),
     ("unreadable key and token files", lost_files),
 ]

@@ -2,7 +2,7 @@
 import base64
 import hashlib
 
-from Kit.outcomes import IS_LONG, every, expect, long
+from Kit.outcomes import IS_LONG, every, expect
 from Kit.sending import AT_ONCE, completed
 from Kit.servers import seaweed
 from Kit.servers.fault_proxy import Fault, FaultProxy
@@ -104,19 +104,6 @@ def there_already(bench):
     expect(rig.spool_file(bundle).exists(), "the bytes are gone")
 
 
-@long
-def race(bench):
-    """Two queues send the same bundles, four at a time: one of them writes each object, and both complete it."""
-    place, bundles = Place(bench), bench.stock[:12]
-    rigs = [place.rig(*bundles, options=("--concurrency", "4")) for _ in range(2)]
-    with rigs[0].start("run", "--until-empty") as one, rigs[1].start("run", "--until-empty") as two:
-        for running in (one, two):
-            running.end().must(0, about="run")
-    for rig in rigs:
-        completed(rig, *bundles)
-    place.holds(*bundles)
-
-
 def lost_reply(bench):
     """If the answer to the PUT is lost, the store is asked before anything is sent again."""
     place, bundle = Place(bench), bench.stock[3]
@@ -166,7 +153,6 @@ TESTS = [
     ("an object lands, is read back, and the receipt says how", landed),
     ("templates of keys, and own headers", templates),
     ("an object exists already: completed or a conflict, never replaced", there_already),
-    ("two queues at once", race),
     ("the answer is lost", lost_reply),
     ("refused credentials, and no such bucket", refused),
 ]

@@ -8,7 +8,6 @@ from Kit.outcomes import Skipped, every, expect
 from Kit.sending import AT_ONCE, completed
 from Kit.servers.s3_places import Place
 from Kit.servers.scripted import Reply, Scripted
-from Kit.servers.sigv4 import Keys
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "AKENV", "AWS_SECRET_ACCESS_KEY": "env-secret"}
 FILE = """# credentials of a test
@@ -83,50 +82,6 @@ def places(bench):
         every(cases, judge)
 
 
-def open_to_others(bench):
-    """A credentials file that others can read causes a warning where it is used; the variables cause none."""
-    rig = bench.rig()
-    path = rig.home / ".aws/credentials"
-    path.parent.mkdir()
-    path.write_text(FILE)
-    path.chmod(0o644)
-    with Mirror() as store:
-        for environment, count in (({}, 1), (ENVIRONMENT, 0)):
-            rig.env |= environment
-            name = f"s3-{count}"
-            text = rig.dest(name, "s3", "--url", f"{store.url}/bucket", "--retry", AT_ONCE).text
-            expect(text.count(f"warning: {path}: others can read") == count, f"dest add: {text!r}")
-            rig.run("push", bench.stock[count].path, "--dest", name).must(0)
-            text = rig.send("--until-empty", "--dest", name, code=0).text
-            expect(text.count(f"chmod 600 {path}") == count, f"run: {text!r}")
-
-
-def request(bench):
-    """The request has the checksum, the condition and the hash of the payload, and its signature covers all of them."""
-    rig, bundle = bench.rig(), bench.stock[0]
-    rig.env |= ENVIRONMENT | {"AWS_SESSION_TOKEN": "env-token"}
-    with Mirror() as store:
-        rig.dest("s3", "s3", "--url", f"{store.url}/bucket/a%20b/x", "--retry", AT_ONCE)
-        rig.push(bundle)
-        rig.send("--until-empty", code=0)
-        put, = store.seen("PUT")
-    expect(put.body == bundle.data, "other bytes came")
-    wanted = {"if-none-match": "*", "x-amz-content-sha256": bundle.sha256, "content-length": str(len(bundle.data)),
-              "x-amz-checksum-sha256": base64.b64encode(hashlib.sha256(bundle.data).digest()).decode(),
-              "x-amz-security-token": "env-token"}
-    expect(wanted.items() <= put.headers.items(), f"headers are {put.headers}")
-    expect(put.path == f"/bucket/a%20b/x/{bundle.sha256}.bundle", f"sent to {put.path}")
-    expect(credential(put) == ("AKENV", "us-east-1"), f"signed by {credential(put)}")
-    signed = re.search(r"SignedHeaders=([^,]+)", put.headers["authorization"])[1].split(";")
-    expect(set(signed) <= set(put.headers), f"signed but not sent: {set(signed) - set(put.headers)}")
-    needed = {"host", "x-amz-content-sha256", "x-amz-date", "x-amz-checksum-sha256", "x-amz-security-token"}
-    expect(needed <= set(signed), f"signed are {signed}")
-    _, _, signature = Keys("AKENV", "env-secret").signature(
-        "PUT", f"/bucket/a b/x/{bundle.sha256}.bundle", {}, {name: put.headers.get(name, "") for name in signed},
-        bundle.sha256, put.headers["x-amz-date"])
-    expect(put.headers["authorization"].endswith(f"Signature={signature}"), "the signature is another one")
-
-
 def skewed(bench):
     """If the clock is two hours off, the request is signed again with the store's time, and no attempt is used."""
     if not shutil.which("faketime"):
@@ -142,7 +97,5 @@ def skewed(bench):
 
 TESTS = [
     ("credentials and regions, from variables and files", places),
-    ("a credentials file that others can read: a warning", open_to_others),
-    ("the request, and its signature computed by the test", request),
     ("a clock that is two hours off", skewed),
 ]

@@ -5,10 +5,7 @@ import ssl
 
 from Kit.outcomes import IS_LONG, every, expect
 from Kit.sending import AT_ONCE, DEVICE, wait_until
-from Kit.servers import seaweed
-from Kit.servers.capture_api import CaptureAPI
 from Kit.servers.fault_proxy import Fault, FaultProxy
-from Kit.servers.nginx import fresh
 from Kit.servers.raw_server import Bare, received
 from Kit.servers.sockets import SocketServer
 from Kit.servers.tls_servers import Trust
@@ -174,24 +171,6 @@ def client_certificates(bench):
         expect("roof-seven" in seen[0]["client"], f"the server saw {seen[0]['client']!r}")
 
 
-def behind_tls(bench):
-    """http and s3 work over TLS as they do without it."""
-    trust, store, rig, bundles = Trust(bench), seaweed.shared(bench), bench.rig(), bench.stock[:3]
-    prefix = f"tls{next(bench.numbers)}"
-    rig.env |= store.keys.environment
-    with CaptureAPI(bench.public) as api, trust.server(bench, backend=api.url) as server, \
-            fresh(bench, tls=trust.pairs, passes=f"http://127.0.0.1:{store.port}") as front:
-        rig.http(server.secure("good"), "--ca", trust.authority.path)
-        rig.dest("it", "s3", "--url", f"{front.secure('good')}/{seaweed.BUCKET}/{prefix}", *trust.options)
-        rig.push(*bundles, options=("--dest", "api", "--dest", "it"))
-        rig.send(code=0)
-        api.content()
-        api.holds(*map(bench.photo, bundles))
-        for bundle in bundles:
-            data = store.client().get(f"{prefix}/{bundle.sha256}.bundle")
-            expect(data == bundle.data, "the store has other bytes")
-
-
 def old_versions(bench):
     """A server that supports at most TLS 1.1 gets no part of a request, even with the right certificate."""
     trust, heard = Trust(bench), []
@@ -222,6 +201,5 @@ TESTS = [
     ("a handshake that breaks off", cut_in_the_handshake),
     ("--ca", own_authority),
     ("client certificates, and unusable files", client_certificates),
-    ("http and s3 over TLS", behind_tls),
     ("a server that knows no newer version than TLS 1.1", old_versions),
 ]

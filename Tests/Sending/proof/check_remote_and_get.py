@@ -1,13 +1,10 @@
 """check --remote and get: which bundles a server still has, which it lost, and which bytes get accepts from it."""
-import contextlib
 import json
 
 from Kit.outcomes import IS_LONG, every, expect
-from Kit.rigs import PHOTO
-from Kit.sending import findings
-from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.invariants import findings
+from Kit.servers.capture_api import Answer
 from Kit.servers.nginx import fresh
-from Kit.servers.s3_places import Place
 from Kit.servers.scripted import Reply, Scripted
 from Sending.scenes import sending
 
@@ -129,58 +126,9 @@ def remote_http(bench):
         api.holds(bench.photo(bundle))
 
 
-@contextlib.contextmanager
-def at_put(bench, rig, first, part):
-    with fresh(bench) as server:
-        rig.dest("it", "put", "--url", server.template(), "--part", part)
-        path = server.path(f"store/{first.sha256}.bundle")
-        yield lambda: path.write_bytes(path.read_bytes()[:-512])
-
-
-@contextlib.contextmanager
-def at_s3(bench, rig, first, checksum):
-    place = Place(bench)
-    rig.env |= place.store.keys.environment
-    rig.dest("it", "s3", "--url", place.url, "--checksum", checksum)
-    yield lambda: place.client.put(place.key(first), first.data[:-1] + b"x")
-
-
-@contextlib.contextmanager
-def at_http(bench, rig, first, _):
-    with CaptureAPI(bench.public) as api:
-        rig.http(api.url, name="it")
-        yield api.forget
-
-
-def another_copy(bench):
-    """The queue holds another copy of a capture by now (same id, other hash), but asks for the delivered one."""
-    cases = {"put": (at_put, "bundle"), "http": (at_http, None), "s3": (at_s3, "sha256"),
-             "put of the photo": (at_put, "photo"), "s3, read back": (at_s3, "md5")}
-
-    def judge(name, case):
-        place, how = case
-        photo, number = PHOTO[:-2] + name.encode() * 400 + PHOTO[-2:], next(bench.numbers)
-        first, second = (bench.packed(f"copy{number}-{place}", photo) for place in (1, 2))
-        expect(first.id == second.id and first.sha256 != second.sha256, "the two are not copies of one capture")
-        rig = bench.rig()
-        with place(bench, rig, first, how) as lose:
-            rig.push(first)
-            rig.send(code=0)
-            rig.aged(first, days=8)
-            rig.run("prune", "--accept-parts").must(0, about="prune")
-            rig.run("push", second.path).must(0, about="push of another copy")
-            expect(rig.spool_file(second).exists() and not rig.spool_file(first).exists(), "the second is not held")
-            rig.run("check", "--remote").must(0, about="check --remote of an existing copy")
-            lose()
-            expect([kind for kind, _ in found(rig, "--dry-run")] == ["lost"], "a lost copy is not found")
-
-    every(cases if IS_LONG else dict(list(cases.items())[:2]), judge)
-
-
 TESTS = [
     ("get fetches a pruned bundle, and refuses other bytes", fetched),
     ("check --remote finds what the server lost or shortened", lost),
     ("check --remote where the server cannot be asked", unconfirmed),
     ("check --remote of http", remote_http),
-    ("check --remote asks for the copy that was delivered", another_copy),
 ]

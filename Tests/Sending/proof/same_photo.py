@@ -3,7 +3,7 @@ import functools
 import hashlib
 
 from Kit.outcomes import IS_LONG, every, expect, long
-from Kit.sending import findings
+from Kit.invariants import findings
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Sending.captures import twins
 from Sending.scenes import sending

@@ -1,9 +1,7 @@
 """Push hashes the bytes once. Sending compares a stored tag instead, and notices every byte that changed since."""
 import hashlib
-import json
 import pathlib
 
-from cryptography.hazmat.primitives import serialization
 
 from Kit.outcomes import IS_LONG, every, expect, long
 from Kit.sending import AT_ONCE, DEVICE, wait_until
@@ -125,25 +123,6 @@ def made_when_needed(bench):
         expect([one.status for one in api.seen()] == [503, 202], f"answers {[one.status for one in api.seen()]}")
 
 
-def another_key_and_form(bench):
-    """The hash does not depend on the key, so it stays after a change of the key; another form is not signed."""
-    rig, bundle, second = bench.rig(), *bench.stock[:2]
-    other = rig.folder / "other.key"
-    bench.template.run("key", "new", "--key", other).must(0, about="key new")
-    with CaptureAPI(bench.public) as api:
-        rig.http(api.url)
-        rig.push(bundle, second)
-        stored = column(rig, bundle, "body_sha256")
-        change(rig, second, body_sha256=bytes(32), body_form="capture/0/0")
-        rig.run("dest", "set", "api", "--key", other).must(0, about="dest set")
-        api.devices.keys[DEVICE] = serialization.load_pem_public_key(pathlib.Path(f"{other}.pub").read_bytes())
-        rig.send("--once", code=0)
-        expect([one.status for one in api.seen()] == [202, 202], f"answers {[one.status for one in api.seen()]}")
-    expect(column(rig, bundle, "body_sha256") == stored, "another hash of the same body")
-    expect(json.loads(rig.delivery(bundle).receipt)["body_sha256"] == stored.hex(), "the receipt has another")
-    expect(body_hash(rig, second) == body_hash_of(bench, second), "the hash of another form is kept")
-
-
 @long
 def read_once(bench):
     """A signed upload reads the bytes once if the hash of the body is stored, and twice if not."""
@@ -165,6 +144,5 @@ def read_once(bench):
 TESTS = [
     ("a byte that changed after the push does not arrive, with and without a tag", changed_bytes),
     ("the hash of the body is computed at push, or at the first signed try", made_when_needed),
-    ("the stored hash with another key, and that of another form", another_key_and_form),
     ("a signed upload reads the bytes once", read_once),
 ]

@@ -1,19 +1,13 @@
 """What `run` prints: events as documented in Spec/capqueue.md section 4, and lines for people."""
 import datetime
-import fcntl
 import json
-import os
 import re
-import select
-import struct
-import subprocess
-import termios
-import time
 
-from Kit.outcomes import PATIENCE, every, expect
+from Kit.outcomes import every, expect
 from Kit.sending import wait_until
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.servers.scripted import Scripted, Shelf
+from Kit.terminals import played
 from Sending.scenes import sending
 
 STATES = {"completed", "processing", "failed", "permanently_failed", "conflict", "quarantined", "pending"}
@@ -171,20 +165,8 @@ def on_a_terminal(bench):
     with Scripted(Shelf()) as server:
         rig.dest("web", "put", "--url", server.url + "/{sha256}", "--concurrency", "1")
         rig.push(*bundles)
-        main, terminal = os.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-        run = subprocess.Popen(rig.argv("run", "--until-empty", "--bwlimit", "4MB"), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=terminal, env=rig.env | {"TERM": "xterm"},
-                               cwd=rig.out)
-        os.close(terminal)
-        shown, end = b"", time.monotonic() + PATIENCE
-        while time.monotonic() < end and select.select([main], [], [], 5)[0]:
-            try:
-                shown += os.read(main, 65536)
-            except OSError:  # nobody has the terminal any more
-                break
-        os.close(main)
-        expect(run.wait(PATIENCE) == 0, f"run ends with {run.returncode}: {shown[-300:]!r}")
+        code, shown, _, _ = played(rig, "run", "--until-empty", "--bwlimit", "4MB", streams="stderr", columns=60)
+        expect(code == 0, f"run ends with {code}: {shown[-300:]!r}")
     drawn = [line for line in re.sub(rb"\x1b\[[0-9]*[A-Za-z]", b"", shown).decode().replace("\r", "").split("\n")
              if line and not line.startswith("capqueue:")]
     expect(all(len(line) < 60 for line in drawn), f"lines are too long: {[x for x in drawn if len(x) > 59][:2]}")

@@ -232,21 +232,6 @@ def two_places(bench):
         told(two.ends[1], bundles)
 
 
-def watched(bench):
-    """`run --watch` sends the end soon after `session end`; a capture that is pushed during the run delays it."""
-    bundles = bench.stock[:4]
-    with Store() as server:
-        rig = rig_to(bench, server, bundles=bundles[:2])
-        with rig.start("run", "--watch") as running:
-            wait_until(lambda: rig.states() == {"completed"}, "the members to land")
-            rig.push(*bundles[2:], options=("--session", "roof"))
-            end(rig)
-            wait_until(lambda: server.ends, "the end to be told")
-            running.stop().must(0, 15, 130, 143, about="run --watch")
-        told(server.ends[0], bundles)
-        expect(len(server.ends) == 1 and len(server.seen("PUT")) == 4, "too much was sent")
-
-
 def end_refused(bench):
     """--until-empty ends if a session's end is always refused, and `status --check` names the destination."""
     with Store() as server:
@@ -287,7 +272,6 @@ TESTS = [
     ("--incomplete", incomplete),
     ("late pushes, and --reopen with a new key", late_pushes),
     ("two destinations, two keys", two_places),
-    ("run --watch", watched),
     ("a session's end that is always refused", end_refused),
     ("a session's end names what was sent", names_what_was_sent),
 ]

@@ -1,4 +1,4 @@
-"""A terminal for the judges: a separate pseudo-terminal for the tool, and pyte to tell what a person sees on it."""
+"""A pseudo-terminal for one run of a tool, and pyte to tell what a person sees on it."""
 import fcntl
 import os
 import select
@@ -18,7 +18,7 @@ COLUMNS, LINES = 80, 24
 class Terminal:
     """A run of the tool on its own terminal; `streams` lists the streams on the terminal, and the others are pipes."""
 
-    def __init__(self, bench, *arguments, streams="stdin stdout stderr", environment=None, columns=COLUMNS):
+    def __init__(self, rig, *arguments, streams="stdin stdout stderr", environment=None, columns=COLUMNS):
         self.master, self.slave = os.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
         self.shown = b""
@@ -26,9 +26,9 @@ class Terminal:
         named = {name: self.slave if name in streams.split() else subprocess.PIPE
                  for name in ("stdin", "stdout", "stderr")}
         self.process = subprocess.Popen(
-            [str(bench.binary), *map(str, arguments)], start_new_session=True, cwd=bench.folder,
-            env=bench.env | {"TERM": "xterm-256color"} | (environment or {}), **named,
-            # /dev/tty must be this terminal and not that of the person who runs the judges.
+            rig.argv(*arguments), start_new_session=True, cwd=rig.home,
+            env=rig.env | {"TERM": "xterm-256color"} | (environment or {}), **named,
+            # /dev/tty must be this terminal and not that of the person who runs the tests.
             preexec_fn=lambda: fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0))
 
     def __enter__(self):
@@ -126,10 +126,10 @@ class Terminal:
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
-def played(bench, *words, answers=(), **how):
+def played(rig, *words, answers=(), **how):
     """Runs the tool on a terminal, and gives `answers` to its prompts; returns (exit code, all that the terminal shows
     since, standard output and error if they are pipes). The terminal must show typed characters afterwards."""
-    with Terminal(bench, *words, **how) as terminal:
+    with Terminal(rig, *words, **how) as terminal:
         for prompt, text in answers:
             terminal.answer(prompt, text)
         ended = terminal.end()

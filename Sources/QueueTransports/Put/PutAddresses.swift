@@ -70,6 +70,20 @@ final class PutAddresses {
         return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
     }
 
+    /// The block for a URL that already leads to another capture. It does not show the URL, which may be a secret.
+    func shared(with id: String) -> Block {
+        let source =
+            switch settings.source {
+            case .url: "the URL"
+            case .command: "url-command"
+            case .endpoint: "url-endpoint"
+            }
+        return Block(
+            .address,
+            "\(source) gives several captures the same URL: this one would replace \(id); "
+                + "each needs a URL of its own, for example with its SHA-256 in the path")
+    }
+
     /// A URL that can be connected to before there is a capture.
     var known: WebAddress? {
         switch settings.source {

@@ -174,7 +174,8 @@ final class PutAddresses {
         else {
             // The bundle was not sent yet, so the delivery is not in doubt.
             if case .unclear(let code, let message) = end.outcome {
-                return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)")))
+                let fault = (200...299).contains(end.answer?.status ?? 0) ? Self.withoutURL(end) : ""
+                return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)\(fault)")))
             }
             return .failure(RefusedSend(outcome: end.outcome))
         }
@@ -185,6 +186,14 @@ final class PutAddresses {
             return .failure(RefusedSend(local: "url-endpoint: the answer has headers that cannot be sent", control))
         }
         return place(text, headers.filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
+    }
+
+    /// What is wrong with a successful answer that has no URL.
+    private static func withoutURL(_ end: HTTPEnd) -> String {
+        let isPage = end.answer.map { AnswerWords($0).isEdge } ?? false
+        return isPage
+            ? " with a page of HTML, such as a login page; expected JSON with a url"
+            : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"
     }
 
     private func place(

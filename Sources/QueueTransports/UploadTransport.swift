@@ -81,16 +81,19 @@ package struct SendJob {
     let held: Digest
     private let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
     private let keepBody: @Sendable (BodyHash) -> Void
+    /// Remembers what was sent where; nil if nothing does.
+    let places: (any SendPlaces)?
 
     /// - Parameters:
     ///   - file: the file with the bundle's bytes.
     ///   - held: the hash of the bytes in the file; nil if they are the capture's bytes.
     ///   - isAnother: whether a remote id may belong to another capture with the same photo.
     ///   - keepBody: stores the hash of the upload body. If that fails, the next try computes the hash again.
+    ///   - places: remembers what was sent where; nil if nothing does.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
-        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }
+        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }, places: (any SendPlaces)? = nil
     ) {
         self.capture = capture
         self.delivery = delivery
@@ -100,6 +103,7 @@ package struct SendJob {
         self.held = held ?? capture.sha256
         self.isAnother = isAnother
         self.keepBody = keepBody
+        self.places = places
     }
 
     /// Whether a remote id may belong to another capture with the same photo.

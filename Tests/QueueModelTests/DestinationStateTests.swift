@@ -194,6 +194,23 @@ struct DestinationStateTests {
         }
     }
 
+    /// A server that takes all captures and refuses them when it is asked.
+    @Test func countsRefusalsInPollsAlthoughTheServerTookTheCaptures() throws {
+        var state = DestinationState()
+        for capture in 1...5 {
+            `try`(.accepted(remoteID: nil, remoteURL: nil), capture, &state)
+            let ticket = try begun(&state)
+            let verdict = state.polled(ticket, Self.refused, capture: capture, at: Self.start)
+            #expect(verdict.takenBack == (capture == 5 ? [1, 2, 3, 4] : []) && verdict.isParked == (capture == 5))
+        }
+        let until = try #require(state.block?.until)
+        `try`(.accepted(remoteID: nil, remoteURL: nil), 6, &state, at: until)
+        #expect(state.block?.reason == .refusing && state.permission(at: until) == .wait(until: until + 300_000))
+        let ticket = try begun(&state, at: until + 300_000)
+        _ = state.polled(ticket, Self.landed, capture: 6, at: until + 300_000)
+        #expect(state.block == nil && state.refusals.isEmpty)
+    }
+
     @Test func takesTheLongerWaitOfTwoTransfers() throws {
         var state = DestinationState()
         let old = try begun(&state)

@@ -52,7 +52,8 @@ extension Database {
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
                 receipt = ?, part = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?,
-                polls = ?, idempotency_key = ?, tried_at = coalesce(?, tried_at) WHERE id = ?
+                polls = ?, idempotency_key = ?, tried_at = coalesce(?, tried_at),
+                place_status = iif(?, NULL, place_status) WHERE id = ?
             """,
             [
                 next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
@@ -61,7 +62,8 @@ extension Database {
                 change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
                 change.isInDoubt ?? delivery.isInDoubt ? 1 : 0, change.polls ?? delivery.polls,
-                change.idempotencyKey.applied(to: delivery.idempotencyKey), change.triedAt, delivery.number,
+                change.idempotencyKey.applied(to: delivery.idempotencyKey), change.triedAt, next == .completed,
+                delivery.number,
             ])
     }
 

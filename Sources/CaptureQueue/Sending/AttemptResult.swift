@@ -55,15 +55,13 @@ extension UploadQueue {
                 [claim.delivery.number, Data(claim.token)])
             try Self.close(claim, outcome, settling, isLate: row == nil, at: now, db)
             if let saved = settling.unsaved() { try db.save(saved, ofDestination: claim.destination.number) }
-            let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, of: claim, at: now) }
+            let takenBack = try settling.verdict.takenBack.compactMap {
+                try db.takeBack($0, at: claim.destination, now)
+            }
             guard let row else { return nil }
             let delivery = try DeliveryRecord(row: row)
-            let isParked =
-                try outcome.isRefusal
-                ? (settling.verdict.isParked || settling.isTakenBack()) && db.hasSeveral(for: claim.destination)
-                : settling.verdict.isParked
             let (event, change) =
-                isParked
+                try db.isParked(outcome, delivery, at: claim.destination, settling)
                 ? Self.parking(outcome, delivery, at: now)
                 : Self.change(
                     for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
@@ -156,7 +154,7 @@ extension UploadQueue {
     }
 
     /// Parks the delivery without counting the try. It then waits behind the deliveries that were not tried.
-    private static func parking(
+    static func parking(
         _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: Int
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         let (word, code, message) = outcome.words
@@ -223,15 +221,21 @@ extension Database {
         return try integer(sql, [delivery.number]) != nil
     }
 
-    /// Whether enough captures wait for the destination that its refusals may be its own fault.
-    fileprivate func hasSeveral(for destination: Destination) throws -> Bool {
-        let waiting = try integer(
+    /// Whether a delivery waits again without counting the try, because the destination is at fault.
+    func isParked(
+        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext
+    ) throws -> Bool {
+        guard outcome.isRefusal else { return settling.verdict.isParked }
+        guard settling.verdict.isParked || settling.isTakenBack() else { return false }
+        // If few captures wait, the refusals may be their own fault.
+        let others = try integer(
             """
-            SELECT count(*) FROM (SELECT 1 FROM deliveries
-                WHERE destination = ?1 AND state IN ('pending', 'failed') LIMIT ?2)
-            """, [destination.number, DestinationState.captures])
-        // The capture of this try is `uploading`, so the query does not count it.
-        return (waiting ?? 0) + 1 >= DestinationState.captures
+            SELECT count(*) FROM (
+                SELECT 1 FROM deliveries WHERE destination = ?1 AND state IN ('pending', 'failed')
+                UNION ALL SELECT 1 FROM deliveries WHERE destination = ?1 AND state = 'processing' AND id <> ?2
+                LIMIT ?3)
+            """, [destination.number, delivery.number, DestinationState.captures])
+        return (others ?? 0) + 1 >= DestinationState.captures
     }
 
     /// When the lifetime of a delivery began: at the push, or at the user's last request to send it again.
@@ -245,12 +249,12 @@ extension Database {
     /// Lets a capture that was refused for good wait again.
     ///
     /// - Returns: nil if the user has changed the delivery meanwhile.
-    fileprivate func takeBack(_ sequence: Int, of claim: Claim, at now: Int) throws -> CaptureRecord? {
+    func takeBack(_ sequence: Int, at destination: Destination, _ now: Int) throws -> CaptureRecord? {
         let row = try row(
             """
             SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?
                 AND state = 'permanently_failed'
-            """, [sequence, claim.destination.number])
+            """, [sequence, destination.number])
         guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
         let failure = delivery.errorMessage.map { (delivery.errorCode ?? "", $0) }
         let isBack = try apply(

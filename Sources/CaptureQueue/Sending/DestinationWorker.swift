@@ -124,11 +124,7 @@ package final class DestinationWorker {
         }
         var settling = AttemptContext(retry: retry, bytesSent: sent, floor: after)
         (settling.claimsNext, settling.dueBefore) = (sharedRun.permission(destination) == .go, sharedRun.dueBefore)
-        settling.verdict = verdict
-        settling.unsaved = { [sharedRun, destination] in sharedRun.change(destination) { $0.takeUnsaved() } }
-        settling.isTakenBack = { [sharedRun, destination] in
-            sharedRun.change(destination) { $0.takesBack(claim.capture.sequence) }
-        }
+        describe(&settling, verdict, claim.capture)
         let settled: AttemptResult
         do {
             settled = try queue.settle(claim, outcome, settling)
@@ -138,11 +134,7 @@ package final class DestinationWorker {
         next = settled.next
         if claim.capture.session != nil { sharedRun.moved() }
         tell(verdict.change)
-        for capture in settled.takenBack {
-            var event = self.event(.pending, capture, at: after)
-            (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
-            sharedRun.tell(event)
-        }
+        tellTakenBack(settled.takenBack)
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
         var event = self.event(name, claim.capture, at: after, attempt: claim.attempt)
         event.describe(outcome)
@@ -151,6 +143,25 @@ package final class DestinationWorker {
         event.bytesSent = sent
         event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
         sharedRun.tell(event)
+    }
+
+    /// Adds what the end of a try means for the destination.
+    private func describe(
+        _ settling: inout AttemptContext, _ verdict: DestinationState.Verdict, _ capture: CaptureRecord
+    ) {
+        settling.verdict = verdict
+        settling.unsaved = { [sharedRun, destination] in sharedRun.change(destination) { $0.takeUnsaved() } }
+        settling.isTakenBack = { [sharedRun, destination] in
+            sharedRun.change(destination) { $0.takesBack(capture.sequence) }
+        }
+    }
+
+    private func tellTakenBack(_ captures: [CaptureRecord]) {
+        for capture in captures {
+            var event = self.event(.pending, capture, at: sharedRun.now)
+            (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
+            sharedRun.tell(event)
+        }
     }
 
     private func event(
@@ -199,12 +210,15 @@ package final class DestinationWorker {
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
-        let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: sharedRun.now)
-        if case .blocked(let block) = outcome {
-            try note(sharedRun.change(destination) { $0.connected(ticket, block, at: sharedRun.now) })
-        } else {
-            sharedRun.change(destination) { $0.abandoned(ticket) }
+        let after = sharedRun.now
+        let verdict = sharedRun.change(destination) {
+            $0.polled(ticket, outcome, capture: capture.sequence, at: after)
         }
+        var settling = AttemptContext(retry: retry, floor: after)
+        describe(&settling, verdict, capture)
+        let (state, takenBack) = try queue.settlePoll(delivery, of: capture, at: destination, outcome, settling)
+        tell(verdict.change)
+        tellTakenBack(takenBack)
         if let state, state != .processing {
             var event = self.event(
                 QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, at: sharedRun.now)

@@ -21,7 +21,8 @@ extension SendJob {
             isAnother: { remoteID, photo in
                 // If the queue cannot be read, the capture is sent again, which is better than never.
                 (try? queue.mayBeAnother(remoteID, of: capture, photo: photo)) ?? true
-            }, keepBody: { body in try? queue.keep(body, of: capture) })
+            }, keepBody: { body in try? queue.keep(body, of: capture) },
+            places: PutPlaces(queue: queue, delivery: delivery, token: token))
     }
 }
 

@@ -6,12 +6,12 @@ import QueueModel
 /// metadata. A server that is asked for the photo may return the id of any of them.
 extension UploadQueue {
     /// The SQL condition for captures that a server may have under an unknown id, by a try or an upload by other means.
+    /// The id that another destination gave says nothing, since it may be another server.
     private static let isUntold = """
-        NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NOT NULL)
-            AND EXISTS (SELECT 1 FROM deliveries WHERE capture = seq
-                AND (destination IS NULL OR destination IN (SELECT id FROM destinations WHERE kind = 'http'))
-                AND (state = 'completed' OR was_tried = 1
-                    OR EXISTS (SELECT 1 FROM attempts WHERE attempts.delivery = deliveries.id)))
+        EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NULL
+            AND (destination IS NULL OR destination IN (SELECT id FROM destinations WHERE kind = 'http'))
+            AND (state = 'completed' OR was_tried = 1
+                OR EXISTS (SELECT 1 FROM attempts WHERE attempts.delivery = deliveries.id)))
         """
 
     /// Whether `remoteID` belongs to another capture, at any destination, or possibly does: to one with the same photo,

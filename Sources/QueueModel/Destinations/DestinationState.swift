@@ -108,9 +108,10 @@ package struct DestinationState: Hashable, Sendable {
         guard ticket.turn == turn else { return endedLate(outcome, at: now) }
         isOnTrial = false
         switch outcome {
-        case .completed, .accepted:
+        case .completed:
             forgetStreaks()
             return Verdict(change: unblock())
+        case .accepted: return accepted(at: now)
         case .rejected(_, let message): return refused(capture, message, at: now)
         case .conflict(let message), .failed(_, let message), .unclear(_, let message):
             if isRefusing { return Verdict(change: put(Self.refusing(message), at: now), isParked: true) }
@@ -146,6 +147,26 @@ package struct DestinationState: Hashable, Sendable {
             }
         }
         return Verdict(isParked: isParked(outcome))
+    }
+
+    /// The server may still refuse the capture when it is asked, so the streak of refusals goes on.
+    private mutating func accepted(at now: Int) -> Verdict {
+        if !failures.isEmpty || !unproven.isEmpty {
+            (failures, unproven, isUnsaved) = ([], [], true)
+        }
+        guard isRefusing, let block else { return Verdict(change: unblock()) }
+        return Verdict(change: put(Block(.refusing, block.message), at: now))
+    }
+
+    /// Records the answer to a poll: the server's decision about a capture that it had accepted, or none.
+    package mutating func polled(_ ticket: Ticket, _ outcome: SendOutcome, capture: Int, at now: Int) -> Verdict {
+        switch outcome {
+        case .completed, .rejected: return ended(ticket, outcome, capture: capture, at: now)
+        case .blocked(let found): return Verdict(change: connected(ticket, found, at: now))
+        default:
+            abandoned(ticket)
+            return Verdict()
+        }
     }
 
     private static func refusing(_ message: String) -> Block {

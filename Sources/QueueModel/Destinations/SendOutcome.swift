@@ -40,7 +40,9 @@ extension SendOutcome {
         case .unclear: true
         case .parked(_, let isInDoubt): isInDoubt ? true : nil
         case .completed, .accepted, .rejected, .conflict: false
-        case .failed, .blocked, .damaged: nil
+        // The server accepted the bytes, without a proof.
+        case .blocked(let block): block.reason == .unproven ? true : nil
+        case .failed, .damaged: nil
         }
     }
 

@@ -139,6 +139,12 @@ extension CaptureAPITransport {
     /// the same 404 for a path that does not exist, the path is wrong.
     private func testPath(_ endpoint: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
         guard let end = askForNobody(endpoint.path, control)?.named(template, settings.connection) else { return }
+        if [405, 501].contains(end.answer?.status) {
+            found.findings.append(
+                "\(end.message): it can be reached, but does not look up captures, so only the first upload shows "
+                    + "whether it accepts them")
+            return
+        }
         guard end.answer?.status == 404, let word = end.word, end.kind != .credentials else {
             found.judge(end, allowing: [])
             if end.isOfAbsence, end.kind == .endpoint {

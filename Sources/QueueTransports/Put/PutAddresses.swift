@@ -70,6 +70,20 @@ final class PutAddresses {
         return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
     }
 
+    /// The block for a URL that already leads to another capture. It does not show the URL, which may be a secret.
+    func shared(with id: String) -> Block {
+        let source =
+            switch settings.source {
+            case .url: "the URL"
+            case .command: "url-command"
+            case .endpoint: "url-endpoint"
+            }
+        return Block(
+            .address,
+            "\(source) gives several captures the same URL: this one would replace \(id); "
+                + "each needs a URL of its own, for example with its SHA-256 in the path")
+    }
+
     /// A URL that can be connected to before there is a capture.
     var known: WebAddress? {
         switch settings.source {
@@ -160,7 +174,8 @@ final class PutAddresses {
         else {
             // The bundle was not sent yet, so the delivery is not in doubt.
             if case .unclear(let code, let message) = end.outcome {
-                return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)")))
+                let fault = (200...299).contains(end.answer?.status ?? 0) ? Self.withoutURL(end) : ""
+                return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)\(fault)")))
             }
             return .failure(RefusedSend(outcome: end.outcome))
         }
@@ -171,6 +186,14 @@ final class PutAddresses {
             return .failure(RefusedSend(local: "url-endpoint: the answer has headers that cannot be sent", control))
         }
         return place(text, headers.filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
+    }
+
+    /// What is wrong with a successful answer that has no URL.
+    private static func withoutURL(_ end: HTTPEnd) -> String {
+        let isPage = end.answer.map { AnswerWords($0).isEdge } ?? false
+        return isPage
+            ? " with a page of HTML, such as a login page; expected JSON with a url"
+            : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"
     }
 
     private func place(

@@ -11,26 +11,37 @@ extension PutTransport {
         }
         let end = head(place, control)
         guard let answer = end.answer else { return .unknown(end.message) }
-        switch answer.status {
-        case 404, 410:
-            // A server that did not show the object after the upload does not show it now, so this proves nothing.
-            if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
-                return .unknown("\(place.address.origin) answers \(answer.status), as it did right after the upload")
-            }
-            return .lost("\(place.address.origin) answers \(answer.status)")
-        case 200:
-            guard let sent = sent(job) else { return .unknown("the sent bytes are no longer here to compare with") }
+        if end.isOfAbsence { return absent(job, place, answer.status) }
+        guard [200, 401, 403, 405, 501].contains(answer.status) else { return .unknown(end.message) }
+        guard let sent = sent(job) else { return .unknown("the sent bytes are no longer here to compare with") }
+        if answer.status == 200 {
             if let length = answer["content-length"].flatMap({ Int($0) }), let byteCount = sent.byteCount,
                 length != byteCount
             {
                 return .lost("\(place.address.origin) holds \(length) bytes of \(byteCount)")
             }
-            if case .differs(let name) = RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) {
-                return .lost("\(place.address.origin) holds other bytes: its \(name) differs")
+            switch RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) {
+            case .agrees: return .there
+            case .differs(let name): return .lost("\(place.address.origin) holds other bytes: its \(name) differs")
+            case .untold: break
             }
-            return .there
-        default: return .unknown(end.message)
         }
+        // The right length does not show that the bytes are right.
+        let (verdict, read) = readBack(sent.byteCount, sent.sha256, place, control)
+        switch verdict {
+        case .same: return .there
+        case .different: return .lost("\(place.address.origin) holds other bytes")
+        case .unread where read?.isOfAbsence ?? false: return absent(job, place, read?.answer?.status ?? 404)
+        case .unread(let text): return .unknown(text)
+        }
+    }
+
+    private func absent(_ job: SendJob, _ place: PutAddresses.Place, _ status: Int) -> RemoteState {
+        // A server that did not show the object after the upload does not show it now, so this proves nothing.
+        if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
+            return .unknown("\(place.address.origin) answers \(status), as it did right after the upload")
+        }
+        return .lost("\(place.address.origin) answers \(status)")
     }
 
     /// The bytes that were delivered, if they are still known. Copies of a capture share the photo, but not the body.

@@ -8,16 +8,32 @@ extension PutTransport {
     /// The pauses in seconds before HEAD is repeated, if the server accepted a body but does not show it.
     private static let pauses = [1.0, 2, 4]
 
-    /// Handles a 2xx without a digest: asks the server with HEAD what it has.
+    /// An answer with which the server accepted the bytes, but did not prove that it has them.
+    struct Acceptance {
+        let status: Int
+        let etag: String?
+        /// What the server answered, for messages.
+        let message: String
+        /// Whether only the bytes themselves, or a digest, are a proof.
+        let needsBytes: Bool
+        /// Whether an earlier try got the answer.
+        let isEarlier: Bool
+    }
+
+    /// Whether the server does not let anybody look at what it has.
+    private static func isRefusal(_ status: Int) -> Bool {
+        (300...499).contains(status) && ![404, 408, 410, 423, 425, 429].contains(status) || status == 501
+    }
+
+    /// Handles a 2xx without a digest: asks the server with HEAD, and with GET if needed, what it has.
     func confirmed(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ answer: HTTPAnswer,
-        _ control: SendControl
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ taken: Acceptance, _ control: SendControl
     ) -> SendOutcome {
         if settings.trustsStatus {
-            return completed(job, place, answer.status, "status", answer["etag"])
+            return completed(job, place, taken.status, "status", taken.etag)
         }
         var head = head(place, control)
-        for pause in Self.pauses where head.isOfAbsence {
+        for pause in taken.isEarlier ? [] : Self.pauses where head.isOfAbsence {
             guard control.wait(seconds: pause) else { break }
             head = self.head(place, control)
         }
@@ -28,35 +44,78 @@ extension PutTransport {
             // A portal or a catch-all page answers every request, but without the Content-Length of our object.
             guard let length = told["content-length"].flatMap({ Int($0) }) else {
                 return .unclear(
-                    code: "put.length", message: "\(end.message), and its answer to HEAD has no Content-Length")
+                    code: "put.length", message: "\(taken.message), and its answer to HEAD has no Content-Length")
             }
             guard length == content.byteCount else {
                 return .unclear(
                     code: "put.length",
                     message:
-                        "\(end.message), and HEAD says that it stores \(length) bytes; expected \(content.byteCount)")
+                        "\(taken.message), and HEAD says that it stores \(length) bytes; expected \(content.byteCount)")
             }
             switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
-            case .agrees: return completed(job, place, answer.status, "digest", told["etag"])
-            case .untold: return completed(job, place, answer.status, "head", told["etag"])
+            case .agrees: return completed(job, place, taken.status, "digest", told["etag"])
+            case .untold where taken.needsBytes: return proven(job, content, place, taken, control)
+            case .untold: return completed(job, place, taken.status, "head", told["etag"])
             case .differs(let name):
                 return .unclear(
                     code: "put.digest",
-                    message:
-                        "\(end.message), and the \(name) in its answer to HEAD does not match the bytes that were sent")
+                    message: "\(taken.message), and the \(name) in its answer to HEAD does not match what was sent")
             }
-        case 404, 410: return notShown(end, told.status)
+        case 404, 410: return notShown(taken, "\(told.status) to HEAD")
+        case let status where taken.needsBytes && Self.isRefusal(status):
+            return proven(job, content, place, taken, control)
         // The server does not allow HEAD.
-        case 401, 403, 405, 501: return completed(job, place, answer.status, "status", answer["etag"])
+        case 401, 403, 405, 501: return completed(job, place, taken.status, "status", taken.etag)
         default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
         }
     }
 
-    private func notShown(_ end: HTTPEnd, _ status: Int) -> SendOutcome {
+    private func notShown(_ taken: Acceptance, _ answer: String) -> SendOutcome {
         .unclear(
             code: SendOutcome.unproven,
-            message: "\(end.message) to PUT and \(status) to HEAD, as if it had not kept the bytes; "
+            message: "\(taken.message) to PUT and \(answer), as if it had not kept the bytes; "
                 + "if it never shows stored objects: capqueue dest set \(name) --proof status")
+    }
+
+    /// Looks at the bytes themselves. If that is refused, the destination is blocked, and the bytes are not sent again.
+    private func proven(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ taken: Acceptance, _ control: SendControl
+    ) -> SendOutcome {
+        let (verdict, end) = readBack(content.byteCount, content.sha256, place, control)
+        if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
+        switch (verdict, end?.answer?.status) {
+        case (.same, _): return completed(job, place, taken.status, "bytes", end?.answer?["etag"])
+        case (.different, _):
+            return .unclear(code: "put.digest", message: "\(taken.message) to PUT, and GET returns other bytes")
+        case (.unread, let status?) where status == 404 || status == 410:
+            return notShown(taken, "\(status) to GET")
+        case (.unread, let status?) where Self.isRefusal(status):
+            job.places?.accepted(with: taken.status)
+            return .blocked(
+                Block(
+                    .unproven,
+                    "\(taken.message) to PUT and \(status) to GET, so nothing proves that it has the bytes; allow GET, "
+                        + "or, if it never shows stored objects: capqueue dest set \(name) --proof status"))
+        case (.unread(let text), _):
+            return .unclear(
+                code: end?.code ?? "put.digest",
+                message: "\(taken.message) to PUT, and the object there cannot be read back: \(text)")
+        }
+    }
+
+    /// Reads the object and compares its bytes.
+    func readBack(
+        _ byteCount: Int?, _ sha256: Digest, _ place: PutAddresses.Place, _ control: SendControl
+    ) -> (verdict: ReadBack.Verdict, end: HTTPEnd?) {
+        guard let copy = try? ReadBack(byteCount: byteCount ?? .max, sha256: sha256) else {
+            return (.unread("SHA-256 is not available here"), nil)
+        }
+        var request = HTTPRequest(.get, place.address)
+        request.sink = copy.take
+        switch authorized(request, place, control) {
+        case .success(let end): return (copy.verdict(end), end)
+        case .failure(let refusal): return (.unread(refusal.outcome.trouble ?? "no answer"), nil)
+        }
     }
 
     /// Handles an answer that an object is already there: the same bytes complete the delivery, others are a conflict.
@@ -71,22 +130,12 @@ extension PutTransport {
             case .untold: break
             }
         }
-        guard let copy = try? ReadBack(byteCount: content.byteCount, sha256: content.sha256) else {
-            return .unclear(
-                code: end.code,
-                message: "\(end.message), and the object there could not be compared: SHA-256 is not available here")
-        }
-        var request = HTTPRequest(.get, place.address)
-        request.sink = copy.take
-        let result = authorized(request, place, control)
+        let (verdict, read) = readBack(content.byteCount, content.sha256, place, control)
         if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
-        guard case .success(let read) = result else {
-            return .unclear(code: end.code, message: "\(end.message), and its object cannot be looked up")
-        }
-        switch copy.verdict(read) {
-        case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read.answer?["etag"])
+        switch verdict {
+        case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read?.answer?["etag"])
         case .different: return .conflict(message: "\(end.message), and holds other bytes")
-        case .unread where read.isOfAbsence:
+        case .unread where read?.isOfAbsence ?? false:
             // For example, the folder is missing (RFC 4918 section 9.7.1).
             return .unclear(code: end.code, message: "\(end.message), and GET finds nothing there")
         case .unread(let text):

@@ -59,17 +59,40 @@ final class PutTransport: UploadTransport {
                 renewed = true
                 continue
             }
+            if let outcome = decided(job, content, place, control) { return outcome }
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
-            let end: HTTPEnd
+            let (end, isConditional): (HTTPEnd, Bool)
             switch put(content, to: place, control) {
-            case .success(let ended): end = named(ended)
+            case .success(let ended): (end, isConditional) = (named(ended.end), ended.isConditional)
             case .failure(let refusal): return refusal.outcome
             }
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status == 403 {
                 renewed = true
                 continue
             }
-            return judge(end, job, content, place, control)
+            return judge(end, isConditional, job, content, place, control)
+        }
+    }
+
+    /// Takes the place for this capture, so that no other one is sent there.
+    ///
+    /// - Returns: the outcome if the bytes must not be sent, or not again; nil if they must be sent.
+    private func decided(
+        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
+    ) -> SendOutcome? {
+        guard let places = job.places else { return nil }
+        guard let address = place.address.place else { return .parked(cause: "SHA-256 failed", isInDoubt: false) }
+        switch places.take(address, content.sha256) {
+        case .taken(let id): return .blocked(addresses.shared(with: id))
+        case .unknown(let cause): return .parked(cause: cause, isInDoubt: false)
+        case .ours(nil): return nil
+        case .ours(let status?):
+            let earlier = Acceptance(
+                status: status, etag: nil, message: "\(place.address.origin) answered \(status)", needsBytes: true,
+                isEarlier: true)
+            let outcome = confirmed(job, content, place, earlier, control)
+            // If nothing is there any more, the bytes are sent again.
+            return outcome.isUnproven ? nil : outcome
         }
     }
 
@@ -79,9 +102,11 @@ final class PutTransport: UploadTransport {
     }
 
     /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
+    ///
+    /// - Returns: the end of the request, and whether the request had a condition.
     private func put(
         _ content: Content, to place: PutAddresses.Place, _ control: SendControl
-    ) -> Result<HTTPEnd, RefusedSend> {
+    ) -> Result<(end: HTTPEnd, isConditional: Bool), RefusedSend> {
         let body = FileBody(content.handle, byteCount: content.byteCount, content.expected, control)
         var request = HTTPRequest(.put, place.address)
         let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
@@ -96,14 +121,15 @@ final class PutTransport: UploadTransport {
         let result = authorized(request, place, control)
         if let fault = body.fault { return .failure(RefusedSend(outcome: fault)) }
         guard isConditional, case .success(let end) = result, end.isOfUnknownHeader("If-None-Match") else {
-            return result
+            return result.map { ($0, isConditional || isGiven) }
         }
         isConditionKnown = false
         return put(content, to: place, control)
     }
 
     private func judge(
-        _ end: HTTPEnd, _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
+        _ end: HTTPEnd, _ isConditional: Bool, _ job: SendJob, _ content: Content, _ place: PutAddresses.Place,
+        _ control: SendControl
     ) -> SendOutcome {
         switch end.kind {
         case .landed:
@@ -114,7 +140,13 @@ final class PutTransport: UploadTransport {
                 return .unclear(
                     code: "put.digest",
                     message: "\(end.message), and its \(name) does not match the bytes that were sent")
-            case .untold: return confirmed(job, content, place, end, answer, control)
+            case .untold:
+                let names = [content.sha256.description, job.capture.sha256.description, job.capture.id]
+                let isReplaced = isConditional && answer.status == 204
+                let taken = Acceptance(
+                    status: answer.status, etag: answer["etag"], message: end.message,
+                    needsBytes: isReplaced || place.isFetched && !place.address.names(names), isEarlier: false)
+                return confirmed(job, content, place, taken, control)
             }
         case .present:
             return present(job, content, place, end, control)

@@ -11,6 +11,7 @@ def tested_by_status(bench):
     """The exit code of `dest test` depends on the server's answer: 0 usable, 15 unreachable, 78 misconfigured. Only the
     first upload shows whether a plain web server takes uploads, and `dest test` says so."""
     cases = {"put, 404": ("put", 404, 0), "put, 302": ("put", 302, 78), "http, 503": ("http", 503, 15),
+             "http, 501": ("http", 501, 0), "http, 405": ("http", 405, 0),
              "put, 200": ("put", 200, 0), "put, 400": ("put", 400, 78), "put, 429": ("put", 429, 15)}
 
     def judge(name, case):
@@ -29,7 +30,7 @@ def tested_by_status(bench):
         rig.run("dest", "test", "it").must(15, about="dest test without a server")
         rig.run("dest", "test", "none").must(78, about="dest test of no destination")
 
-    every(some(cases, 2), judge)
+    every(some(cases, 4), judge)
 
 
 def refused_credentials(bench):

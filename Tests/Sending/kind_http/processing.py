@@ -63,6 +63,30 @@ def decided(bench):
     side_by_side(bench, some({words: (words, case) for words, case in cases.items()}, 3), prepare, ends)
 
 
+def refuses_all(bench):
+    """A server that takes all with 202 and refuses all when it is asked blocks the destination after five, as one that
+    refuses at once does: no capture fails for good. All land once it accepts."""
+    with CaptureAPI(bench.public) as api:
+        api.verdicts, api.reason, api.duplicates = ["failed"], REASON, "twice"
+        rig = sent(bench, "http", api.url, bundles=bench.stock[:8], mode="--until-empty", code=15)
+        place = rig.destination("it")
+        expect(place.blocked_reason == "refusing" and REASON in place.blocked_message, f"{place.blocked_message!r}")
+        expect(rig.states() <= {"pending", "processing"} and len(api.seen("poll")) == 5,
+               f"{rig.states()} after {len(api.seen('poll'))} polls")
+        expect(all(row.attempts == 0 for row in rig.deliveries() if row.state == "pending"), "attempts are used")
+        api.verdicts = ["complete"]
+        for turn in range(2):  # the trial is a poll of what was taken meanwhile: refused first, then accepted
+            with rig.database() as database:
+                database.execute("UPDATE destinations SET blocked_until = 1")
+                database.execute("UPDATE deliveries SET due = 1 WHERE state = 'processing'")
+            if turn:
+                for capture in api.stored:
+                    capture.verdicts = ["complete"]
+            rig.send("--until-empty", code=0 if turn else 15)
+            expect(turn or rig.destination("it").blocked_reason == "refusing", "a trial that is refused lifts the block")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("completed", 1)}, f"{rig.states()}")
+
+
 @contextlib.contextmanager
 def in_work(bench):
     """A server that never decides, and a capture that it has accepted."""
@@ -184,6 +208,7 @@ def user_words(bench):
 TESTS = [
     ("polled until the server has decided", decided),
     ("in work for ever: not completed, nothing let go", for_ever),
+    ("a server that takes all and refuses all when asked is blocked", refuses_all),
     ("polls continue after a restart", over_restarts),
     ("one of four transfers polls a capture", by_one),
     ("failed polls decide nothing", polls_fail),

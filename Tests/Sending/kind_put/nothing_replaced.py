@@ -90,7 +90,7 @@ def own_headers(bench):
             return answer(200, body=named) if heard.method == "POST" else answer(201 if heard.method == "PUT" else 405)
 
         with Bare(saying(reply, seen)) as server:
-            sent(bench, "put", None, "--url-endpoint", f"{server.url}/ask", *options, code=0)
+            sent(bench, "put", None, "--url-endpoint", f"{server.url}/ask", *options, "--proof", "status", code=0)
         put, = (heard for heard in seen if heard.method == "PUT")
         expect(put.values("if-none-match") == ['"other"'], f"sent was {put.values('if-none-match')}")
         expect(headers or put.values("content-type") == ["application/x-capture"], f"{put.values('content-type')}")

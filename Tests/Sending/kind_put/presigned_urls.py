@@ -184,15 +184,20 @@ def short_lives(bench):
         every(some(cases, 1), judge)
 
 
+EMPTY = ("endpoint: no url", "endpoint: a number", "endpoint: no JSON")
+
+
 def no_url(bench):
     """If a command or endpoint gives no URL, nothing is sent or lost; once it gives one, the capture lands."""
     bundle, client = bench.stock[0], seaweed.shared(bench).client()
     broken = {"url": "http://127.0.0.1:9/x", "headers": {"A": "b\r\nC: d"}}
-    cases = {"command: two lines": "printf 'http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b'", "endpoint: 500": Reply(500),
+    page = Reply(200, {"Content-Type": "text/html; charset=utf-8"}, b"<!doctype html><title>Please log in</title>")
+    cases = {"endpoint: a page": page, "endpoint: no url": in_json({"link": "x"}),
+             "command: two lines": "printf 'http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b'", "endpoint: 500": Reply(500),
              "command: exit 3": "echo no >&2; exit 3", "endpoint: no JSON": Reply(200, {}, b"<html>"),
              "command: nothing": "true", "command: words": "echo no such bundle",
              "command: a file": "echo file:///etc/passwd", "command: a password": "echo http://me:pw@127.0.0.1:9/x",
-             "endpoint: 401": in_json({}, 401), "endpoint: no url": in_json({"link": "x"}),
+             "endpoint: 401": in_json({}, 401),
              "endpoint: a number": in_json({"url": 7}), "endpoint: nobody": Reply(lost=True),
              "endpoint: a header with a line break": in_json(broken)}
 
@@ -201,7 +206,8 @@ def no_url(bench):
         with Scripted(lambda request: case) as desk:
             options = ("--url-endpoint", f"{desk.url}/urls") if "endpoint" in name else ("--url-command", case)
             rig = sent(bench, "put", None, *options, code=(14, 15))
-            expect(rig.said.text.strip(), "without a word")
+            words = "a login page" if "page" in name else "has no url" if name in EMPTY else ""
+            expect(rig.said.text.strip() and words in rig.said.text, f"it says {rig.said.text!r}")
             expect(rig.states() <= {"pending", "failed"}, f"it is {rig.states()}")
             url = client.presigned(key)
             desk.answer = lambda request: in_json({"url": url})

@@ -75,9 +75,11 @@ def lost(bench):
         rig.send(code=0)
         server.keeps(one, two, three)
         expect((rig.delivery(two).state, rig.delivery(two).attempts <= 2) == ("completed", True), "not sent again")
-        server.path(f"store/{two.sha256}.bundle").write_bytes(two.data[:1000])
-        expect([name for _, name in found(rig)] == [two.id], "check takes a shortened object for the bundle")
-        expect(rig.spool_file(two).exists(), "the bytes are gone")
+        for data in (two.data[:1000], two.data[:-600] + bytes([two.data[-600] ^ 1]) + two.data[-599:]):
+            server.path(f"store/{two.sha256}.bundle").write_bytes(data)
+            expect(found(rig) == [("lost", two.id)], f"check takes {len(data)} other bytes for the bundle")
+            rig.send(code=0)
+            server.keeps(one, two, three)
 
 
 def unconfirmed(bench):

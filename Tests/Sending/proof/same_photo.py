@@ -93,6 +93,29 @@ def let_go(bench, rig, api, first):
     api.always(None, to="verify")
 
 
+def with_an_id_elsewhere(bench):
+    """Two servers, and two captures of one photo in doubt at the second, which has only the first: its answer is not
+    taken for the other, although the first server has told an id of the first."""
+    first, second = twins(bench)
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as one, CaptureAPI(bench.public) as two:
+        one.duplicates = two.duplicates = "twice"
+        rig.http(one.url, name="one")
+        rig.http(two.url)
+        rig.push(first, options=("--dest", "one"))
+        rig.send("--until-empty", code=0)
+        rig.push(second, options=("--dest", "api"))
+        rig.push(first, options=("--dest", "api"))
+        two.answer(Answer(500), Answer(500, when="stored"))
+        two.answer(*[Answer(500)] * 2, to="verify")
+        rig.send("--until-empty", code=0)
+        two.holds(*[bench.photo(first)] * 2)
+        ids = {capture.digest: capture.id for capture in two.stored}
+        for bundle in (first, second):
+            own = ids.get(hashlib.sha256(bench.body(bundle)).hexdigest())
+            expect(rig.delivery(bundle, "api").remote_id == own, f"{rig.delivery(bundle, 'api').remote_id}, not {own}")
+
+
 def second_of_two(landing, bench):
     """A second capture of a photo is in doubt, and the server already has the first: `verified` is about the first."""
     first, second = twins(bench)
@@ -146,6 +169,7 @@ def others_are_none(bench):
 
 TESTS = [
     ("two captures of one photo in doubt", both_in_doubt),
+    ("two captures of one photo in doubt at one of two servers", with_an_id_elsewhere),
     ("a capture of another photo does not count", others_are_none),
     ("the first landed at the same destination", functools.partial(second_of_two, here)),
     ("the first landed through another destination", long(functools.partial(second_of_two, elsewhere))),

@@ -1,0 +1,44 @@
+import CaptureBundle
+import Foundation
+import GRDB
+import QueueModel
+import QueueTransports
+
+/// Records where `put` sends bytes, so that a place proves one capture (Spec/upload.md section 4.3).
+struct PutPlaces: SendPlaces {
+    let queue: UploadQueue
+    let delivery: DeliveryRecord
+    let token: [UInt8]
+
+    func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn {
+        do {
+            return try queue.store.write { db in
+                let other = try db.text(
+                    """
+                    SELECT captures.id FROM deliveries JOIN captures ON seq = capture
+                    WHERE place = ? AND place_sha256 <> ? AND capture <> ? LIMIT 1
+                    """, [place.data, sha256.data, delivery.capture])
+                if let other { return .taken(by: other) }
+                let row = try db.row(
+                    "SELECT place_status FROM deliveries WHERE id = ? AND place = ? AND place_sha256 = ?",
+                    [delivery.number, place.data, sha256.data])
+                if let row { return .ours(acceptedWith: try row.integer("place_status")) }
+                try db.run(
+                    "UPDATE deliveries SET place = ?, place_sha256 = ?, place_status = NULL WHERE id = ? AND token = ?",
+                    [place.data, sha256.data, delivery.number, Data(token)])
+                return db.changesCount == 1 ? .ours(acceptedWith: nil) : .unknown("the claim has expired")
+            }
+        } catch {
+            return .unknown("the place of the upload cannot be recorded: \(error)")
+        }
+    }
+
+    func accepted(with status: Int) {
+        // If this cannot be stored, the next try sends the bytes again.
+        try? queue.store.write { db in
+            try db.run(
+                "UPDATE deliveries SET place_status = ? WHERE id = ? AND token = ?",
+                [status, delivery.number, Data(token)])
+        }
+    }
+}

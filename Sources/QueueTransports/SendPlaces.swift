@@ -1,0 +1,22 @@
+package import CaptureBundle
+
+/// Remembers which bytes were sent to which place (Spec/upload.md section 4.3).
+package protocol SendPlaces: Sendable {
+    /// Records the place of a delivery before its bytes are sent there.
+    ///
+    /// - Parameter sha256: the hash of the bytes.
+    func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn
+
+    /// Records that the server accepted the bytes at the place, but did not prove that it has them.
+    func accepted(with status: Int)
+}
+
+/// Whether a delivery may send its bytes to a place.
+package enum PlaceTurn: Hashable, Sendable {
+    /// - Parameter acceptedWith: the status of an earlier try in which the server accepted these bytes without a proof.
+    case ours(acceptedWith: Int?)
+    /// The place belongs to other bytes, those of the capture with this id.
+    case taken(by: String)
+    /// The place cannot be recorded, for this reason.
+    case unknown(String)
+}

@@ -64,7 +64,7 @@ def replaced(bench):
     with CaptureAPI(bench.public) as api:
         rig.http(api.url)
         other = bench.rig().like(rig)
-        other.push(bench.stock[1])
+        other.run("config", "retention", "8d").must(0)
         with rig.start("run", "--watch", "--json") as running:
             wait_until(lambda: running.saw("started"), "the run starts")
             for name in ("queue.sqlite-wal", "queue.sqlite-shm"):

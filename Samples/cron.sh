@@ -4,7 +4,8 @@
 #
 # The log goes to standard output. Problems that need a person now go to standard error, which cron mails. Captures that are
 # left to send (15) may go with the next call; tell.sh reports them when they are left for a day. The script needs no lock:
-# if another run uses the queue, the second run exits at once with 10, and that is not a problem.
+# if another run uses the queue, the second run exits at once with 10, and that is not a problem. A queue in another folder
+# than the usual one (CAPQUEUE_DIR) is made once with: capqueue init
 # Exit 0: there are no problems, although captures may be left to send.
 set -u
 

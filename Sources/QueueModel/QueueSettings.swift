@@ -6,12 +6,21 @@ public struct QueueSettings: Hashable, Sendable {
     public var warnAt = 500_000_000
     /// The largest size of the spool in bytes; nil for no limit.
     public var limit: Int?
-    /// The bytes that `push` leaves free on the disk; nil for no limit.
-    public var freeFloor: Int?
+    /// What `push` leaves free on the disk. A queue that was made before there was a default has `advised`.
+    public var freeFloor = FreeFloor.advised
+    /// Whether `push` deletes what was uploaded, whatever its age, when it needs room.
+    public var evictsUploaded = false
     /// Whether `push` and `adopt` always act as with `--require-trusted`.
     public var requiresTrust = false
 
     public init() {}
+
+    /// Whether no setting was changed.
+    package var isDefault: Bool {
+        var other = QueueSettings()
+        if freeFloor == .standard { other.freeFloor = .standard }
+        return self == other
+    }
 
     /// The name of a setting, as users write it.
     public enum Name: String, Sendable, CaseIterable {
@@ -19,6 +28,7 @@ public struct QueueSettings: Hashable, Sendable {
         case warnAt = "warn-at"
         case limit
         case freeFloor = "free-floor"
+        case evictUploaded = "evict-uploaded"
         case requireTrusted = "require-trusted"
     }
 
@@ -28,7 +38,8 @@ public struct QueueSettings: Hashable, Sendable {
         case .retention: QueueAge(retention).text
         case .warnAt: ByteSize.text(warnAt)
         case .limit: limit.map(ByteSize.text) ?? "none"
-        case .freeFloor: freeFloor.map(ByteSize.text) ?? "none"
+        case .freeFloor: freeFloor.text
+        case .evictUploaded: evictsUploaded ? "on" : "off"
         case .requireTrusted: requiresTrust ? "yes" : "no"
         }
     }
@@ -39,13 +50,77 @@ public struct QueueSettings: Hashable, Sendable {
         case .retention: retention = try QueueAge.parse(text, of: name.rawValue).duration
         case .warnAt: warnAt = try ByteSize.parse(text, of: name.rawValue)
         case .limit: limit = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
-        case .freeFloor: freeFloor = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
-        case .requireTrusted:
-            guard text == "yes" || text == "no" else {
-                throw QueueError(.valueInvalid, "is \(text), expected yes or no", of: name.rawValue)
-            }
-            requiresTrust = text == "yes"
+        case .freeFloor: freeFloor = try FreeFloor.parse(text, of: name.rawValue)
+        case .evictUploaded: evictsUploaded = try Self.isOn(text, "on", "off", name)
+        case .requireTrusted: requiresTrust = try Self.isOn(text, "yes", "no", name)
         }
+    }
+
+    private static func isOn(_ text: String, _ on: String, _ off: String, _ name: Name) throws(QueueError) -> Bool {
+        guard text == on || text == off else {
+            throw QueueError(.valueInvalid, "is \(text), expected \(on) or \(off)", of: name.rawValue)
+        }
+        return text == on
+    }
+}
+
+/// What `push` leaves free on the disk of the queue (Spec/queue.md section 10).
+public enum FreeFloor: Hashable, Sendable {
+    /// 5 % of the file system, at most 1 GB.
+    case standard
+    /// The same, but a push that breaks it gets a warning and is not refused.
+    case advised
+    case bytes(Int)
+    case none
+
+    /// The number of bytes on a file system of this size; nil for `none`.
+    func bytes(ofDisk size: Int) -> Int? {
+        switch self {
+        case .standard, .advised: min(1_000_000_000, size / 20)
+        case .bytes(let bytes): bytes
+        case .none: nil
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .standard: "default"
+        case .advised: "default (push only warns)"
+        case .bytes(let bytes): ByteSize.text(bytes)
+        case .none: "none"
+        }
+    }
+
+    static func parse(_ text: String, of name: String) throws(QueueError) -> FreeFloor {
+        switch text {
+        case "default": .standard
+        case "none": .none
+        default: .bytes(try ByteSize.parse(text, of: name))
+        }
+    }
+}
+
+/// The room on the disk of a queue.
+public struct DiskRoom: Hashable, Sendable {
+    public let free: Int
+    /// What `push` leaves free; nil for no floor.
+    public let floor: Int?
+    /// Whether a push that would break the floor is refused.
+    public let isEnforced: Bool
+    /// Whether a person should make room: another capture like the last one would break the floor or, without one, leave
+    /// less than 10 MB (5 % of a small disk).
+    public let isLow: Bool
+
+    /// - Parameters:
+    ///   - next: the bytes that the next push will probably need.
+    ///   - evictable: the bytes that it can delete for that.
+    package init(_ floor: FreeFloor, free: Int, size: Int, next: Int, evictable: Int = 0) {
+        self.free = free
+        self.floor = floor.bytes(ofDisk: size)
+        isEnforced = floor != .advised && floor != .none
+        // While a push runs, the database needs room for its log.
+        let log = min(131_072, size / 100)
+        isLow = free - max(next, 1) - log + evictable < self.floor ?? min(10_000_000, size / 20)
     }
 }
 
@@ -58,6 +133,13 @@ public struct QueueAge: Hashable, Sendable {
     package init(_ duration: Duration) { milliseconds = Int(duration.components.seconds) * 1000 }
 
     package var duration: Duration { .milliseconds(milliseconds) }
+
+    /// The age rounded down to whole days, or else hours, or else minutes.
+    package var rounded: QueueAge {
+        let seconds = max(0, milliseconds) / 1000
+        let unit = [86_400, 3600].first { seconds >= $0 } ?? 60
+        return QueueAge(milliseconds: seconds / unit * unit * 1000)
+    }
 
     private static let units: [(letter: String, seconds: Int)] = [
         ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),

@@ -14,7 +14,7 @@ struct CapqueueCommand: ParsableCommand {
         discussion: """
             When push prints an id and exits 0, the bundle is on the disk: it survives a crash or a power cut, and \
             nothing deletes it before a destination has it and 7 days have passed. The queue is in CAPQUEUE_DIR, else \
-            $XDG_DATA_HOME/capqueue, and is made on first use. Exit codes: 1 to 4 are the verdict on a bundle, 10 the \
+            $XDG_DATA_HOME/capqueue, where the first push makes it; elsewhere: capqueue init. Exit codes: 1 to 4 are the verdict on a bundle, 10 the \
             queue is in use, 12 a limit is reached, 14 a capture failed for good, 15 work is left; 64 and above are \
             failures of the command.
 
@@ -36,7 +36,8 @@ struct CapqueueCommand: ParsableCommand {
             CommandGroup(
                 name: "Destination",
                 subcommands: [
-                    DestinationCommand.self, SessionCommand.self, PauseCommand.self, ResumeCommand.self,
+                    InitCommand.self, DestinationCommand.self, SessionCommand.self, PauseCommand.self,
+                    ResumeCommand.self,
                     ConfigCommand.self,
                 ]),
             CommandGroup(
@@ -66,7 +67,7 @@ extension CapqueueCommand {
             "recover": "salvage", "verify": "capbundle verify", "pack": "capbundle pack", "trust": "capbundle trust",
             "key": "capbundle key", "keys": "capbundle key show", "multipart": "capbundle multipart",
             "sign-request": "capbundle sign-request", "from-body": "capbundle from-body", "mark": "mark-uploaded",
-            "settings": "config",
+            "settings": "config", "create": "init", "new": "init", "setup": "init",
             "destination": "dest", "destinations": "dest list", "remote": "dest", "remotes": "dest list",
             "sessions": "session list",
             "dest rm": "dest remove", "dest delete": "dest remove", "dest del": "dest remove", "dest new": "dest add",

@@ -17,6 +17,7 @@ def push_many(rig):
 
     def ours(_):
         rig.remove("queue")
+        rig.run(capqueue, "init", "--queue", "queue")
         return rig.timed(capqueue, "push", "--queue", "queue", *bundles)
 
     def theirs(_):

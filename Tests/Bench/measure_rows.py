@@ -6,6 +6,7 @@ from Bench import queues
 from Bench.bench import Side
 from Bench.measure_one import pair
 from Bench.measure_queue import MILLION
+from Bench.results import Row
 from Kit.outcomes import Failed
 
 
@@ -61,4 +62,15 @@ def prune(rig):
     return [pair(f"prune {count:,} captures / rm -rf of the same files", sides, 2.0, 1.5)]
 
 
-MEASURES = [("queue claims", claims), ("queue prune", prune)]
+def whole(rig):
+    """Commands that read or change every capture, and `wait`, whose timeout holds however many there are."""
+    rows, found = rig.scaled(100_000, 2000), []
+    queue, either = queues.make(rig, "queue", rows), ["sh", "-c", '"$@" || test $? = 15', "sh"]
+    for must, words in ((2, ["list"]), (1.5, ["wait", "--all", "--timeout", "1s"]), (4, ["hold", "--all"])):
+        seconds = rig.timed(*either, rig.beside("capqueue"), *words, "--queue", queue)
+        found.append(Row(f"{' '.join(words)}, {rows:,} rows", seconds, must, must * 0.75, unit="s"))
+    rig.remove("queue")
+    return found
+
+
+MEASURES = [("queue whole", whole), ("queue claims", claims), ("queue prune", prune)]

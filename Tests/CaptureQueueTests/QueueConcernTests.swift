@@ -9,7 +9,7 @@ struct QueueConcernTests {
 
     private func work(
         _ name: String?, _ counts: [DeliveryState: Int], _ reason: Block.Reason? = nil, isPaused: Bool = false,
-        salvaged: Int = 0, untold: Int = 0, waited: Int? = nil
+        salvaged: Int = 0, absent: Int = 0, untold: Int = 0, waited: Int? = nil
     ) -> DestinationWork {
         DestinationWork(
             destination: name.map { name in
@@ -18,7 +18,7 @@ struct QueueConcernTests {
                     saved: .init(block: reason.map { Block($0, "found") }), isPaused: isPaused, isPausedAtOnce: false,
                     lifts: 0, number: 1)
             },
-            totals: counts.mapValues { .init(captures: $0, bytes: 10 * $0) }, heldBySalvage: salvaged,
+            totals: counts.mapValues { .init(captures: $0, bytes: 10 * $0) }, heldBySalvage: salvaged, absent: absent,
             untoldSessions: untold,
             oldestWaiting: waited.map { .init(id: "oldest", pushedAt: 0, ageMilliseconds: $0) },
             rate: SendingRate(bytesPerSecond: 5))
@@ -26,13 +26,16 @@ struct QueueConcernTests {
 
     private func status(
         _ work: [DestinationWork], isPaused: Bool = false, usedBytes: Int = 0, clockDoubt: Int? = nil,
-        settings: QueueSettings = QueueSettings(), freeBytes: Int? = nil
+        settings: QueueSettings = QueueSettings(), freeBytes: Int = 1_000_000, next: Int = 0,
+        isSpoolAbsent: Bool = false
     ) -> QueueStatus {
         QueueStatus(
-            totals: [:], usedBytes: usedBytes, settings: settings, freeBytes: freeBytes,
-            partsOnly: .init(captures: 0, bytes: 0), sessions: .init(open: 0, ended: 0, due: 0), work: work,
+            totals: [:], usedBytes: usedBytes, settings: settings,
+            room: DiskRoom(settings.freeFloor, free: freeBytes + 20_000, size: 2_000_000, next: next), nextBytes: next,
+            isSpoolAbsent: isSpoolAbsent, partsOnly: .init(captures: 0, bytes: 0),
+            sessions: .init(open: 0, ended: 0, due: 0), work: work,
             traffic: [],
-            isPaused: isPaused, clockDoubt: clockDoubt, hasUploaded: false)
+            isPaused: isPaused, clockDoubt: clockDoubt, releasable: nil)
     }
 
     @Test func anEmptyQueueIsWellWithoutADestinationAndWhilePaused() {
@@ -55,31 +58,45 @@ struct QueueConcernTests {
             [
                 work(nil, [.pending: 1, .held: 2], salvaged: 2),
                 work("a", [.permanentlyFailed: 1, .conflict: 2, .quarantined: 3, .completed: 9]),
-                work("b", [.pending: 4, .held: 5], isPaused: true, salvaged: 2, untold: 1),
-            ], isPaused: true, usedBytes: 500_000_001, clockDoubt: 1)
+                work("b", [.pending: 4, .held: 5], isPaused: true, salvaged: 2, absent: 3, untold: 1),
+            ], isPaused: true, usedBytes: 500_000_001, clockDoubt: 1, isSpoolAbsent: true)
         #expect(
             queue.concerns() == [
-                .init(.failed, 6, "a"), .init(.overMark, 1), .init(.unassigned, 1), .init(.held, 3, "b"),
+                .init(.failed, 6, "a"), .init(.spoolAbsent, 1), .init(.absent, 3, "b"), .init(.overMark, 1),
+                .init(.unassigned, 1), .init(.held, 3, "b"),
                 .init(.salvaged, 2), .init(.salvaged, 2, "b"), .init(.destinationPaused, 4, "b"),
                 .init(.queuePaused, 5), .init(.untold, 1, "b"), .init(.clock, 1),
             ])
         #expect(queue.concerns(of: "a") == [.init(.failed, 6, "a")])
         #expect(
             queue.concerns(of: "b") == [
-                .init(.held, 3, "b"), .init(.salvaged, 2, "b"), .init(.destinationPaused, 4, "b"),
-                .init(.queuePaused, 4), .init(.untold, 1, "b"),
+                .init(.absent, 3, "b"), .init(.held, 3, "b"), .init(.salvaged, 2, "b"),
+                .init(.destinationPaused, 4, "b"), .init(.queuePaused, 4), .init(.untold, 1, "b"),
             ])
     }
 
-    @Test(arguments: [(999, 11, false, false), (1000, 11, true, false), (999, 10, false, true), (1001, 9, true, true)])
-    func whatMakesPushRefuseIsAConcern(_ used: Int, _ free: Int, _ isAtLimit: Bool, _ isDiskLow: Bool) {
+    @Test(arguments: [
+        (999, 11, 0, false, false), (1000, 11, 0, true, false), (999, 10, 0, false, true), (1001, 9, 0, true, true),
+        (900, 110, 100, false, false), (901, 109, 100, true, true),
+    ])
+    func whatMakesPushRefuseIsAConcern(_ used: Int, _ free: Int, _ next: Int, _ isAtLimit: Bool, _ isDiskLow: Bool) {
         var settings = QueueSettings()
-        (settings.limit, settings.freeFloor) = (1000, 10)
-        let queue = status([work("a", [.pending: 1])], usedBytes: used, settings: settings, freeBytes: free)
+        (settings.limit, settings.freeFloor) = (1000, .bytes(10))
+        let queue = status([work("a", [.pending: 1])], usedBytes: used, settings: settings, freeBytes: free, next: next)
         let expected = (isAtLimit ? [QueueConcern(.atLimit, 1)] : []) + (isDiskLow ? [QueueConcern(.lowDisk, 1)] : [])
         #expect(queue.concerns() == expected)
         #expect(queue.concerns(of: "a").isEmpty)
-        #expect(status([], usedBytes: used, freeBytes: free).concerns().isEmpty)
+        #expect(status([], usedBytes: used).concerns().isEmpty)
+    }
+
+    /// On a disk of 2 MB 5 % are left free; without a floor a full disk is a concern too.
+    @Test(arguments: [FreeFloor.standard, .advised, .none])
+    func aFullDiskIsAConcernWithoutAnySetting(_ floor: FreeFloor) {
+        var settings = QueueSettings()
+        settings.freeFloor = floor
+        #expect(status([], settings: settings, freeBytes: 100_001).concerns().isEmpty)
+        #expect(status([], settings: settings, freeBytes: 100_000).concerns() == [.init(.lowDisk, 1)])
+        #expect(DiskRoom(floor, free: 0, size: 1 << 50, next: 0).floor == (floor == .none ? nil : 1_000_000_000))
     }
 
     @Test func aCaptureIsTooOldWhenItHasWaitedForLongerThanTheUserAllows() {

@@ -60,6 +60,8 @@ class QueueBench(Bench):
         rig = QueueRig(self, self.folder / f"rig{next(self.numbers)}")
         if not empty:
             shutil.copytree(self.template.home, rig.home, dirs_exist_ok=True)
+            for folder in (".local", ".local/share"):  # other users must get as far as the queue, to be refused there
+                (rig.home / folder).chmod(0o755)
         return rig
 
     def chance(self, title):
@@ -89,8 +91,7 @@ class QueueRig(Rig):
 
     def __init__(self, bench, folder):
         super().__init__(bench, folder)
-        self.queue = self.folder / "queue"
-        self.env["CAPQUEUE_DIR"] = str(self.queue)
+        self.queue = self.home / ".local/share/capqueue"  # the default place, where push makes the queue
         self.before = []  # a prefix for the tool in every run
 
     def argv(self, *args):

@@ -101,7 +101,7 @@ def named_twice(bench):
         database.execute("DELETE FROM deliveries WHERE capture = (SELECT seq FROM captures WHERE id = ?)", (stray.id,))
         database.execute("DELETE FROM captures WHERE id = ?", (stray.id,))
     rig.run("check", "--repair").must(0, about="check --repair")
-    expect(goes(rig, stray) == {"c": "pending"}, f"after check --repair it goes to {goes(rig, stray)}")
+    expect(goes(rig, stray) == {"c": "held"}, f"after check --repair it goes to {goes(rig, stray)}")
 
 
 def never_revived(bench):

@@ -53,7 +53,7 @@ def harmless(bench):
     words_for_people(rig.run("check").must(0, 15, 77, about="check"), lines=10)
     rig.spool_file(bench.stock[0]).parent.chmod(0o700)
     rig.queue.rename(rig.folder / "elsewhere")
-    rig.queue.symlink_to("elsewhere")
+    rig.queue.symlink_to(rig.folder / "elsewhere")
     for mode in (0o700, 0o755, 0o711):
         rig.queue.chmod(mode)
         rig.push(bench.stock[5])
@@ -138,7 +138,7 @@ def no_place(bench):
     rig = bench.rig()
     (rig.folder / "file").write_text("mine")
     for place in few([rig.folder / "file", "/proc/queue", rig.folder / "file/below", rig.folder / ("n" * 300)], 2):
-        result = rig.run("push", "--queue", place, bench.stock[0].path)
+        result = rig.run("init", "--queue", place)
         refused(result, 73, 74, 77, about=f"queue in {str(place)[-20:]}")
     expect((rig.folder / "file").read_text() == "mine", "a file was changed")
     refused(rig.run("push", "--queue", "", bench.stock[0].path), 64, 66, 73, about="a queue without a name")

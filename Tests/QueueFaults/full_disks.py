@@ -55,17 +55,15 @@ def fills_up(bench):
         rig = bench.rig()
         with mounted(rig, rig.queue, small(size)) as place:
             held = []
+            if place.run("config", "free-floor", "none").code:
+                continue  # not even the queue itself had room
             for bundle in medium(bench):
                 result = place.run("push", bundle.path)
                 if result.code:
                     break
                 expect(ids(result) == [bundle.id], f"{size}: prints {result.out!r}")
                 held.append(bundle)
-            if not held and result.code == 73:
-                continue  # not even the queue itself had room
             refuses(result, size)
-            if place.run("list").code == 66 and not held:
-                continue
             intact(place, held, size)
             refuses(place.run("push", bundle.path), f"{size}, again")
             intact(place, held, f"{size}, again")
@@ -74,10 +72,72 @@ def fills_up(bench):
                 place.run("push", "--reference", bundle.path).must(0, 74, about=f"{size}: push --reference")
 
 
+def with_folder(rig, place):
+    """Adds a destination that is a folder on another disk."""
+    there = rig.out / "disk"
+    there.mkdir()
+    place.run("dest", "add", "disk", "--kind", "folder", "--path", there).must(0, about="dest add")
+    return there
+
+
+def floor(bench):
+    """Without any setting, push leaves 5 % of a small disk free, and status --check says that it refuses. What is there
+    is still sent and pruned. A queue from before the floor is only warned, and `none` allows to fill the disk."""
+    rig = bench.rig()
+    with mounted(rig, rig.queue, small("4m")) as place:
+        with_folder(rig, place)
+        printed = ids(place.run("push", *(bundle.path for bundle in medium(bench)[:2])).must(0))
+        place.run("status", "--check").must(0, about="status --check with room")
+        place.shell(f'head -c {place.free() - 290_000} /dev/zero > "$0/spool/filler"')
+        refused = place.run("push", *(bundle.path for bundle in medium(bench))).must(12, about="push at the floor")
+        expect("--reference" in refused.text and "config free-floor" in refused.text, f"says {refused.text!r}")
+        printed = dict.fromkeys([*printed, *ids(refused)])
+        intact(place, [bundle for bundle in medium(bench) if bundle.id in printed], "at the floor")
+        expect(place.free() >= 4 * 2 ** 20 // 20, f"{place.free()} bytes are left free")
+        said = place.run("status", "--check").must(13, about="status --check at the floor").out
+        expect(b"must stay free" in said and b"refuses" in said, f"status --check prints {said!r}")
+        place.run("push", "--reference", medium(bench)[-1].path).must(0, about="push --reference at the floor")
+        place.execute("DELETE FROM settings")
+        warned = place.run("push", medium(bench)[-2].path).must(0, about="push into a queue from before the floor")
+        expect("warning" in warned.text and "free-floor" in warned.text, f"says {warned.text!r}")
+        place.run("config", "free-floor", "none").must(0, about="config")
+        expect("free-floor" not in place.run("push", medium(bench)[-3].path).must(0).text, "warns after all")
+        said = place.run("status", "--check").must(13, about="status --check without a floor").out
+        expect(said.startswith(b"only ") and b"refuses" not in said, f"status --check prints {said!r}")
+        place.run("config", "--unset", "free-floor").must(0, about="config --unset")
+        place.run("push", bench.stock[0].path).must(12, about="push with the floor again")
+        place.run("run").must(0, about="run at the floor")
+        expect(len(ids(place.run("prune", "--older-than", "0s").must(0))) == len(printed) + 3, "prune keeps some")
+
+
+def outcome_has_room(bench):
+    """Whatever room a full disk has left, a run does not send what it cannot record: no capture is sent twice."""
+    for room in few([0, 4, 16, 40, 80, 120, 200, 300], 4):
+        with filler(bench, "2m") as (rig, place):
+            there, held = with_folder(rig, place), medium(bench)[:4]
+            place.run("push", *(bundle.path for bundle in held)).must(0, about="push")
+            full_to_the_last_byte(place)
+            place.shell(f'truncate -s -{room}k "$0/../filler/x"; rm -f "$0/reserve"; test {room} != 80 || '
+                        'head -c 262144 /dev/zero > "$0/reserve"')
+            events = []
+            for number in range(3):
+                result = place.run("run", "--json").must(0, 15, 74, about=f"{room}k: run {number}")
+                words_for_people(result, about=f"{room}k: run {number}")
+                events += [json.loads(line) for line in result.out.splitlines()]
+            sent = [event["id"] for event in events if event["event"] == "attempt"]
+            expect(len(sent) == len(set(sent)), f"{room}k: {len(sent)} attempts for {len(set(sent))} captures")
+            landed = {path.stem for path in there.glob("*.bundle")}
+            place.shell('rm "$0"/../filler/*')
+            done = {id for id, row in listed(place, f"{room}k").items() if row["state"] == "completed"}
+            expect(done == landed == set(sent), f"{room}k: {len(landed)} landed, {len(done)} are recorded")
+            place.run("run").must(0, about=f"{room}k: run with room")
+
+
 def many_at_once(bench):
     """If a batch does not fit, the queue has what it acknowledged, and nothing else."""
     rig = bench.rig()
     with mounted(rig, rig.queue, small("512k")) as place:
+        place.run("config", "free-floor", "none").must(0, about="config")
         result = place.run("push", *(bundle.path for bundle in medium(bench))).must(74)
         expect("--reference" in result.text, f"does not name --reference: {result.text[:300]!r}")
         printed = ids(result)
@@ -92,7 +152,9 @@ def filler(bench, size):
     rig.queue = disk / "queue"
     rig.env["CAPQUEUE_DIR"] = str(rig.queue)
     with mounted(rig, disk, small(size) + ' && mkdir -m 700 "$0/filler"') as outer:
-        yield rig, outer.below("queue")
+        place = outer.below("queue")
+        place.run("config", "free-floor", "none").must(0, about="config")
+        yield rig, place
 
 
 def full_to_the_last_byte(place):
@@ -158,6 +220,7 @@ def no_inode(bench):
         rig = bench.rig()
         with mounted(rig, rig.queue, small("8m", f",nr_inodes={count}")) as place:
             held = []
+            place.run("config", "free-floor", "none")
             for bundle in medium(bench):
                 result = place.run("push", bundle.path)
                 if result.code:
@@ -171,6 +234,8 @@ def no_inode(bench):
 
 TESTS = [
     ("disks of several sizes fill up: 74 and --reference, nothing is half written", fills_up),
+    ("without a setting push leaves room, with 12, and status --check says so", floor),
+    ("a run does not send what it has no room to record", outcome_has_room),
     ("a batch that does not fit: only acknowledged captures are stored", many_at_once),
     ("prune works on a disk without a free byte, and makes room", prune_makes_room),
     ("every command ends on a disk without a free byte", other_commands),

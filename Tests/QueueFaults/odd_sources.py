@@ -154,7 +154,7 @@ def unreadable(bench):
     path = rig.out / "x.bundle"
     path.write_bytes(bench.stock[0].data)
     path.chmod(0)
-    for folder in (rig.home, rig.folder):
+    for folder in (rig.home / ".local/share", rig.home / ".local", rig.home, rig.folder):
         os.chown(folder, NOBODY, NOBODY)
     who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     refused(rig.run("push", path, **who), 66, about="a file that may not be read").naming(path)

@@ -77,7 +77,40 @@ def alike_is_not_the_same(bench):
     gives(rig, *bundles)
 
 
+def room_by_deleting(bench):
+    """A spool at its limit, all uploaded and within the retention: push names the prune that makes room. With
+    evict-uploaded it deletes what it needs itself, the oldest first, and nothing that was not uploaded."""
+    rig, held, new = bench.rig(), bench.stock[:5], bench.stock[5:9]
+    rig.to_folder()
+    rig.push(*held)
+    rig.uploaded(*held[:3])
+    for days, bundle in zip((3, 2, 1), held):
+        rig.aged(bundle, days=days + 0.1)
+    sizes = [len(bundle.data) for bundle in held]
+    rig.run("config", "limit", str(sum(sizes))).must(0)
+    said = rig.run("push", new[0].path).must(12, about="push at the limit").text
+    about = f"1 uploaded bundle ({sizes[0]} bytes): capqueue prune --older-than 3d"
+    expect(about in said and "evict-uploaded on" in said, f"push says {said!r}")
+    said = rig.run("status", "--check").must(13).out
+    expect(b"capqueue prune --older-than 3d" in said, f"status --check prints {said!r}")
+    expect(rig.prune("--older-than", "3d", "--dry-run") == [held[0].id], "another prune than was said")
+    rig.run("config", "evict-uploaded", "on").must(0)
+    rig.run("status", "--check").must(0, about="status --check where push makes room")
+    said = rig.run("push", new[0].path, new[1].path).must(0, about="push that makes room").text
+    expect("deleted to make room" in said, f"push says {said!r}")
+    with open(new[2].path, "rb") as pipe:
+        rig.run("push", "-", stdin=pipe).must(0, about="push of a pipe that makes room")
+    rows = rig.rows()
+    there = {bundle.id for bundle in [*held[3:], *new[:3]]}
+    expect({id for id, row in rows.items() if row["holding"] == "spool"} == there, "others were deleted")
+    said = rig.run("push", new[3].path).must(12, about="push with nothing to delete").text
+    expect("nothing can be deleted" in said, f"push says {said!r}")
+    rig.run("status", "--check").must(13, about="status --check with nothing to delete")
+    clean(rig)
+
+
 TESTS = [
+    ("a spool at its limit: push names the prune, or deletes what was uploaded", room_by_deleting),
     ("a receipt for the photo alone never releases a bundle", parts),
     ("pushes beside a slow command are not lost", beside_slow_commands),
     ("nothing but the hash decides that a capture is held", alike_is_not_the_same),

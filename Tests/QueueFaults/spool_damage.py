@@ -68,24 +68,6 @@ def changed(bench):
     every(few(CHANGES, 2), judge)
 
 
-def whole_spool_gone(bench):
-    """get ends with 66 or 74, check with 74, and a push restores everything."""
-    rig, bundle = filled(bench)
-    for path in rig.queue.glob("spool/*/*"):
-        path.unlink()
-    for path in rig.queue.glob("spool/*"):
-        path.rmdir()
-    rig.run("get", bundle.id, "-o", rig.out / "x").must(66, 74, about="get")
-    found = check_says(rig, 74)
-    expect({finding.get("id") for finding in found} >= {bundle.id for bundle in bench.stock[:3]}, f"finds {found}")
-    row = rig.rows()[bundle.id]
-    expect(row["holding"] == "missing" and row["state"] == "quarantined", f"is {row['holding']}, {row['state']}")
-    rig.prune("--older-than", "0s")
-    rig.push(*bench.stock[:4])
-    gives(rig, *bench.stock[:4])
-    expect({row["state"] for row in clean(rig).values()} == {"pending"}, "not all are pending after the push")
-
-
 def swapped(bench):
     """If two files have each other's names, neither is returned, and neither is lost."""
     rig, _ = filled(bench)
@@ -104,6 +86,5 @@ def swapped(bench):
 
 TESTS = [
     ("changed bytes are refused, set aside and kept; a push repairs", changed),
-    ("the whole spool is missing", whole_spool_gone),
     ("two files are swapped", swapped),
 ]

@@ -25,6 +25,30 @@ def bundles(bench):
         gives(rig, bench.stock[1], about=about)
 
 
+def of_a_backup(bench):
+    """With a database from a backup, check --repair adds what was pushed since, held: nothing is sent that was
+    cancelled, held or sent before, and status says why."""
+    rig = bench.rig()
+    rig.to_folder()
+    rig.push(bench.stock[0])
+    backup = {path: path.read_bytes() for path in [rig.queue / "queue.sqlite"]}
+    since = bench.stock[1:5]
+    rig.push(*since)
+    rig.run("cancel", since[0].id).must(0)
+    rig.run("hold", since[1].id).must(0)
+    rig.run("run").must(0, 15)
+    for path, data in backup.items():
+        path.write_bytes(data)
+    said = rig.run("check", "--repair").must(0, about="check --repair").text
+    expect("4 captures added and held" in said and "capqueue release" in said, f"check says {said!r}")
+    rows = clean(rig)
+    expect({rows[bundle.id]["state"] for bundle in since} == {"held"}, "not all are held")
+    said = rig.run("status", "--check").must(15).out
+    expect(b"4 captures for disk are held by salvage or check --repair" in said, f"status prints {said!r}")
+    events = rig.run("run", "--json").must(15, about="run").out
+    expect(all(bundle.id.encode() not in events for bundle in since), "a run sends what is held")
+
+
 def used_by_a_push(bench):
     """The next push of the same bundle uses the stray file or replaces it if it is not whole."""
     def judge(name, spoil):
@@ -129,6 +153,7 @@ def adopted(bench):
 
 TESTS = [
     ("a whole bundle that no row names: 15, and --repair takes it in", bundles),
+    ("a database from a backup: check --repair holds what it adds", of_a_backup),
     ("a push uses a stray file, and replaces an incomplete one", used_by_a_push),
     ("a file that is not a bundle is reported and never deleted", no_bundles),
     ("what a kill left in incoming/ goes with the next check", left_in_incoming),

@@ -46,7 +46,6 @@ class Bench:
 
     def _learn(self, home, traced):
         (home.home / "disk").mkdir()
-        home.env["CAPQUEUE_DIR"] = "queue"
         log = home.home / "trace"
         for words, stdin in self._usual():
             start = time.monotonic()

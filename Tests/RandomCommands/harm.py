@@ -70,6 +70,8 @@ def _check(model, read_data):
     """Applies a check to the model, of all bytes or of existence and length; returns ids of damaged captures."""
     found = set()
     for capture in model.captures.values():
+        if capture.holding == "missing" and not capture.reference and model.strays.pop(capture.bundle.sha256, None):
+            capture.regain_bytes(capture.bundle, None)
         if capture.holding in HELD and capture.file in ("gone", "aside", "cut", "flipped" if read_data else ""):
             capture.lose_bytes()
             found.add(capture.id)
@@ -88,8 +90,10 @@ def _repair(world, model):
             held.regain_bytes(bundle, None)  # only the bytes return, because no push has named destinations
             held.pushed_to = held.bound if stale else held.pushed_to
         elif not held:
-            model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
-                       "not_before" in known)
+            name, _ = model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
+                                 "not_before" in known)
+            for delivery in model.captures[name].deliveries:
+                delivery.state = "held"
         model.sessions |= sessions  # adopting does not open an ended session
     model.strays = {}
     for capture in model.captures.values():
@@ -121,7 +125,7 @@ def _unnamed_sidecars(world, model):
 
 
 def mend(world, dice):
-    """Brings a missing file back, as from a backup; no row names it until check --repair adopts it."""
+    """Brings a missing file back, as from a backup; the next check takes it back."""
     captures = [each for each in world.model.captures.values() if each.holding == "missing"]
     if captures:
         bundle = dice.choice(captures).bundle
@@ -184,10 +188,10 @@ def _lose(world, how):
     """
     path = world.queue / "queue.sqlite"
     if how == "damaged":
-        world.shell("head -c 8192 /dev/zero | tr '\\0' x | dd of=queue/queue.sqlite conv=notrunc", _overwrite, path)
+        world.shell("head -c 8192 /dev/zero | tr '\\0' x | dd of=data/capqueue/queue.sqlite conv=notrunc", _overwrite, path)
     elif how == "gone":
         for end in ("", "-wal", "-shm"):
-            world.shell(f"rm -f queue/queue.sqlite{end}", path.with_name(path.name + end).unlink, True)
+            world.shell(f"rm -f data/capqueue/queue.sqlite{end}", path.with_name(path.name + end).unlink, True)
     if how == "damaged":
         for words in (["list"], ["check"], ["push", world.source(world.pool.sound[0])]):
             world.read(*words).must(74)

@@ -40,10 +40,10 @@ class Ended(Result):
 class World(Home):
     def __init__(self, folder, bench):
         super().__init__(folder)
-        self.env |= {"CAPQUEUE_DIR": "queue", "CAPBUNDLE_TRUST": str(bench.pool.trust),
+        self.env |= {"CAPBUNDLE_TRUST": str(bench.pool.trust),
                      "XDG_DATA_HOME": str(folder / "data")}
         self.folder, self.bench, self.pool = folder, bench, bench.pool
-        self.queue, self.own = self.folder / "queue", self.folder / "own"
+        self.queue, self.own = self.folder / "data/capqueue", self.folder / "own"
         self.own.mkdir()
         self.disks = [self.folder / f"disk{number}" for number in range(DISKS)]
         for disk in self.disks:

@@ -105,6 +105,7 @@ class Captures(Home):
         target = self._folder / "target"
         target.mkdir()
         honest, hostile = self._folder / "honest", self._folder / "hostile"
+        self._run(self._capqueue, "init", *queue)
         self._run(self._capqueue, "push", *sorted(honest.glob("day*.bundle"))[:2], "--session", "morning", *queue)
         self._run(self._capqueue, "dest", "add", "shelf", "--kind", "folder", "--path", target, *queue)
         self._run(self._capqueue, "run", "--once", *queue)

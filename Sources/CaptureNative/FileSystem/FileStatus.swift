@@ -79,6 +79,16 @@ package struct FileStatus: Sendable, Hashable {
         (try? ofName(path))?.kind == .link
     }
 
+    /// Whether the name does not exist. An error of the disk does not count.
+    package static func isMissing(_ path: FilePath) -> Bool {
+        do throws(NativeError) {
+            _ = try ofName(path)
+            return false
+        } catch {
+            return error.isMissing
+        }
+    }
+
     package static func exists(_ path: FilePath) -> Bool {
         (try? ofName(path)) != nil
     }

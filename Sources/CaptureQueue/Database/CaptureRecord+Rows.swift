@@ -73,7 +73,7 @@ extension DeliveryRecord {
 
 extension CaptureRecord {
     static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [CaptureRecord] {
-        var records = try db.rows("SELECT \(columns) FROM captures \(condition)", arguments).map {
+        var records = try db.mapped("SELECT \(columns) FROM captures \(condition)", arguments) {
             try CaptureRecord(row: $0)
         }
         // Up to 8 captures use one prepared statement each; more captures share a single statement.
@@ -82,9 +82,10 @@ extension CaptureRecord {
             return records
         }
         let numbers = records.map { String($0.sequence) }.joined(separator: ", ")
-        let rows = try Row.fetchAll(
+        let cursor = try Row.fetchCursor(
             db, sql: "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture IN (\(numbers)) ORDER BY id")
-        let deliveries = Dictionary(grouping: try rows.map { try DeliveryRecord(row: $0) }, by: \.capture)
+        let deliveries = Dictionary(
+            grouping: try Array(cursor.map { try DeliveryRecord(row: $0) }), by: \.capture)
         for index in records.indices { records[index].deliveries = deliveries[records[index].sequence] ?? [] }
         return records
     }
@@ -110,7 +111,8 @@ extension CaptureRecord {
     }
 
     static func deliveries(of sequence: Int, _ db: Database) throws -> [DeliveryRecord] {
-        try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? ORDER BY id", [sequence])
-            .map { try DeliveryRecord(row: $0) }
+        try db.mapped("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? ORDER BY id", [sequence]) {
+            try DeliveryRecord(row: $0)
+        }
     }
 }

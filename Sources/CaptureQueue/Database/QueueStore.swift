@@ -14,12 +14,18 @@ final class QueueStore: Sendable {
     /// Why nothing can be changed, if the queue can only be read; nil otherwise.
     let readOnly: QueueError?
     /// Whether the reserve file is deleted when the disk is full.
-    private let freesReserve: Bool
+    let freesReserve: Bool
     private let connection: Mutex<Connection?>
     /// Whether the folder was synced since the connection was made.
     private let areNamesSettled = Mutex(false)
-    /// For the store of a run: whether the run is to end. nil for all other stores.
-    private let isEnding = Mutex<(@Sendable () -> Bool)?>(nil)
+    /// The run that this store belongs to; nil for all other stores.
+    private let runner = Mutex<Runner?>(nil)
+
+    private struct Runner {
+        let isEnding: @Sendable () -> Bool
+        /// The database at the start of the run.
+        let file: FileStatus.Identity?
+    }
 
     /// A connection with the file that it has open. Salvage can put another file in its place.
     private struct Connection {
@@ -94,7 +100,7 @@ final class QueueStore: Sendable {
         return queue
     }
 
-    private static func isOfFullDisk(_ error: DatabaseError, _ folder: QueueFolder) -> Bool {
+    static func isOfFullDisk(_ error: DatabaseError, _ folder: QueueFolder) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL: true
         case .SQLITE_IOERR, .SQLITE_CANTOPEN: ((try? DiskSpace.free(at: folder.path)) ?? .max) < Reserve.size
@@ -138,13 +144,27 @@ final class QueueStore: Sendable {
         return value
     }
 
-    /// Marks the store as that of a run: its own changes wake no run, and it waits for its turn until the run must end.
+    /// Marks the store as that of a run: its own changes wake no run, it waits for its turn until the run must end, and
+    /// it takes no other database. The owner's lock belongs to the queue that was there at the start.
     ///
     /// - Parameter isEnding: nil when the run is over.
-    func setRunner(isEnding: (@Sendable () -> Bool)?) { self.isEnding.withLock { $0 = isEnding } }
+    func setRunner(isEnding: (@Sendable () -> Bool)?) {
+        let file = try? FileStatus.ofName(folder.database).identity
+        runner.withLock { $0 = isEnding.map { Runner(isEnding: $0, file: file) } }
+    }
 
-    private var isRunner: Bool { isEnding.withLock { $0 != nil } }
-    private var waitsOn: Bool { isEnding.withLock(\.self).map { !$0() } ?? false }
+    private var isRunner: Bool { runner.withLock { $0 != nil } }
+    private var waitsOn: Bool { runner.withLock { $0?.isEnding }.map { !$0() } ?? false }
+
+    /// Throws `io.failed` if another file has taken the place of the database since the run began.
+    func requireSameFile() throws(QueueError) { try requireSame(try? FileStatus.ofName(folder.database).identity) }
+
+    private func requireSame(_ now: FileStatus.Identity?) throws(QueueError) {
+        guard let known = runner.withLock(\.self), known.file != now else { return }
+        throw QueueError(
+            .inputOutput, "the database was replaced or removed while a run was active", of: folder.database,
+            hints: ["if the queue is on another disk, check that it is mounted; then start the run again"])
+    }
 
     /// Syncs the folder once for each connection. SQLite also does so when it creates its log, but ignores a failure.
     private func settleNames() throws {
@@ -211,6 +231,15 @@ final class QueueStore: Sendable {
             }
         }
 
+        /// Writes the log into the database and empties it.
+        func emptyLog() throws {
+            try QueueStore.converting(store.folder) {
+                try store.usingConnection { queue in
+                    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+                }
+            }
+        }
+
         /// Returns up to this many free pages to the file system.
         func shrink(pages: Int) throws {
             try QueueStore.converting(store.folder) {
@@ -224,6 +253,7 @@ final class QueueStore: Sendable {
     private func usingConnection<Value>(_ body: (DatabaseQueue) throws -> Value) throws -> Value {
         let queue = try connection.withLock { known in
             let now = readOnly == nil ? try? FileStatus.ofName(folder.database).identity : nil
+            try requireSame(now)
             if let known, known.file == now { return known.queue }
             try? known?.queue.close()
             known = nil
@@ -243,84 +273,6 @@ final class QueueStore: Sendable {
             // call reads everything again.
             connection.withLock { $0 = nil }
             throw error
-        }
-    }
-
-    // MARK: - Opening
-
-    static func connect(_ path: FilePath) throws -> DatabaseQueue {
-        // SQLite would make the file readable for others. The files that it adds beside the database get the same mode.
-        let isNew = try onFile(path) { () throws(NativeError) in try DatabaseFile.make(path) }
-        var configuration = Configuration()
-        // Our own writers wait in line; this timeout is for other programs, such as sqlite3.
-        configuration.busyMode = .timeout(10)
-        configuration.prepareDatabase { db in
-            // For an existing database this statement would write even if nothing changes.
-            if isNew { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-            try db.execute(
-                sql: """
-                    PRAGMA journal_mode = WAL;
-                    PRAGMA synchronous = FULL;
-                    PRAGMA journal_size_limit = 4194304;
-                    PRAGMA trusted_schema = OFF;
-                    PRAGMA cell_size_check = ON;
-                    PRAGMA temp_store = MEMORY;
-                    """)
-        }
-        return try DatabaseQueue(path: path.string, configuration: configuration)
-    }
-
-    private static func makeNew(_ folder: QueueFolder) throws -> DatabaseQueue {
-        let queue = try connect(folder.database)
-        do {
-            try migrate(queue, folder)
-        } catch let error as DatabaseError where isOfFullDisk(error, folder) {
-            // A partial database holds nothing, but would look like a queue of an older version.
-            try? queue.close()
-            if let home = try? FolderHandle(folder.path) {
-                for end in ["", "-wal", "-shm"] {
-                    _ = try? home.removeFile(FilePath.Component("queue.sqlite").adding(end))
-                }
-            }
-            throw error
-        }
-        return queue
-    }
-
-    private static func migrate(_ queue: DatabaseQueue, _ folder: QueueFolder) throws {
-        // Another process may have migrated the database while we waited.
-        if try queue.read({ try Schema.isCurrent($0) }) { return }
-        try queue.read { try Schema.requireOurs($0, in: folder) }
-        let isNew = try queue.read { try Schema.isNew($0) }
-        // A running run of an earlier version would continue by the old rules.
-        let runLock =
-            isNew
-            ? nil
-            : try onFile(folder.runLock) { () throws(NativeError) in
-                try FileLock.take(folder.runLock, milliseconds: 100)
-            }
-        guard isNew || runLock != nil else {
-            throw QueueError(
-                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V4.name)",
-                of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
-        }
-        defer { runLock?.release() }
-        try Schema.migrator.migrate(queue)
-        // Before anything is promised, the names of the database and its files must be on the disk.
-        try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
-        // Sync the parent folder too. That fails if another user owns the parent; then the folder existed before.
-        try? FolderHandle(folder.path.folder).synchronize()
-    }
-
-    static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {
-        do {
-            return try body()
-        } catch let error as QueueError {
-            throw error
-        } catch let error as DatabaseError {
-            throw .database(error, folder.database)
-        } catch {
-            throw QueueError(.damaged, "the database holds a value of a wrong kind", of: folder.database)
         }
     }
 }

@@ -25,7 +25,7 @@ struct SettingsCopy {
     func refresh() throws {
         let known = (try? FileHandle.reading(queue.folder.settingsCopy, followsLinks: false))
             .flatMap { try? $0.readAll(limit: Self.sizeLimit) }
-        let isNothingToSay = try known == nil && queue.destinations().isEmpty && queue.settings() == QueueSettings()
+        let isNothingToSay = try known == nil && queue.destinations().isEmpty && queue.settings().isDefault
         if try !isNothingToSay && known != encoded() { try write() }
     }
 
@@ -68,7 +68,7 @@ struct SettingsCopy {
         else { return }
         for member in value["settings"]?.members ?? [] {
             guard let text = member.value.text else { continue }
-            try db.run("INSERT OR IGNORE INTO settings VALUES (?, ?)", [member.name, text])
+            try db.run("INSERT OR REPLACE INTO settings VALUES (?, ?)", [member.name, text])
         }
         for element in value["destinations"]?.elements ?? [] {
             guard let name = element["name"]?.text, let kind = element["kind"]?.text,

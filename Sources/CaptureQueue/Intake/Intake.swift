@@ -45,7 +45,15 @@ struct Intake: Sendable {
         let size = status.kind == .file ? status.size : 0
         let reserved = try limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
         do {
-            return try take(handle, name, status, place)
+            var arrival = try take(handle, name, status, place)
+            limits.written(reserved)
+            let isLate = size == 0 && !options.isByReference
+            let late = try limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
+                try isHeld(arrival.facts.identity)
+            }
+            arrival.isReserved = reserved + late > 0
+            arrival.notes = [limits.takeNote()].compactMap(\.self)
+            return arrival
         } catch {
             limits.giveBack(reserved)
             throw error
@@ -184,7 +192,11 @@ struct Intake: Sendable {
 
     private func isHeld(_ place: BundleSource.Place) throws -> Bool {
         guard case .file(let path) = place, let identity = BundlePeek.identity(of: path) else { return false }
-        return try queue.store.read { try CaptureRecord.one($0, identity: identity)?.holding.hasBytes ?? false }
+        return try isHeld(identity)
+    }
+
+    private func isHeld(_ identity: Digest) throws -> Bool {
+        try queue.store.read { try CaptureRecord.one($0, identity: identity)?.holding.hasBytes ?? false }
     }
 
     private func read(
@@ -258,4 +270,8 @@ struct Arrival: Sendable {
     /// Hashed files of the spool with which the bundle is compared.
     var hashed: [SpoolReader.Hashed] = []
     var reference: String?
+    /// Whether there was room for the file before it was copied, so that it need not be checked again.
+    var isReserved = false
+    /// Remarks for the user about the intake.
+    var notes: [String] = []
 }

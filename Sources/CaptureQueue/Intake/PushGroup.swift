@@ -81,7 +81,7 @@ struct PushGroup {
                 let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
                     total += arrival.facts.byteCount
-                    if let refusal = try intake.limits.refusal(arrival.name, total: total, size: 0) {
+                    if let refusal = try refusal(of: arrival, total: total, db) {
                         total -= arrival.facts.byteCount
                         return .failed(refusal)
                     }
@@ -91,6 +91,11 @@ struct PushGroup {
                 return .arrived(arrival, record, needsBytes: needsBytes)
             }
         }
+    }
+
+    private func refusal(of arrival: Arrival, total: Int, _ db: Database) throws -> QueueError? {
+        if let refusal = try intake.limits.overLimit(arrival.name, total: total, db) { return refusal }
+        return arrival.isReserved ? nil : try intake.limits.overFloor(arrival.name, size: 0, db)
     }
 
     /// Rewrites the sidecar if another process, or another bundle of this call, has taken its id since.

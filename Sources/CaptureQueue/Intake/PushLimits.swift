@@ -1,65 +1,148 @@
 import CaptureBundle
 import CaptureNative
+import GRDB
 import QueueModel
 import QueueTransports
 import Synchronization
 
 /// Refuses a push that would exceed a limit, before anything is written (Spec/queue.md section 10).
 final class PushLimits: Sendable {
-    private let folder: QueueFolder
+    private struct Promised {
+        /// The bytes in the spool, and those of pushes under way.
+        var used: Int
+        /// The bytes of pushes under way that the file system may still count as free.
+        var unwritten = 0
+    }
+
+    private let queue: UploadQueue
     private let settings: QueueSettings
-    /// The bytes in the spool, and those of pushes under way.
-    private let used: Mutex<Int>
+    private let promised: Mutex<Promised>
+    /// The hints about what can be deleted. They are looked up for the first refusal of a push.
+    private let advice = Mutex<[String]?>(nil)
+    /// What was deleted to make room and not reported yet. One thread at a time deletes.
+    private let evicted = Mutex((captures: 0, bytes: 0))
 
-    init(_ folder: QueueFolder, _ settings: QueueSettings, used: Int) {
-        self.folder = folder
+    init(_ queue: UploadQueue, _ settings: QueueSettings, used: Int) {
+        self.queue = queue
         self.settings = settings
-        self.used = Mutex(used)
+        promised = Mutex(Promised(used: used))
     }
 
-    /// Reserves space before a file is copied. A pipe is checked after it has been read.
+    /// Reserves space before a file is copied. A pipe is checked after it has been read. If that is set, what was
+    /// uploaded is deleted first.
     ///
-    /// - Parameter isHeld: whether the queue already holds the bundle, so that it needs no more space.
-    /// - Returns: the number of reserved bytes, to be given back if the push fails.
+    /// - Parameters:
+    ///   - isWritten: whether the file system counts the bytes already.
+    ///   - isHeld: whether the queue already holds the bundle, so that it needs no more space.
+    /// - Returns: the number of reserved bytes, for `written` or `giveBack`; 0 if nothing was checked.
     /// - Throws: `limit.quota`, `limit.disk`.
-    func reserve(_ size: Int, of name: String, isHeld: () throws -> Bool) throws -> Int {
-        guard settings.limit != nil || settings.freeFloor != nil, size > 0, try !isHeld() else { return 0 }
-        let total = used.withLock { used in
-            used += size
-            return used
+    func reserve(
+        _ size: Int, of name: String, isWritten: Bool = false, isHeld: () throws -> Bool
+    ) throws -> Int {
+        guard size > 0 else { return 0 }
+        if settings.limit != nil, try isHeld() { return 0 }
+        if try shortage(promising: size, isWritten: isWritten) == 0 { return size }
+        if try isHeld() { return 0 }
+        if settings.evictsUploaded, try evict(promising: size, isWritten: isWritten) { return size }
+        let now = promised.withLock(\.self)
+        let refusal = try queue.store.read { db in
+            try overLimit(name, total: now.used + size, db)
+                ?? overFloor(name, size: now.unwritten + (isWritten ? 0 : size), db)
         }
-        do {
-            if let refusal = try refusal(name, total: total, size: size) { throw refusal }
-            return size
-        } catch {
-            giveBack(size)
-            throw error
+        // Another push may have failed meanwhile, so that there is room now.
+        guard let refusal else { return try reserve(size, of: name, isWritten: isWritten, isHeld: isHeld) }
+        throw refusal
+    }
+
+    /// The reserved bytes are in a file, so the file system does not count them as free any more.
+    func written(_ reserved: Int) { promised.withLock { $0.unwritten -= reserved } }
+
+    /// The push has failed, and its file is gone.
+    func giveBack(_ reserved: Int) {
+        promised.withLock { promised in
+            promised.used -= reserved
+            promised.unwritten -= reserved
         }
     }
 
-    func giveBack(_ size: Int) { used.withLock { $0 -= size } }
+    /// Promises the bytes if there is room for them.
+    ///
+    /// - Returns: how many bytes are missing; 0 if they are promised now.
+    private func shortage(promising size: Int, isWritten: Bool) throws -> Int {
+        try promised.withLock { promised in
+            var next = promised
+            next.used += size
+            next.unwritten += isWritten ? 0 : size
+            let room = try settings.room(at: queue.folder)
+            let floor = room.isEnforced ? room.floor : nil
+            let short = max(
+                settings.limit.map { next.used - $0 } ?? 0, floor.map { $0 - (room.free - next.unwritten) } ?? 0, 0)
+            if short == 0 { promised = next }
+            return short
+        }
+    }
 
-    /// Returns the error for this many bytes in the spool; nil if the limits allow them.
-    func refusal(_ name: String, total: Int, size: Int) throws -> QueueError? {
-        if let limit = settings.limit, total > limit {
-            return QueueError(
-                .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
-                hints: [
-                    "delete what was uploaded with: capqueue prune",
-                    "or change the limit with: capqueue config limit SIZE",
-                ])
+    /// - Returns: whether there was room then, and the bytes are promised.
+    private func evict(promising size: Int, isWritten: Bool) throws -> Bool {
+        try evicted.withLock { evicted in
+            let wanted = try shortage(promising: size, isWritten: isWritten)
+            guard wanted > 0 else { return true }
+            let gone = try queue.evict(bytes: wanted)
+            evicted.captures += gone.captures
+            evicted.bytes += gone.bytes
+            promised.withLock { $0.used -= gone.bytes }
+            return try shortage(promising: size, isWritten: isWritten) == 0
         }
-        if let floor = settings.freeFloor {
-            let free = try onFile(folder.path) { () throws(NativeError) in try DiskSpace.free(at: folder.path) }
-            if free - size < floor {
-                return QueueError(
-                    .freeDisk, "\(free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name,
-                    hints: [
-                        "change free-floor with: capqueue config free-floor SIZE",
-                        "or push with --reference, which needs no space",
-                    ])
+    }
+
+    /// What was deleted to make room since the last call, in words for the user; nil for nothing.
+    func takeNote() -> String? {
+        evicted.withLock { evicted in
+            guard evicted.captures > 0 else { return nil }
+            defer { evicted = (0, 0) }
+            let bundles = evicted.captures == 1 ? "1 uploaded bundle was" : "\(evicted.captures) uploaded bundles were"
+            return "\(bundles) deleted to make room (\(evicted.bytes) bytes)"
+        }
+    }
+
+    /// Returns the error for this many bytes in the spool; nil if `limit` allows them.
+    func overLimit(_ name: String, total: Int, _ db: Database) throws -> QueueError? {
+        guard let limit = settings.limit, total > limit else { return nil }
+        return QueueError(
+            .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
+            hints: try advice(bytes: total - limit, db) + ["or change the limit with: capqueue config limit SIZE"])
+    }
+
+    /// Returns the error for this many more bytes on the disk; nil if `free-floor` allows them.
+    func overFloor(_ name: String, size: Int, _ db: Database) throws -> QueueError? {
+        let room = try settings.room(at: queue.folder)
+        guard room.isEnforced, let floor = room.floor, room.free - size < floor else { return nil }
+        return QueueError(
+            .freeDisk, "\(room.free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name,
+            hints: try advice(bytes: floor - room.free + size, db) + [
+                "or change free-floor with: capqueue config free-floor SIZE",
+                "or push with --reference, which needs no space",
+            ])
+    }
+
+    /// Names the command that makes room, and how much it frees.
+    private func advice(bytes: Int, _ db: Database) throws -> [String] {
+        try advice.withLock { known in
+            if let known { return known }
+            let hints: [String]
+            if let found = try queue.releasable(bytes: bytes, db) {
+                let bundles = found.captures == 1 ? "1 uploaded bundle" : "\(found.captures) uploaded bundles"
+                let frees = "to delete \(bundles) (\(found.bytes) bytes): \(found.command)"
+                hints =
+                    settings.evictsUploaded
+                    ? [frees] : [frees, "to let push do that when it needs room: capqueue config evict-uploaded on"]
+            } else {
+                hints = [
+                    "nothing can be deleted, because nothing is uploaded to all its destinations; send it: capqueue run"
+                ]
             }
+            known = hints
+            return hints
         }
-        return nil
     }
 }

@@ -80,6 +80,7 @@ extension UploadQueue {
             throw QueueError(.valueInvalid, "is \(options.priority), expected -10 to 10", of: "priority")
         }
         if let session = options.session { try QueueName.require(session, "a session") }
+        try requireSpool()
         return try store.read { db in
             for name in options.destinations { _ = try db.activeDestination(name) }
             if let session = options.session, !options.reopensSession {
@@ -94,7 +95,7 @@ extension UploadQueue {
             let settings = try QueueSettings(db)
             return Intake(
                 self, options, memory: try clock.read(db).memory,
-                limits: PushLimits(folder, settings, used: used), signs: try signs(options, db),
+                limits: PushLimits(self, settings, used: used), signs: try signs(options, db),
                 fallback: try db.text("SELECT name FROM destinations WHERE is_default = 1"),
                 requiresTrust: settings.requiresTrust)
         }

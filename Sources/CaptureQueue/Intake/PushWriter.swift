@@ -80,7 +80,7 @@ struct PushWriter {
     ) -> Pushed {
         Pushed(
             id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict,
-            trustFault: arrival.trustFault, notes: notes, quotaWarning: nil)
+            trustFault: arrival.trustFault, notes: arrival.notes + notes, quotaWarning: nil)
     }
 
     /// Adds the warning, if one is due, to the last successful result.

@@ -63,6 +63,30 @@ extension UploadQueue {
         }
     }
 
+    /// The place in the history after the last change of any state, for `ended`.
+    public func historyEnd() throws -> Int { try store.read { try $0.integer("SELECT max(id) FROM transitions") ?? 0 } }
+
+    /// Lists the captures that are completed, cancelled or failed for good, newest first.
+    ///
+    /// - Parameters:
+    ///   - session: only its captures; nil for all.
+    ///   - mark: a value of `historyEnd`, to leave out what was completed or cancelled before; nil to leave out nothing.
+    public func ended(session: String?, since mark: Int?) throws -> [(id: String, state: DeliveryState)] {
+        let words = { (states: [DeliveryState]) in states.map { "'\($0.rawValue)'" }.joined(separator: ", ") }
+        let (failed, landed) = (words(DeliveryState.failedForGood), words([.completed, .cancelled]))
+        let isNew = mark.map { mark in
+            "seq IN (SELECT capture FROM transitions JOIN deliveries ON deliveries.id = delivery WHERE transitions.id > \(mark))"
+        }
+        let isMember = session.map { _ in "session = (SELECT id FROM sessions WHERE name = ?)" }
+        let sql = """
+            SELECT id, state FROM captures WHERE \(isMember ?? "1")
+                AND (state IN (\(failed)) OR state IN (\(landed)) AND \(isNew ?? "1")) ORDER BY seq DESC
+            """
+        return try store.read { db in
+            try db.mapped(sql, session.map { [$0] } ?? []) { (try $0.needText("id"), try $0.state("state")) }
+        }
+    }
+
     /// Returns all changes of state and attempts of a capture, oldest first.
     public func history(_ record: CaptureRecord) throws -> [HistoryEvent] {
         try store.read { db in

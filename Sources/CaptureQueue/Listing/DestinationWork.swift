@@ -9,6 +9,8 @@ public struct DestinationWork: Hashable, Sendable {
     public let totals: [DeliveryState: QueueStatus.Total]
     /// How many of the held ones a salvage held, and the user did not hold again.
     public let heldBySalvage: Int
+    /// How many wait for a file of the user that is absent with its folder.
+    public let absent: Int
     /// Sessions that ended, and whose end the destination did not take after several attempts.
     public let untoldSessions: Int
     /// nil where nothing waits, or only captures whose `--not-before` has not come.
@@ -52,19 +54,31 @@ extension DestinationWork {
                 captures: try row.needInteger("deliveries"), bytes: try row.needInteger("bytes"))
         }
         let salvaged = try heldBySalvage(db, isNeeded: totals.values.contains { $0[.held] != nil })
-        return try (totals[0] == nil ? [] : [nil]).map { try work(of: $0, totals, salvaged, db, now) }
-            + Destination.all(db).map { try work(of: $0, totals, salvaged, db, now) }
+        let absent = try absent(db)
+        return try (totals[0] == nil ? [] : [nil]).map { try work(of: $0, totals, salvaged, absent, db, now) }
+            + Destination.all(db).map { try work(of: $0, totals, salvaged, absent, db, now) }
+    }
+
+    /// By the number of the destination.
+    private static func absent(_ db: Database) throws -> [Int: Int] {
+        let rows = try db.rows(
+            """
+            SELECT coalesce(destination, 0) AS destination, count(*) AS deliveries
+            FROM deliveries INDEXED BY deliveries_absent
+            WHERE error_code = 'source.absent' AND state IN ('pending', 'failed') GROUP BY 1
+            """)
+        return try rows.reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("deliveries") }
     }
 
     private static func work(
         of destination: Destination?, _ totals: [Int: [DeliveryState: QueueStatus.Total]], _ salvaged: [Int: Int],
-        _ db: Database, _ now: Int
+        _ absent: [Int: Int], _ db: Database, _ now: Int
     ) throws -> DestinationWork {
         let number = destination?.number ?? 0
         let own = totals[number] ?? [:]
         let waits = DeliveryState.waiting.contains { own[$0] != nil }
         return DestinationWork(
-            destination: destination, totals: own, heldBySalvage: salvaged[number] ?? 0,
+            destination: destination, totals: own, heldBySalvage: salvaged[number] ?? 0, absent: absent[number] ?? 0,
             untoldSessions: try destination.map { try untoldSessions($0, db) } ?? 0,
             oldestWaiting: waits ? try oldestWaiting(destination?.number, db, now) : nil,
             rate: waits ? try rate(number, db, now) : nil)

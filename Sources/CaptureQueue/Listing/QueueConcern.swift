@@ -6,17 +6,21 @@ public struct QueueConcern: Hashable, Sendable {
     public enum Code: String, Sendable, CaseIterable {
         /// Captures ended without a receipt.
         case failed = "captures.failed"
-        /// The spool has reached `limit`, so push refuses everything that is new.
+        /// Another capture like the last one would break `limit`, so push refuses it.
         case atLimit = "quota.limit"
-        /// No more than `free-floor` is free on the disk, so push refuses everything that needs space.
+        /// The disk has no room for another capture like the last one (`DiskRoom.isLow`).
         case lowDisk = "quota.disk"
+        /// The spool is missing or empty, although bundles are stored in it.
+        case spoolAbsent = "spool.absent"
+        /// Captures wait for files of the user that are absent with their folder.
+        case absent = "captures.absent"
         /// The spool is larger than `warn-at`.
         case overMark = "quota.mark"
         /// Captures wait, and have no destination.
         case unassigned = "captures.unassigned"
         /// The user stopped captures.
         case held = "captures.held"
-        /// A salvage stopped captures.
+        /// `salvage` or `check --repair` stopped captures, because it cannot know what was sent before.
         case salvaged = "captures.salvaged"
         /// Captures wait for a destination that is blocked for a reason that only the user can end.
         case blocked = "destination.blocked"
@@ -66,6 +70,7 @@ extension QueueStatus {
         case .queuePaused: isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0
         case .atLimit: isWhole && isAtLimit ? 1 : 0
         case .lowDisk: isWhole && isDiskLow ? 1 : 0
+        case .spoolAbsent: isWhole && isSpoolAbsent ? 1 : 0
         case .overMark: isWhole && isOverMark ? 1 : 0
         case .clock: isWhole && clockDoubt != nil ? 1 : 0
         default: 0
@@ -78,13 +83,14 @@ extension DestinationWork {
         switch code {
         case .failed: count(DeliveryState.failedForGood)
         case .unassigned: destination == nil ? backlog.captures : 0
+        case .absent: absent
         case .held: count([.held]) - heldBySalvage
         case .salvaged: heldBySalvage
         case .blocked: destination?.block?.needsUser == true ? backlog.captures : 0
         case .destinationPaused: destination?.isPaused == true ? backlog.captures : 0
         case .untold: untoldSessions
         case .old: maxAge.map { (oldestWaiting?.ageMilliseconds ?? 0) > $0 ? 1 : 0 } ?? 0
-        case .atLimit, .lowDisk, .overMark, .queuePaused, .clock: 0
+        case .atLimit, .lowDisk, .spoolAbsent, .overMark, .queuePaused, .clock: 0
         }
     }
 }

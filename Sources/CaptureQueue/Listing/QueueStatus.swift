@@ -34,8 +34,12 @@ public struct QueueStatus: Hashable, Sendable {
     /// The bytes in the spool, including the quarantine.
     public let usedBytes: Int
     public let settings: QueueSettings
-    /// The free bytes on the disk; nil if they are unknown.
-    public let freeBytes: Int?
+    /// The room on the disk; nil if it is unknown.
+    public let room: DiskRoom?
+    /// The size of the capture that was pushed last, as a measure for the next one.
+    let nextBytes: Int
+    /// Whether bundles are stored in the spool, but the folder is missing or empty.
+    public let isSpoolAbsent: Bool
     /// The captures with bytes here of which only parts, such as the photo, were delivered.
     public let partsOnly: Total
     public let sessions: Sessions
@@ -45,17 +49,21 @@ public struct QueueStatus: Hashable, Sendable {
     public let isPaused: Bool
     /// The distance of the wall clock from the expected time in milliseconds, if it delays deletion; nil otherwise.
     public let clockDoubt: Int?
-    /// Whether a capture with bytes here was uploaded to all its destinations, so that prune deletes it sooner or later.
-    public let hasUploaded: Bool
+    /// What can be deleted so that the spool is below its limits again, and the disk has room; nil if nothing was uploaded
+    /// or room is not short.
+    public let releasable: Releasable?
 
     public var isOverMark: Bool { usedBytes > settings.warnAt }
 
-    public var isAtLimit: Bool { settings.limit.map { usedBytes >= $0 } ?? false }
+    /// Whether another capture like the last one would break `limit`.
+    public var isAtLimit: Bool { settings.limit.map { usedBytes + max(nextBytes, 1) - evictableBytes > $0 } ?? false }
 
-    public var isDiskLow: Bool {
-        guard let freeBytes, let floor = settings.freeFloor else { return false }
-        return freeBytes <= floor
-    }
+    /// What `push` may delete when it needs room.
+    private var evictableBytes: Int { settings.evictsUploaded ? releasable?.bytes ?? 0 : 0 }
+
+    public var isDiskLow: Bool { room?.isLow ?? false }
+
+    public var freeBytes: Int? { room?.free }
 
     /// The number of captures that ended without a receipt, so that only the user can continue.
     public var failedForGood: Int { DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
@@ -90,16 +98,31 @@ extension UploadQueue {
                 totals[try row.state("state")] = .init(
                     captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
             }
+            let settings = try QueueSettings(db)
+            let (used, next) = (try usedBytes(db), try db.lastBytes())
+            let releasable = try releasable(used: used, next: next, settings, db)
             return QueueStatus(
-                totals: totals, usedBytes: try usedBytes(db),
-                settings: try QueueSettings(db),
-                freeBytes: try? DiskSpace.free(at: folder.path),
+                totals: totals, usedBytes: used, settings: settings,
+                room: try? settings.room(
+                    at: folder, next: next, evictable: settings.evictsUploaded ? releasable?.bytes ?? 0 : 0),
+                nextBytes: next,
+                isSpoolAbsent: try (db.integer("SELECT files FROM usage") ?? 0) > 0 && spool.shards().isEmpty,
                 partsOnly: try Self.partsOnly(db), sessions: try Self.sessionCounts(db),
                 // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
                 work: try DestinationWork.all(db, at: reading.wall),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
-                clockDoubt: try Self.doubt(reading, db), hasUploaded: try Self.firstUploaded(db) != nil)
+                clockDoubt: try Self.doubt(reading, db), releasable: releasable)
         }
+    }
+
+    /// What can be deleted if room is short, after another capture of `next` bytes.
+    private func releasable(used: Int, next: Int, _ settings: QueueSettings, _ db: Database) throws -> Releasable? {
+        let room = try? settings.room(at: folder, next: next)
+        let isLow = room?.isLow ?? false
+        let short = max(
+            used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
+            isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
+        return short > 0 ? try self.releasable(bytes: short, db) : nil
     }
 
     /// The number of captures in each state, for one session or for all.

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import QueueModel
 import QueueTransports
+import SystemPackage
 
 /// The result of an attempt, after it was stored.
 struct AttemptResult {
@@ -12,6 +13,8 @@ struct AttemptResult {
     let dueAt: Int?
     /// The next claim, made in the same transaction.
     let next: Claim?
+    /// The folder that is absent with the bytes; nil if the bytes were there.
+    var absent: FilePath?
     /// Captures that were refused for good and now wait again, because the destination refuses everything.
     var takenBack: [CaptureRecord] = []
 }
@@ -45,9 +48,7 @@ extension UploadQueue {
     }
 
     func settle(_ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext) throws -> AttemptResult {
-        if case .damaged(let message) = outcome, try setAside(claim, outcome, message) {
-            return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
-        }
+        if case .damaged(let message) = outcome, let result = try setAside(claim, outcome, message) { return result }
         let settled = try store.write { db -> AttemptResult? in
             let now = max(try clock.stamp(db), settling.floor)
             let row = try db.row(
@@ -88,9 +89,11 @@ extension UploadQueue {
     }
 
     /// Gives back a claim that was not used. The delivery keeps its place in the order.
-    func giveBack(_ claim: Claim) throws {
-        let outcome = SendOutcome.parked(cause: "not begun", isInDoubt: false)
-        try store.write { db in
+    func giveBack(_ claim: Claim) throws { try store.turn { try giveBack(claim, $0) } }
+
+    private func giveBack(_ claim: Claim, _ turn: QueueStore.WriterTurn, cause: String = "not begun") throws {
+        let outcome = SendOutcome.parked(cause: cause, isInDoubt: false)
+        try turn.write { db in
             let now = try clock.stamp(db)
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
             let row = try db.row(
@@ -105,25 +108,41 @@ extension UploadQueue {
 
     /// Sets damaged bytes aside. All deliveries of the capture then wait until the bytes are back.
     ///
-    /// - Returns: false if the claim has expired, or if the bytes have the right hash.
-    private func setAside(_ claim: Claim, _ outcome: SendOutcome, _ message: String) throws -> Bool {
+    /// - Returns: nil if the claim has expired, or if the bytes have the right hash.
+    private func setAside(_ claim: Claim, _ outcome: SendOutcome, _ message: String) throws -> AttemptResult? {
         try store.turn { turn in
             let record = try store.read { db -> CaptureRecord? in
                 let isOurs = try db.integer(
                     "SELECT 1 FROM deliveries WHERE id = ? AND token = ?", [claim.delivery.number, Data(claim.token)])
                 return isOurs == nil ? nil : try CaptureRecord.one(db, sequence: claim.capture.sequence)
             }
-            guard let record, record.holding.hasBytes else { return false }
-            guard case .wrong(let kind, _) = StoredBytesCheck(folder, spool).judge(record, reads: true).fault else {
+            guard let record, record.holding.hasBytes else { return nil }
+            let fault = StoredBytesCheck(folder, spool).judge(record, reads: true).fault
+            if case .absent(let root) = fault { return try postpone(claim, root, turn) }
+            guard case .wrong(let kind, _) = fault else {
                 // The SHA-256 of the bytes is right, so the tag is wrong.
                 if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
-                return false
+                return nil
+            }
+            do { try requireSpool() } catch {
+                try giveBack(claim, turn)
+                throw error
             }
             try turn.write { db in
                 try Self.close(claim, outcome, AttemptContext(), isLate: false, at: clock.stamp(db), db)
             }
             _ = try QuarantineRoom(self).setAside(record, kind, message, turn)
-            return true
+            return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
+        }
+    }
+
+    /// Gives a claim back whose bytes are absent with their folder. Everything else in that folder waits with it.
+    private func postpone(_ claim: Claim, _ root: FilePath, _ turn: QueueStore.WriterTurn) throws -> AttemptResult {
+        try giveBack(claim, turn, cause: Absence.message(root))
+        return try turn.write { db in
+            let due = try clock.stamp(db) + Absence.pause
+            try db.postpone(below: root, until: due)
+            return AttemptResult(state: .pending, dueAt: due, next: nil, absent: root)
         }
     }
 

@@ -60,6 +60,11 @@ package final class DestinationWorker {
             try note(sharedRun.change(destination) { $0.connected(ticket, absence, at: now) })
             return .blocked(until: sharedRun.standing(destination).block?.until)
         }
+        // Without room for the outcome, each later run would send the capture again.
+        if next == nil, !hasRoom, try queue.isSomethingDue(for: destination, dueBefore: sharedRun.dueBefore, at: now) {
+            guard !sharedRun.claims.isEmpty else { throw queue.store.noRoom }
+            return .waiting(until: now + 1000)
+        }
         guard let claim = try next ?? claim(now) else {
             // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
@@ -72,6 +77,9 @@ package final class DestinationWorker {
         try deliver(claim, ticket, now)
         return .worked
     }
+
+    /// Whether there is room to store how one more transfer ends.
+    private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: sharedRun.claims.count + 1) }
 
     private func claim(_ now: Int) throws -> Claim? {
         try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, floor: now)
@@ -123,7 +131,9 @@ package final class DestinationWorker {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
         var settling = AttemptContext(retry: retry, bytesSent: sent, floor: after)
-        (settling.claimsNext, settling.dueBefore) = (sharedRun.permission(destination) == .go, sharedRun.dueBefore)
+        (settling.claimsNext, settling.dueBefore) = (
+            sharedRun.permission(destination) == .go && hasRoom, sharedRun.dueBefore
+        )
         describe(&settling, verdict, claim.capture)
         let settled: AttemptResult
         do {
@@ -138,6 +148,7 @@ package final class DestinationWorker {
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
         var event = self.event(name, claim.capture, at: after, attempt: claim.attempt)
         event.describe(outcome)
+        if let root = settled.absent { (event.code, event.message) = (Absence.code, Absence.message(root)) }
         event.state = settled.state
         event.until = settled.dueAt
         event.bytesSent = sent

@@ -67,6 +67,8 @@ public final class QueueRunner: Sendable {
             bell.remove()
             RunProgressFile.remove(folder)
         }
+        try queue.requireSpool()
+        Reserve(folder: folder).makeIfMissing()
         try queue.recoverClaims()
         try queue.recoverSessionEnds()
         try queue.clampRetries()

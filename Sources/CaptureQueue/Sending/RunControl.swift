@@ -52,10 +52,12 @@ extension UploadQueue {
         try store.write { try $0.save(saved, ofDestination: destination.number) }
     }
 
-    /// Whether a destination has deliveries that are still to be sent or decided.
+    /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the
+    /// user.
     func hasWork(for destination: Destination) throws -> Bool {
         try store.read { db in
-            for state in ["state IN ('pending', 'failed')", "state = 'processing'"] {
+            let isThere = "error_code IS NOT '\(Absence.code)'"
+            for state in ["state IN ('pending', 'failed') AND \(isThere)", "state = 'processing'"] {
                 let bound = try db.integer(
                     "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number])
                 if bound != nil { return true }

@@ -43,6 +43,7 @@ final class RunWatch {
             try tellQuota()
             progress.write(sharedRun)
             let rang = wait()
+            try queue.store.requireSameFile()
             seeToNetwork()
             if rang { try refresh() }
             if MonotonicClock.seconds - renewedAt > 120 {

@@ -14,9 +14,17 @@ public struct QueueFolder: Hashable, Sendable {
     /// The default folder: `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
     public static var usual: QueueFolder {
         if let path = ProcessEnvironment.path("CAPQUEUE_DIR") { return QueueFolder(path: path) }
+        return ofHome
+    }
+
+    private static var ofHome: QueueFolder {
         let base = ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share")
         return QueueFolder(path: base.appending("capqueue"))
     }
+
+    /// Whether it is the place that is used if the user names none. Only there a push makes the queue: elsewhere an
+    /// empty folder may be the place of a disk that is not mounted.
+    package var isDefault: Bool { self == Self.ofHome }
 
     package var database: FilePath { path.appending("queue.sqlite") }
     var lock: FilePath { path.appending("queue.lock") }
@@ -46,7 +54,7 @@ public struct QueueFolder: Hashable, Sendable {
     static func sidecarName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".json") }
 
     /// Whether there is a database. An empty file does not count.
-    var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
+    package var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
     /// Makes the missing folders. An existing folder must be private to the user first.
     func makeExamined() throws(QueueError) {
@@ -103,7 +111,12 @@ public struct QueueFolder: Hashable, Sendable {
     var missing: QueueError {
         QueueError(
             .missing, "there is no queue here", of: path,
-            hints: ["the first capqueue push creates a queue; to use another folder: --queue DIR"])
+            hints: isDefault
+                ? ["the first capqueue push creates a queue; to use another folder: --queue DIR"]
+                : [
+                    "if the queue is on another disk, check that it is mounted",
+                    "to make a new queue there: capqueue init --queue \(ShellWord.quote(path))",
+                ])
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {

@@ -16,6 +16,8 @@ public struct PruneOptions: Sendable {
     /// Whether a receipt for a part of a bundle, such as its photo, is enough.
     public var acceptsParts = false
     public var isDryRun = false
+    /// Whether references stay: a prune frees nothing by them.
+    var sparesReferences = false
 
     public init() {}
 }
@@ -45,6 +47,7 @@ extension UploadQueue {
     public func prune(
         _ options: PruneOptions = PruneOptions(), deliver: (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
     ) throws -> PruneResult {
+        try requireSpool()
         var sweep = PruneSweep(self, options)
         var result = PruneResult()
         // The clock readings are stored first, even if there is nothing to delete: the next prune compares with them.

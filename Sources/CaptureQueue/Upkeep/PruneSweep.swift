@@ -22,7 +22,8 @@ struct PruneSweep {
         let sha256: Digest
         let bytes: Int
         let holding: Holding
-        let finishedAt: Int?
+        /// When the retention began.
+        let since: Int
         let permit: RemovalPermit
     }
 
@@ -81,7 +82,7 @@ struct PruneSweep {
     private static let columns = "seq, id, sha256, bytes, holding, finished_at, stored_at"
 
     /// Chooses captures that `RetentionPolicy` permits to delete.
-    private mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
+    mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
         let now = try queue.clock.read(db).believed
         let retention = try options.olderThan ?? QueueAge(QueueSettings(db).retention)
         let policy = RetentionPolicy(
@@ -118,9 +119,9 @@ struct PruneSweep {
                 """
                 SELECT \(Self.columns) FROM captures INDEXED BY captures_releasable
                 WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
-                    AND max(finished_at, stored_at) <= ? AND (max(finished_at, stored_at), seq) > (?, ?)
+                    AND (holding = 'spool' OR NOT ?) AND max(finished_at, stored_at) <= ? AND (max(finished_at, stored_at), seq) > (?, ?)
                 ORDER BY max(finished_at, stored_at), seq LIMIT ?
-                """, [until, place.since, place.sequence, limit])
+                """, [options.sparesReferences, until, place.since, place.sequence, limit])
         case .parts:
             try db.rows(
                 """
@@ -182,7 +183,7 @@ struct PruneSweep {
         guard let permit = policy.permit(facts, now: now) else { return nil }
         return Item(
             sequence: sequence, id: try row.needText("id"), sha256: facts.sha256, bytes: try row.needInteger("bytes"),
-            holding: facts.holding, finishedAt: facts.finishedAt, permit: permit)
+            holding: facts.holding, since: max(facts.finishedAt ?? 0, facts.storedAt), permit: permit)
     }
 
     /// Deletes again what an earlier prune had decided to delete and may not have finished.

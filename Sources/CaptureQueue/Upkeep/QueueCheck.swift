@@ -29,6 +29,8 @@ public struct CheckFinding: Hashable, Sendable {
         case missing
         /// The user's file of a reference is gone or has changed.
         case source
+        /// The user's file of a reference is absent with its folder, or the whole spool is: a disk may not be mounted.
+        case absent
         /// The disk cannot read the bytes, so their state is unknown.
         case unreadable
         /// No row names this file in the spool.
@@ -58,6 +60,8 @@ public struct CheckResult: Hashable, Sendable {
     public internal(set) var captures = 0
     public internal(set) var files = 0
     public internal(set) var bytesRead = 0
+    /// The number of captures that were added from stray files, and are held.
+    public internal(set) var held = 0
     /// The number of findings that were not repaired, by kind.
     public internal(set) var open: [CheckFinding.Kind: Int] = [:]
 }
@@ -72,6 +76,7 @@ extension UploadQueue {
         var check = QueueCheck(self, options)
         try check.examineDatabase()
         try check.examineIncoming(deliver)
+        if try check.isSpoolAbsent(deliver) { return check.result }
         try check.examineRows(deliver)
         try check.examineFiles(deliver)
         return check.result
@@ -79,8 +84,8 @@ extension UploadQueue {
 }
 
 struct QueueCheck {
-    private let queue: UploadQueue
-    private var options: CheckOptions
+    let queue: UploadQueue
+    private(set) var options: CheckOptions
     private(set) var result = CheckResult()
 
     init(_ queue: UploadQueue, _ options: CheckOptions) {
@@ -89,7 +94,7 @@ struct QueueCheck {
         if queue.isReadOnly { self.options.isDryRun = true }
     }
 
-    private var isRepairing: Bool { options.isRepairing && !options.isDryRun }
+    var isRepairing: Bool { options.isRepairing && !options.isDryRun }
 
     func examineDatabase() throws {
         let found = try queue.store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(3)") }
@@ -149,14 +154,19 @@ struct QueueCheck {
         result.captures += 1
         result.bytesRead += verdict.bytesRead
         switch verdict.fault {
-        case nil: break
+        case nil: try lookAgain(record, deliver)
+        case .absent(let root):
+            if !options.isDryRun { try queue.wait(for: root) }
+            guard record.state != .completed, record.state != .cancelled else { break }
+            let path = record.reference.map { FilePath($0) } ?? root
+            try tell(.absent, record.id, path, Absence.message(root), isRepaired: false, deliver)
         case .unreadable(let error):
             let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
             try tell(.unreadable, record.id, path, error.message, isRepaired: false, deliver)
         case .wrong(let kind, let message): try settle(record, kind, message, deliver)
         }
-        if let kind = Self.openDamage(record) {
-            let path = queue.folder.bundlePath(record.sha256)
+        if let kind = Self.openDamage(record), try !restore(record, kind, deliver) {
+            let path = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
             try tell(
                 kind, record.id, path, "the damage was found earlier; push the bundle again", isRepaired: false, deliver
             )
@@ -231,18 +241,20 @@ struct QueueCheck {
         }
         if try isNamed(sha256, isBundle: name == QueueFolder.bundleName(sha256)) { return }
         let stray = StrayFile(queue, sha256)
-        let isRepaired: Bool
-        let message: String
+        var isRepaired = false
+        var message = "a sidecar without a bundle"
         if name == QueueFolder.sidecarName(sha256) {
             guard !FileStatus.exists(queue.folder.bundlePath(sha256)) else { return }
-            (isRepaired, message) = (try isRepairing && stray.removeSidecar(), "a sidecar without a bundle")
+            isRepaired = try isRepairing && stray.removeSidecar()
         } else {
             guard try queue.store.turnOrRead(isDryRun: options.isDryRun, { try !isNamed(sha256, isBundle: true) })
             else {
                 return
             }
-            message = "the database does not know this bundle; a push may have been killed"
-            isRepaired = try isRepairing && stray.adopt()
+            message = "the database does not know this bundle; a push may have been killed, or the database is a backup"
+            let adoption = isRepairing ? try stray.adopt() : nil
+            isRepaired = adoption.map { $0 != .damaged } ?? false
+            if adoption == .held { result.held += 1 }
         }
         try tell(.stray, nil, path, message, isRepaired: isRepaired, deliver)
     }
@@ -256,7 +268,7 @@ struct QueueCheck {
         }
     }
 
-    private mutating func tell(
+    mutating func tell(
         _ kind: CheckFinding.Kind, _ id: String?, _ path: FilePath, _ message: String, isRepaired: Bool,
         _ deliver: (CheckFinding) throws -> Void
     ) throws {

@@ -8,6 +8,8 @@ import SystemPackage
 struct StoredBytesCheck: Sendable {
     enum Fault: Sendable {
         case wrong(CheckFinding.Kind, String)
+        /// The user's file is absent with this folder, as on a disk that is not mounted.
+        case absent(FilePath)
         /// The disk cannot read the bytes, so their state is unknown.
         case unreadable(QueueError)
     }
@@ -47,7 +49,7 @@ struct StoredBytesCheck: Sendable {
 
     private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
         let path = folder.bundlePath(record.sha256)
-        guard FileStatus.exists(path) else {
+        guard !FileStatus.isMissing(path) else {
             // A check may have been killed after it renamed the file and before it changed the row.
             return try spool.isSetAside(record.sha256)
                 ? .wrong(.damaged, "was set aside by a check that was interrupted")
@@ -69,8 +71,12 @@ struct StoredBytesCheck: Sendable {
     private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault?
     {
         guard let path = record.reference.map({ FilePath($0) }) else { return nil }
-        guard FileStatus.exists(path) else { return .wrong(.source, "the user's file is missing") }
-        guard SourceCheck.isThere(record) else { return .wrong(.source, "the user's file was replaced") }
+        if let root = Absence.root(of: path) { return .absent(root) }
+        if FileStatus.isMissing(path) { return .wrong(.source, "the user's file is missing") }
+        let status = try onFile(path) { () throws(NativeError) in try FileStatus.of(path) }
+        guard status.kind == .file, status.size == record.byteCount else {
+            return .wrong(.source, "the user's file was replaced")
+        }
         guard reads else { return nil }
         let handle = try onFile(path) { () throws(NativeError) in try FileHandle.reading(path) }
         bytesRead += record.byteCount

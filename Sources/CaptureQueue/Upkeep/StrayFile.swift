@@ -15,14 +15,22 @@ struct StrayFile {
         self.sha256 = sha256
     }
 
-    /// Verifies the bundle and gives it a new row, or the row of the same capture. A damaged bundle is set aside.
-    ///
-    /// - Returns: false if the bundle was set aside as damaged.
-    func adopt() throws -> Bool {
+    enum Adoption {
+        /// The capture was added. Its deliveries are held, because the bundle does not show whether they were sent or
+        /// cancelled before, for example if the database was restored from a backup.
+        case held
+        /// The row of the same capture has its bytes again.
+        case restored
+        /// The bytes are damaged, or a second copy of a capture, and were set aside.
+        case damaged, copy
+    }
+
+    /// Verifies the bundle and gives it a new row, or the row of the same capture.
+    func adopt() throws -> Adoption {
         try queue.store.turn { turn in
             guard let facts = try StoredBundle.facts(sha256, queue.spool) else {
                 _ = try queue.spool.quarantine(sha256)
-                return false
+                return .damaged
             }
             let sidecar = StoredBundle.sidecar(sha256, queue.folder)
             if let known = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
@@ -30,13 +38,14 @@ struct StrayFile {
             {
                 // It is the same capture under another signature. The queue has one copy; the other one is set aside.
                 _ = try queue.spool.quarantine(sha256)
-                return true
+                return .copy
             }
             try queue.spool.settle([sha256])
-            try turn.write { db in
+            let adoption = try turn.write { db -> Adoption in
                 let now = try queue.clock.stamp(db)
                 if let known = try CaptureRecord.one(db, identity: facts.identity) {
-                    return try giveBack(known, facts, at: now, db)
+                    try giveBack(known, facts, at: now, db)
+                    return .restored
                 }
                 let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
                 let destinations = try db.destinations(of: sidecar)
@@ -47,7 +56,9 @@ struct StrayFile {
                         pushedAt: sidecar?.pushedAt.milliseconds ?? now,
                         session: session, priority: sidecar?.priority ?? 0, notBefore: notBefore, holding: .spool,
                         reference: nil),
-                    destinations: destinations, due: max(now, notBefore ?? now), at: now, cause: "found in the spool")
+                    destinations: destinations, due: max(now, notBefore ?? now), at: now, state: .held,
+                    cause: "salvaged")
+                return .held
             }
             if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
                 sidecar?.id != record.id || sidecar?.reference != nil
@@ -56,7 +67,7 @@ struct StrayFile {
                 try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(sha256))
                 try SidecarRepair(queue).write(record)
             }
-            return true
+            return adoption
         }
     }
 

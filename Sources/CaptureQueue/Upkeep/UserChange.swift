@@ -38,6 +38,9 @@ public struct ChangeOptions: Sendable {
 }
 
 extension UploadQueue {
+    /// How many captures one turn changes. The turn is short, so that other writers get theirs soon.
+    private static let changesAtOnce = 2000
+
     /// Changes one capture.
     ///
     /// - Returns: the whole id of the capture.
@@ -55,12 +58,14 @@ extension UploadQueue {
         }
         return try store.write { db in
             let record = try db.capture(named: id)
-            guard try apply(change, record, options, db) else { throw Self.refusal(change, record) }
+            guard try apply(change, record, options, at: clock.stamp(db), db) else {
+                throw Self.refusal(change, record)
+            }
             return record.id
         }
     }
 
-    /// Changes all captures that the filter selects and that allow it, at most 500 in a transaction.
+    /// Changes all captures that the filter selects and that allow it, at most 2000 in a transaction.
     ///
     /// - Parameter deliver: gets the id of each changed capture, once the change is on the disk.
     /// - Returns: How many captures were left as they are because there are no bytes to send.
@@ -80,7 +85,7 @@ extension UploadQueue {
                 : store.write { try step(change, filter, options, before: before, $0) }
             for id in ids { try deliver(id) }
             withoutBytes += absent
-            guard let last, count == Self.page else { return withoutBytes }
+            guard let last, count == Self.changesAtOnce else { return withoutBytes }
             before = last
         }
     }
@@ -88,10 +93,12 @@ extension UploadQueue {
     private func step(
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
     ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
-        let records = try db.captures(filter, before: before, limit: Self.page)
+        let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
+        let now = options.isDryRun ? 0 : try clock.stamp(db)
         let changed = try records.filter { record in
             options.isDryRun
-                ? !Self.allowing(change, record, options).isEmpty : try apply(change, record, options, db)
+                ? !Self.allowing(change, record, options).isEmpty
+                : try apply(change, record, options, at: now, db)
         }
         let absent = records.count { record in
             change.sends && !record.holding.hasBytes && !Self.inState(for: change, record, options).isEmpty
@@ -117,11 +124,10 @@ extension UploadQueue {
     }
 
     private func apply(
-        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, _ db: Database
+        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, at now: Int, _ db: Database
     ) throws -> Bool {
         let deliveries = Self.allowing(change, record, options)
         guard !deliveries.isEmpty else { return false }
-        let now = try clock.stamp(db)
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
             if change.sends { details.due = max(now, record.notBefore ?? now) }

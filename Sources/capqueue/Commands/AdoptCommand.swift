@@ -41,7 +41,7 @@ struct AdoptCommand: ParsableCommand {
         let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
         let options = try push.options()
         var (count, rawCaptures) = (0, 0)
-        try queue.with(createIfMissing: true) { queue in
+        try queue.with(createIfMissing: queue.folder.isDefault) { queue in
             rawCaptures = try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) {
                 file, result in
                 // A bundle that is twice in the folder is pushed once; do not report the second copy.

@@ -10,7 +10,7 @@ struct CheckCommand: ParsableCommand {
         usage: "capqueue check [options]",
         discussion: """
             Damaged files are moved into the queue's folder "quarantine" and never deleted; pushing the bundle again \
-            repairs the capture. Exit codes: 0 all is well, 1 stored files are damaged, 74 files are missing or cannot \
+            repairs the capture. A missing file that is there again is taken back. Exit codes: 0 all is well, 1 stored files are damaged, 74 files are missing or cannot \
             be read, 15 other findings, such as stray files (--repair adopts them).
 
             Example:
@@ -26,7 +26,7 @@ struct CheckCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Read this share of the bundles, chosen at random, such as 5%.", valueName: "share"))
     var readDataSubset: ShareArgument?
 
-    @Flag(help: "Adopt stray bundles, and write missing sidecars again.")
+    @Flag(help: "Add stray bundles, which are then held, and write missing sidecars again.")
     var repair = false
 
     @Flag(help: "Check that the destinations still have the uploads that are stored here; send again what they lost.")
@@ -80,6 +80,11 @@ struct CheckCommand: ParsableCommand {
         if result.open[.stray] != nil && !repair {
             diagnostic.note("adopt stray bundles with: capqueue check --repair")
         }
+        if result.held > 0 {
+            diagnostic.note(
+                "\(Quantity.count(result.held, "capture", on: .messages)) added and held, because the queue cannot know "
+                    + "what was sent or cancelled before; send what may be sent with: capqueue release ID")
+        }
         let status = ExitStatus.worst(result.open.keys.map(\.status) + kinds.map(\.status))
         if status != .success { throw status }
     }
@@ -101,7 +106,7 @@ extension CheckFinding.Kind {
     fileprivate var status: ExitStatus {
         switch self {
         case .damaged: .altered
-        case .missing, .source, .unreadable: .inputOutput
+        case .missing, .source, .absent, .unreadable: .inputOutput
         case .stray, .sidecar, .interrupted, .leftover, .lost, .unconfirmed: .workLeft
         }
     }

@@ -10,7 +10,8 @@ struct ConfigCommand: ParsableCommand {
         discussion: """
             retention: how long uploaded bytes are kept (7d). warn-at: push warns when the spool is larger than this \
             (500MB). limit: push never makes the spool larger than this (none). free-floor: push leaves this free on \
-            the disk (none). require-trusted: push refuses a bundle whose device is not trusted (no).
+            the disk (5 % of it, at most 1GB; none for no floor). evict-uploaded: on lets push delete the oldest uploaded bundles, before \
+            their retention has passed, when limit or free-floor would refuse (off). require-trusted: push refuses a bundle whose device is not trusted (no).
 
             Example:
               capqueue config
@@ -19,7 +20,7 @@ struct ConfigCommand: ParsableCommand {
               capqueue config --json
             """)
 
-    @Argument(help: "retention, warn-at, limit, free-floor or require-trusted.")
+    @Argument(help: "retention, warn-at, limit, free-floor, evict-uploaded or require-trusted.")
     var name: SettingName?
 
     @Argument(help: "The new value.")
@@ -43,9 +44,9 @@ struct ConfigCommand: ParsableCommand {
                 diagnostic.note("\(name.name.rawValue) is \(try queue.settings().text(name.name))")
             }
         }
-        let settings = try queue.with { try $0.settings() }
+        let (settings, room) = try queue.with { (try $0.settings(), try $0.diskRoom()) }
         if format.json {
-            return try Output.json(settings.json(name.map { [$0.name] } ?? QueueSettings.Name.allCases))
+            return try Output.json(settings.json(name.map { [$0.name] } ?? QueueSettings.Name.allCases, room))
         }
         if let name { return try Output.line(settings.text(name.name)) }
         for name in QueueSettings.Name.allCases { try Output.line("\(name.rawValue) \(settings.text(name))") }
@@ -54,16 +55,17 @@ struct ConfigCommand: ParsableCommand {
 
 extension QueueSettings {
     /// Spec/capqueue.md section 3.
-    fileprivate func json(_ names: [Name]) -> JSONValue {
-        .object(names.compactMap(member))
+    fileprivate func json(_ names: [Name], _ room: DiskRoom) -> JSONValue {
+        .object(names.compactMap { member($0, room) })
     }
 
-    private func member(_ name: Name) -> JSONValue.Member? {
+    private func member(_ name: Name, _ room: DiskRoom) -> JSONValue.Member? {
         switch name {
         case .retention: .init("retention_seconds", .integer(Int(retention.components.seconds)))
         case .warnAt: .init("warn_at", .integer(warnAt))
         case .limit: limit.map { .init("limit", .integer($0)) }
-        case .freeFloor: freeFloor.map { .init("free_floor", .integer($0)) }
+        case .freeFloor: room.floor.map { .init("free_floor", .integer($0)) }
+        case .evictUploaded: .init("evict_uploaded", .bool(evictsUploaded))
         case .requireTrusted: .init("require_trusted", .bool(requiresTrust))
         }
     }

@@ -69,7 +69,7 @@ struct PushCommand: ParsableCommand {
         options.resends = resend
         options.isByReference = reference
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
-        try queue.with(createIfMissing: true) { queue in
+        try queue.with(createIfMissing: queue.folder.isDefault) { queue in
             try queue.push(next: places(), options: options) { try telling.say($0, $1) }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
@@ -220,6 +220,11 @@ extension PushTelling {
             let others =
                 unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other", on: .messages)) are" : " is"
             diagnostic.note("\(unknown.first)\(others) signed by a device that is not in the trust file")
+        }
+        if hasTaken, let room = try? queue.diskRoom(), let floor = room.floor, room.isLow, !room.isEnforced {
+            diagnostic.warning(
+                "\(Quantity.bytes(room.free, on: .messages)) are free on the disk, less than free-floor (\(floor))",
+                hints: ["to have push refuse then: capqueue config free-floor default; never to hear of it: none"])
         }
         // All that was printed is safe already, so a queue that cannot be read now is not an error of this command.
         guard hasTaken, !isJSON, !namesDestination, let destinations = try? queue.destinations(),

@@ -11,10 +11,10 @@ struct StatusCommand: ParsableCommand {
         usage: "capqueue status [options]",
         discussion: """
             --check is for monitoring. It prints a line, with the next command, for each problem that a person has to \
-            solve. Exit codes: 0 no problem, 14 captures failed for good, 13 the spool is larger than warn-at, or \
-            push refuses because of limit or free-floor, 15 captures have no destination, are held, or wait where \
-            nothing is sent until you act (paused, blocked), a capture has waited for longer than --max-age, or the \
-            clock is wrong, which delays deletion.
+            solve. Exit codes: 0 no problem, 14 captures failed for good, 13 the spool is larger than warn-at, push \
+            refuses because of limit or free-floor, or the disk is nearly full, 15 captures have no destination, are \
+            held, or wait where nothing is sent until you act (paused, blocked), a capture has waited for longer than \
+            --max-age, or the clock is wrong, which delays deletion.
             A server that cannot be reached is a problem only with --max-age: captures for it just wait.
             --prometheus is for the textfile collector of a node exporter.
 

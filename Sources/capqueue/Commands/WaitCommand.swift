@@ -68,7 +68,7 @@ struct WaitCommand: ParsableCommand {
             left = try left.filter { id in
                 let state = try queue.capture(id).state
                 guard Self.isDecided(state) else { return true }
-                try say(id, state)
+                try Output.line(text(id, state))
                 if DeliveryState.failedForGood.contains(state) { worst = .failedForGood }
                 return false
             }
@@ -84,35 +84,26 @@ struct WaitCommand: ParsableCommand {
     /// Checks the totals until nothing waits, and then prints each capture once. `--all` leaves out captures that were
     /// finished before it began, because a queue can have thousands.
     private func waitForAll(_ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
-        var chosen = CaptureFilter()
-        chosen.session = session
-        var known: Set<[UInt8]> = []
-        if all {
-            chosen.states = [.completed, .cancelled]
-            try queue.list(chosen) { known.insert(Array($0.id.utf8)).inserted }
-            chosen.states = []
-        }
+        let mark = all ? try queue.historyEnd() : nil
         var isLate = false
         while !isLate, case let left = try waitingCount(queue), left > 0 {
             isLate = end.map { MonotonicClock.seconds >= $0 } ?? false
             isLate ? noteLeft(left) : pause(until: end)
         }
         var worst = isLate ? ExitStatus.workLeft : .success
-        try queue.list(chosen) { capture in
-            guard Self.isDecided(capture.state), !known.contains(Array(capture.id.utf8)) else { return true }
-            try say(capture.id, capture.state)
-            if DeliveryState.failedForGood.contains(capture.state) {
-                worst = ExitStatus.worst([worst, .failedForGood])
-            }
-            return true
+        let output = OutputBuffer()
+        for (id, state) in try queue.ended(session: session, since: mark) {
+            try output.line(text(id, state))
+            if DeliveryState.failedForGood.contains(state) { worst = ExitStatus.worst([worst, .failedForGood]) }
         }
+        try output.flush()
         return worst
     }
 
-    private func say(_ id: String, _ state: DeliveryState) throws {
-        try format.json
-            ? Output.json(.members(["id": .string(id), "state": .string(state.rawValue)]))
-            : Output.line("\(id) \(state.rawValue)")
+    private func text(_ id: String, _ state: DeliveryState) -> String {
+        format.json
+            ? Output.jsonText(.members(["id": .string(id), "state": .string(state.rawValue)]))
+            : "\(id) \(state.rawValue)"
     }
 
     private func waitingCount(_ queue: UploadQueue) throws -> Int {

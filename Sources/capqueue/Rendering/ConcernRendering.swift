@@ -8,7 +8,9 @@ extension QueueConcern {
         switch code {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .overMark: .overMark
-        case .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold, .old, .clock: .workLeft
+        case .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold,
+            .old, .clock:
+            .workLeft
         }
     }
 
@@ -30,9 +32,17 @@ extension QueueConcern {
             return
                 "the spool holds \(Quantity.bytes(status.usedBytes)), the limit is \(limit), so push refuses new captures"
         case .lowDisk:
+            let free = "\(Quantity.bytes(status.freeBytes ?? 0)) are free on the disk"
+            guard let floor = status.floorWords else { return "only \(free)" }
+            return status.room?.isEnforced ?? false
+                ? "\(free), but \(floor) must stay free (free-floor), so push refuses new captures"
+                : "\(free), less than free-floor (\(floor))"
+        case .spoolAbsent:
+            return "the spool is missing or empty, but bundles are stored in it: its disk may not be mounted"
+        case .absent:
             return
-                "\(Quantity.bytes(status.freeBytes ?? 0)) are free on the disk, but \(status.settings.text(.freeFloor)) "
-                + "must stay free (free-floor), so push refuses new captures"
+                "\(captures)\(place) \(isOne ? "is a file of yours that is" : "are files of yours that are") absent with "
+                + "\(isOne ? "its" : "their") folder: a disk may not be mounted"
         case .overMark:
             return
                 "the spool holds \(Quantity.bytes(status.usedBytes)), more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
@@ -40,7 +50,8 @@ extension QueueConcern {
             return "\(captures) \(isOne ? "has" : "have") no destination, so nothing sends \(isOne ? "it" : "them")"
         case .held: return "\(captures)\(place) \(isOne ? "is" : "are") held"
         case .salvaged:
-            return "\(captures)\(place) \(isOne ? "is" : "are") held by salvage, which cannot know what was sent before"
+            return
+                "\(captures)\(place) \(isOne ? "is" : "are") held by salvage or check --repair, which cannot know what was sent before"
         case .blocked:
             let block = work(status)?.destination?.block.map { " (\($0.reason.rawValue)): \(Visible.text($0.message))" }
             return "\(captures) cannot be sent, because \(name) is blocked\(block ?? "")"
@@ -60,7 +71,8 @@ extension QueueConcern {
 
     func advice(_ status: QueueStatus) -> String {
         switch code {
-        case .failed: "list them"
+        case .failed: isAllQuarantined(status) ? "look for \(isOne ? "its" : "their") bytes again" : "list them"
+        case .spoolAbsent, .absent: "mount it, then look again"
         case .old: "see why"
         case .atLimit, .lowDisk, .overMark: room(status).advice
         case .unassigned: "add a destination"
@@ -75,6 +87,8 @@ extension QueueConcern {
     func next(_ status: QueueStatus) -> String {
         let name = destination ?? ""
         switch code {
+        case .spoolAbsent, .absent: return "capqueue check"
+        case .failed where isAllQuarantined(status): return "capqueue check"
         case .failed:
             return "capqueue list --state \(DeliveryState.failedForGood.map(\.rawValue).joined(separator: ","))"
         case .atLimit, .lowDisk, .overMark: return room(status).next
@@ -91,11 +105,17 @@ extension QueueConcern {
 
     /// How to make room. Nothing is deleted before it is uploaded, so `prune` is named only where it has something to do.
     private func room(_ status: QueueStatus) -> (advice: String, next: String) {
-        if status.hasUploaded { return ("delete what was uploaded", "capqueue prune") }
+        if let found = status.releasable {
+            let what = Quantity.count(found.captures, "uploaded bundle")
+            return ("delete \(what) (\(Quantity.bytes(found.bytes)))", found.command)
+        }
         if status.waiting > 0 { return ("nothing is fully uploaded yet, so send it", "capqueue run") }
         let setting: QueueSettings.Name = code == .atLimit ? .limit : code == .lowDisk ? .freeFloor : .warnAt
         return ("nothing can be pruned, so change \(setting.rawValue)", "capqueue config \(setting.rawValue) SIZE")
     }
+
+    /// Whether only bytes are missing or damaged, so that `retry` does not help.
+    private func isAllQuarantined(_ status: QueueStatus) -> Bool { work(status)?.count([.quarantined]) == count }
 
     /// No filter tells captures that the user held from those that a salvage held, or finds those without a destination.
     private func isAmbiguous(_ status: QueueStatus) -> Bool {

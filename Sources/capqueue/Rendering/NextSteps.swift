@@ -62,10 +62,15 @@ enum NextSteps {
     }
 
     /// Hints after a run if captures have failed for good.
-    static let ofFailures = [
-        "see why with: capqueue show ID; correct a destination with: capqueue dest set NAME",
-        "then send them again with: capqueue retry --failed; capqueue run",
-    ]
+    static func ofFailures(_ status: QueueStatus) -> [String] {
+        let quarantined = status.totals[.quarantined]?.captures ?? 0
+        let lost = "look again for missing bytes with: capqueue check; or push the bundles again"
+        let others = [
+            "see why with: capqueue show ID; correct a destination with: capqueue dest set NAME",
+            "then send them again with: capqueue retry --failed; capqueue run",
+        ]
+        return (status.failedForGood > quarantined ? others : []) + (quarantined > 0 ? [lost] : [])
+    }
 
     /// Why captures pushed without `--dest` will not be sent, and the command that changes it; nil if they will be sent.
     static func beforeSending(_ destinations: [Destination]) -> (why: String, command: String)? {

@@ -137,7 +137,7 @@ final class RunScreen: Sendable {
         let summary = state.withLock(\.summary)
         diagnostic.note(
             summary.line(status, seconds: MonotonicClock.seconds - started),
-            hints: status.failedForGood > 0 ? NextSteps.ofFailures : [])
+            hints: NextSteps.ofFailures(status))
     }
 
     /// Whether the lines of this run already said it: a block when it began, failures in the last line.

@@ -31,9 +31,9 @@ extension QueueStatus {
             : "warns at \(ByteSize.text(settings.warnAt))"
         facts.add("spool", "\(Quantity.bytes(usedBytes)), \(mark)")
         if let limit = settings.limit { facts.add("limit", Quantity.bytes(limit)) }
-        if let freeBytes {
-            let floor = settings.freeFloor.map { ", \(ByteSize.text($0)) must stay free" } ?? ""
-            facts.add("disk", "\(Quantity.bytes(freeBytes)) free\(floor)")
+        if let room {
+            let floor = floorWords.map { room.isEnforced ? ", \($0) must stay free" : ", push warns below \($0)" } ?? ""
+            facts.add("disk", "\(Quantity.bytes(room.free)) free\(floor)")
         }
         if let oldestWaiting {
             facts.add("oldest", "\(oldestWaiting.id) waits for \(Moment.age(oldestWaiting.ageMilliseconds))")
@@ -52,6 +52,12 @@ extension QueueStatus {
         if let run { facts.add("run", Self.words(of: run)) }
         let needs = concerns.isEmpty ? [] : ["needs a decision:"] + concerns.map { "  \($0.line(self))" }
         return [Visible.text(queue)] + table.lines + facts.lines + needs
+    }
+
+    /// What `push` leaves free, as a user writes it; nil for no floor.
+    var floorWords: String? {
+        if case .bytes = settings.freeFloor { return settings.text(.freeFloor) }
+        return room?.floor.map { $0 == 1_000_000_000 ? ByteSize.text($0) : Quantity.bytes($0) }
     }
 
     /// Where captures go, and how many still have to. What is among the concerns is not said here, too.
@@ -96,7 +102,7 @@ extension QueueStatus {
             "captures": Self.json(totals),
             "quota": .members([
                 "used_bytes": .integer(usedBytes), "warn_at": .integer(settings.warnAt), "over_mark": .bool(isOverMark),
-                "limit": settings.limit.map { .integer($0) }, "free_floor": settings.freeFloor.map { .integer($0) },
+                "limit": settings.limit.map { .integer($0) }, "free_floor": room?.floor.map { .integer($0) },
             ]),
             "disk": .members(["free_bytes": freeBytes.map { .integer($0) }]),
             "oldest_waiting": oldestWaiting.map(Self.json),

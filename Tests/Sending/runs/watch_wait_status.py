@@ -1,4 +1,5 @@
 """Runs and other commands beside them: waiting, watching for new captures, status, exit codes."""
+import os
 import re
 import threading
 
@@ -57,6 +58,25 @@ def watches(bench):
         api.holds(*map(bench.photo, bench.stock[:4]))
 
 
+def replaced(bench):
+    """Another database in the place of the queue's ends `run --watch` at the next bell, with 74."""
+    rig = bench.rig()
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url)
+        other = bench.rig().like(rig)
+        other.run("config", "retention", "8d").must(0)
+        with rig.start("run", "--watch", "--json") as running:
+            wait_until(lambda: running.saw("started"), "the run starts")
+            for name in ("queue.sqlite-wal", "queue.sqlite-shm"):
+                (rig.queue / name).unlink(missing_ok=True)
+            os.replace(other.queue / "queue.sqlite", rig.queue / "queue.sqlite")
+            rig.push(bench.stock[0])
+            ended = running.end().must(74, about="a run whose database was replaced")
+        expect("replaced" in ended.text and not api.seen(), f"says {ended.text!r} after {len(api.seen())} requests")
+        rig.send(about="a run with the new database")
+        expect(len(api.seen()) > 0, "the next run sends nothing")
+
+
 def arrives(rig, bundle, about):
     rig.run("wait", bundle.id, "--timeout", "60s", seconds=70).must(0, about=f"woken by {about}")
 
@@ -101,6 +121,7 @@ def side_by_side(bench):
 TESTS = [
     ("wait", waits),
     ("--watch", watches),
+    ("a database that is replaced ends --watch", replaced),
     ("status of a run", shown),
     ("--concurrency", side_by_side),
 ]

@@ -12,6 +12,7 @@ enum V1 {
 
     private static let settings = """
         CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        INSERT INTO settings VALUES ('free-floor', 'default');
         CREATE TABLE clock (
             only INTEGER PRIMARY KEY CHECK (only = 1),
             last_seen INTEGER NOT NULL, boot TEXT, anchor_wall INTEGER, anchor_boot INTEGER, warned_at INTEGER);

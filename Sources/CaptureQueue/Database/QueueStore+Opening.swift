@@ -1,0 +1,83 @@
+import CaptureNative
+import GRDB
+import QueueModel
+import SystemPackage
+
+/// Connects to a database, and makes or migrates it.
+extension QueueStore {
+    static func connect(_ path: FilePath) throws -> DatabaseQueue {
+        // SQLite would make the file readable for others. The files that it adds beside the database get the same mode.
+        let isNew = try onFile(path) { () throws(NativeError) in try DatabaseFile.make(path) }
+        var configuration = Configuration()
+        // Our own writers wait in line; this timeout is for other programs, such as sqlite3.
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            // For an existing database this statement would write even if nothing changes.
+            if isNew { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+            try db.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = FULL;
+                    PRAGMA journal_size_limit = 4194304;
+                    PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON;
+                    PRAGMA temp_store = MEMORY;
+                    """)
+        }
+        return try DatabaseQueue(path: path.string, configuration: configuration)
+    }
+
+    static func makeNew(_ folder: QueueFolder) throws -> DatabaseQueue {
+        let queue = try connect(folder.database)
+        do {
+            try migrate(queue, folder)
+        } catch let error as DatabaseError where isOfFullDisk(error, folder) {
+            // A partial database holds nothing, but would look like a queue of an older version.
+            try? queue.close()
+            if let home = try? FolderHandle(folder.path) {
+                for end in ["", "-wal", "-shm"] {
+                    _ = try? home.removeFile(FilePath.Component("queue.sqlite").adding(end))
+                }
+            }
+            throw error
+        }
+        return queue
+    }
+
+    static func migrate(_ queue: DatabaseQueue, _ folder: QueueFolder) throws {
+        // Another process may have migrated the database while we waited.
+        if try queue.read({ try Schema.isCurrent($0) }) { return }
+        try queue.read { try Schema.requireOurs($0, in: folder) }
+        let isNew = try queue.read { try Schema.isNew($0) }
+        // A running run of an earlier version would continue by the old rules.
+        let runLock =
+            isNew
+            ? nil
+            : try onFile(folder.runLock) { () throws(NativeError) in
+                try FileLock.take(folder.runLock, milliseconds: 100)
+            }
+        guard isNew || runLock != nil else {
+            throw QueueError(
+                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V6.name)",
+                of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
+        }
+        defer { runLock?.release() }
+        try Schema.migrator.migrate(queue)
+        // Before anything is promised, the names of the database and its files must be on the disk.
+        try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
+        // Sync the parent folder too. That fails if another user owns the parent; then the folder existed before.
+        try? FolderHandle(folder.path.folder).synchronize()
+    }
+
+    static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {
+        do {
+            return try body()
+        } catch let error as QueueError {
+            throw error
+        } catch let error as DatabaseError {
+            throw .database(error, folder.database)
+        } catch {
+            throw QueueError(.damaged, "the database holds a value of a wrong kind", of: folder.database)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+import QueueModel
+import SystemPackage
+
+/// Looks again for files that were absent or missing (Spec/queue.md section 11).
+extension QueueCheck {
+    /// Whether the whole spool is absent. Then nothing is compared; with `--repair` its bundles are lost.
+    mutating func isSpoolAbsent(_ deliver: (CheckFinding) throws -> Void) throws -> Bool {
+        do {
+            try queue.requireSpool()
+            return false
+        } catch let error as QueueError where error.code == .spoolMissing {
+            if isRepairing { return false }
+            try tell(.absent, nil, queue.folder.spool, error.message, isRepaired: false, deliver)
+            return true
+        }
+    }
+
+    /// Makes deliveries due that waited for a file which is there again.
+    mutating func lookAgain(_ record: CaptureRecord, _ deliver: (CheckFinding) throws -> Void) throws {
+        guard !options.isDryRun, record.deliveries.contains(where: { $0.errorCode == Absence.code }) else { return }
+        try queue.store.write { db in try db.comeBack(record, at: queue.clock.stamp(db)) }
+        let path = queue.path(of: record) ?? queue.folder.path
+        try tell(.absent, record.id, path, "the file is there again", isRepaired: true, deliver)
+    }
+
+    /// Takes a missing file back that is there again, with the right bytes.
+    mutating func restore(
+        _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ deliver: (CheckFinding) throws -> Void
+    ) throws -> Bool {
+        guard record.holding == .missing, !options.isDryRun else { return false }
+        let path = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
+        guard let handle = try? FileHandle.readingPlainFile(path), try SpoolReader.hash(handle, path) == record.sha256
+        else { return false }
+        let isBack = try queue.store.turn { turn in
+            guard try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) }) == record else {
+                return false
+            }
+            if record.reference == nil { try queue.spool.settle([record.sha256]) }
+            try turn.write { db in
+                let now = try queue.clock.stamp(db)
+                try db.setHolding(record.reference == nil ? .spool : .reference, ofCapture: record.sequence)
+                for delivery in record.deliveries where delivery.state == .quarantined {
+                    let due = max(now, record.notBefore ?? now)
+                    _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "the file is there again", due: due))
+                }
+            }
+            return true
+        }
+        if isBack { try tell(kind, record.id, path, "the file is there again", isRepaired: true, deliver) }
+        return isBack
+    }
+}

@@ -104,6 +104,18 @@ def there_already(bench):
     expect(rig.spool_file(bundle).exists(), "the bytes are gone")
 
 
+def repaired(bench):
+    """An object that was damaged after it landed is replaced once `check --remote` has found it."""
+    place, bundles = Place(bench), bench.stock[:2]
+    rig = place.rig(*bundles)
+    rig.send(code=0)
+    place.client.put(place.key(bundles[0]), spoilt(bundles[0].data))
+    rig.run("check", "--remote").must(15, about="check --remote")
+    rig.send("--until-empty", code=0)
+    place.holds(*bundles)
+    expect(rig.states() == {"completed"}, f"{rig.states()}")
+
+
 @long
 def race(bench):
     """Two queues send the same bundles, four at a time: one of them writes each object, and both complete it."""
@@ -166,6 +178,7 @@ TESTS = [
     ("an object lands, is read back, and the receipt says how", landed),
     ("templates of keys, and own headers", templates),
     ("an object exists already: completed or a conflict, never replaced", there_already),
+    ("a copy that was damaged later is replaced", repaired),
     ("two queues at once", race),
     ("the answer is lost", lost_reply),
     ("refused credentials, and no such bucket", refused),

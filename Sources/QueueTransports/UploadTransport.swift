@@ -83,6 +83,7 @@ package struct SendJob {
     private let keepBody: @Sendable (BodyHash) -> Void
     /// Remembers what was sent where; nil if nothing does.
     let places: (any SendPlaces)?
+    private let hadLanded: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - file: the file with the bundle's bytes.
@@ -90,10 +91,12 @@ package struct SendJob {
     ///   - isAnother: whether a remote id may belong to another capture with the same photo.
     ///   - keepBody: stores the hash of the upload body. If that fails, the next try computes the hash again.
     ///   - places: remembers what was sent where; nil if nothing does.
+    ///   - hadLanded: whether the destination had these bytes before, so that others under their name are damaged.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
-        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }, places: (any SendPlaces)? = nil
+        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }, places: (any SendPlaces)? = nil,
+        hadLanded: @escaping @Sendable () -> Bool = { false }
     ) {
         self.capture = capture
         self.delivery = delivery
@@ -104,10 +107,14 @@ package struct SendJob {
         self.isAnother = isAnother
         self.keepBody = keepBody
         self.places = places
+        self.hadLanded = hadLanded
     }
 
     /// Whether a remote id may belong to another capture with the same photo.
     func mayBeAnother(_ remoteID: String, photo: Digest) -> Bool { isAnother(remoteID, photo) }
+
+    /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
+    var mayRepair: Bool { hadLanded() }
 
     /// Stores the hash of the upload body for later tries.
     func keep(_ body: BodyHash) { keepBody(body) }

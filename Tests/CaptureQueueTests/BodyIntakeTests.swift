@@ -34,6 +34,27 @@ struct BodyIntakeTests {
         #expect(try queue.push(two.bundle).outcome == .heldAlready)
     }
 
+    /// The queue has whole bytes, but the copy at the destination is damaged: it is found when the body arrives again, or
+    /// by `check --remote`. The damaged file is renamed.
+    @Test func repairsADamagedCopyAtADestination() throws {
+        let one = try body("a")
+        let id = try #require(try queue.keep([queue.receive(one.body, receiver)]).first).get().id
+        _ = try queue.run()
+        let copy: FilePath = queues.room.path("disk/\(id).bundle")
+        for (ending, arrives) in [(".damaged", true), (".damaged.2", false)] {
+            try copy.damage()
+            let damaged = try copy.bytes
+            if arrives {
+                #expect(try queue.keep([queue.receive(one.body, receiver)])[0].get().outcome == .heldAlready)
+            } else {
+                _ = try queue.checkRemote(isDryRun: false) { #expect($0.kind == .lost && $0.isRepaired) }
+            }
+            _ = try queue.run()
+            #expect(try queues.state(id) == .completed && copy.bytes == one.bundle.bytes)
+            #expect(try (queues.room.path("disk/\(id).bundle\(ending)") as FilePath).bytes == damaged)
+        }
+    }
+
     @Test func keepsNothingOfADamagedBody() throws {
         let path = try body("a").body
         try path.damage()

@@ -35,7 +35,8 @@ extension UploadQueue {
     }
 
     /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
-    /// have any more is stored and sent again, since a destination may have lost it too.
+    /// have any more is stored and sent again, since a destination may have lost it too. If the queue has its bytes, it
+    /// is sent again to folders and S3 stores, which compares the copy there, and repairs it if it is damaged.
     ///
     /// - Returns: the result for each bundle, in order, once bytes, folders and row are on the disk. A bundle that is
     ///   not sound gives its verdict as an error.

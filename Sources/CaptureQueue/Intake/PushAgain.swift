@@ -15,7 +15,7 @@ extension PushWriter {
         }
         let retired = try db.rows("SELECT name FROM destinations WHERE is_retired = 1").map { try $0.needText("name") }
         let revived = Set(record.revived(by: options, retired: retired).map(\.number))
-        if options.resends || options.resendsLost && needsBytes { try resend(record, &notes) }
+        if options.resends || options.resendsLost { try resend(record, needsBytes: needsBytes, &notes) }
         try addDeliveries(record, &notes)
         if record.state == .cancelled && revived.isEmpty && options.destinations.isEmpty {
             try addDefault(record, &notes)
@@ -68,20 +68,28 @@ extension PushWriter {
     }
 
     /// Sends completed deliveries again: to the named destinations, or to all that take captures.
-    private func resend(_ record: CaptureRecord, _ notes: inout [String]) throws {
+    private func resend(_ record: CaptureRecord, needsBytes: Bool, _ notes: inout [String]) throws {
         for var delivery in record.deliveries where delivery.state == .completed {
             if delivery.destination == nil {
                 guard let bound = try bind(delivery, of: record) else { continue }
                 delivery = bound
             }
-            guard try isWanted(delivery) else { continue }
+            guard try isWanted(delivery), try options.resends || needsBytes || compares(delivery) else { continue }
             let isSent = try db.apply(
                 .resend, to: delivery, at: now,
                 .init(
-                    cause: options.resends ? "pushed again with --resend" : "pushed again, its bytes were gone",
+                    cause: options.resends
+                        ? "pushed again with --resend"
+                        : needsBytes ? "pushed again, its bytes were gone" : "pushed again, the copy there is compared",
                     due: due, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
             if isSent { notes.append("it will be sent again to \(delivery.destination ?? "the first destination")") }
         }
+    }
+
+    /// Whether the destination keeps one copy, which is compared when the capture is sent again, and repaired.
+    private func compares(_ delivery: DeliveryRecord) throws -> Bool {
+        let kind = try db.text("SELECT kind FROM destinations WHERE name = ?", [delivery.destination ?? ""])
+        return kind == Destination.Kind.folder.rawValue || kind == Destination.Kind.s3.rawValue
     }
 
     private func isWanted(_ delivery: DeliveryRecord) throws -> Bool {

@@ -14,8 +14,8 @@ public struct PushOptions: Sendable {
     public var notBefore: Int?
     /// Whether to send completed deliveries again.
     public var resends = false
-    /// Whether to send them again if the queue did not have the bytes any more. A server needs this: whoever sends a
-    /// capture again may know that it was lost.
+    /// Whether to send them again if the queue did not have the bytes any more, or if the destination then compares its
+    /// copy. A server needs this: whoever sends a capture again may know that it was lost.
     public var resendsLost = false
     /// Whether to delete the user's file once the queue holds its bytes.
     public var moves = false

@@ -22,11 +22,26 @@ extension SendJob {
                 // If the queue cannot be read, the capture is sent again, which is better than never.
                 (try? queue.mayBeAnother(remoteID, of: capture, photo: photo)) ?? true
             }, keepBody: { body in try? queue.keep(body, of: capture) },
-            places: PutPlaces(queue: queue, delivery: delivery, token: token))
+            places: PutPlaces(queue: queue, delivery: delivery, token: token),
+            hadLanded: { (try? queue.hadLanded(capture, delivery)) ?? false })
     }
 }
 
 extension UploadQueue {
+    /// Whether the delivery was completed with these bytes before, and is sent again because the copy there may be lost.
+    fileprivate func hadLanded(_ capture: CaptureRecord, _ delivery: DeliveryRecord) throws -> Bool {
+        // Another packing of the capture was delivered.
+        if let sent = delivery.receipt.flatMap(Receipt.sha256), sent != capture.sha256 { return false }
+        let last = try store.read { db in
+            try db.text(
+                """
+                SELECT event FROM transitions WHERE delivery = ?
+                    AND event IN ('complete', 'record', 'lose', 'resend') ORDER BY id DESC LIMIT 1
+                """, [delivery.number])
+        }
+        return last == "lose" || last == "resend"
+    }
+
     /// Stores the hash of an upload body, unless the bytes of the capture have changed.
     func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
         try store.write { db in

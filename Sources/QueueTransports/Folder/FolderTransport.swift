@@ -88,7 +88,13 @@ package final class FolderTransport: UploadTransport {
         let target = path.appending(name)
         do throws(NativeError) {
             let folder = try FolderHandle(path)
-            if try folder.status(of: name) != nil { return try compare(job, target, folder, source) }
+            if try folder.status(of: name) != nil {
+                let outcome = try compare(job, target, folder, source)
+                guard case .conflict = outcome, job.mayRepair, try isDamagedCopy(name, folder, source) else {
+                    return outcome
+                }
+                try setAside(name, folder)
+            }
             let file = try AtomicFile(name, in: folder, mode: 0o644)
             control.began(bytes: job.capture.byteCount)
             guard let agrees = try copy(source, to: file.handle, job.capture.expectedBytes, control) else {
@@ -137,6 +143,26 @@ package final class FolderTransport: UploadTransport {
         try there.synchronize()
         try folder.synchronize()
         return completed(job, target)
+    }
+
+    /// Whether there is a plain file under the name of the capture, which is not the bundle itself.
+    private func isDamagedCopy(
+        _ name: FilePath.Component, _ folder: FolderHandle, _ source: FileHandle
+    ) throws(NativeError) -> Bool {
+        guard try folder.status(of: name)?.kind == .file else { return false }
+        return try !folder.open(name, FileHandle.existingFile).status().isSameFile(as: source.status())
+    }
+
+    /// Renames a damaged copy. It is never deleted, since others may have written it.
+    private func setAside(_ name: FilePath.Component, _ folder: FolderHandle) throws(NativeError) {
+        for number in 1... {
+            let ending = number == 1 ? ".damaged" : ".damaged.\(number)"
+            do throws(NativeError) {
+                return try folder.move(name, to: folder, as: name.adding(ending))
+            } catch  where error.isExisting {
+                continue
+            }
+        }
     }
 
     private func completed(_ job: SendJob, _ target: FilePath) -> SendOutcome {

@@ -37,20 +37,21 @@ final class S3Transport: UploadTransport {
     }
 
     private func send(
-        _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, _ control: SendControl
+        _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, repairs: Bool = false, _ control: SendControl
     ) throws(SendTrouble) -> SendOutcome {
-        if job.delivery.isInDoubt || !settings.isConditional {
+        if !repairs && (job.delivery.isInDoubt || !settings.isConditional) {
             switch try landed(job, handle, address, control) {
             case .absent: break
             // The credentials may only allow writing. The key contains the hash, so a PUT only replaces equal bytes.
             case .outcome(.blocked(let block)) where block.reason == .credentials: break
+            case .outcome(.conflict) where job.mayRepair: return try send(job, handle, address, repairs: true, control)
             case .outcome(let outcome): return outcome
             }
         }
         let capture = job.capture
         let body = FileBody(handle, byteCount: capture.byteCount, capture.expectedBytes, control)
         var request = HTTPRequest(.put, address)
-        request.headers = try headers(capture, handle)
+        request.headers = try headers(capture, handle, isConditional: settings.isConditional && !repairs)
         request.body = body
         let end = try exchange.perform(request, contentHash: capture.sha256.description, control)
             .named(template, settings.connection)
@@ -59,6 +60,8 @@ final class S3Transport: UploadTransport {
         switch end.kind {
         case .landed, .present:
             switch try landed(job, handle, address, control) {
+            case .outcome(.conflict) where !repairs && job.mayRepair:
+                return try send(job, handle, address, repairs: true, control)
             case .outcome(let outcome): return outcome
             case .absent where end.kind == .present:
                 // Another client is uploading the object, or has just deleted it.
@@ -72,10 +75,10 @@ final class S3Transport: UploadTransport {
     }
 
     private func headers(
-        _ capture: CaptureRecord, _ handle: FileHandle
+        _ capture: CaptureRecord, _ handle: FileHandle, isConditional: Bool
     ) throws(SendTrouble) -> [HTTPRequest.Header] {
         var headers = [HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle")]
-        if settings.isConditional { headers.append(HTTPRequest.Header("If-None-Match", "*")) }
+        if isConditional { headers.append(HTTPRequest.Header("If-None-Match", "*")) }
         switch settings.checksum {
         case .sha256:
             headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))

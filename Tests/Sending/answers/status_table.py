@@ -64,7 +64,8 @@ def walk(bench, kind, hundreds):
             if kind == "http":
                 rig.http(url, "--verify-url", server.verify_url(number), *options, name=f"d{number}", retry=None)
             else:
-                place = ("--url-command", f"echo {url}") if it.is_fetched else ("--url", url + "/{sha256}")
+                place = ("--url-command", f"echo {url}/$CAPQUEUE_SHA256")
+                place = place if it.is_fetched else ("--url", url + "/{sha256}")
                 rig.dest(f"d{number}", "put", *place, *options)
         rig.push(bundle, options=[word for number in range(len(chosen)) for word in ("--dest", f"d{number}")])
         rig.send("--once")

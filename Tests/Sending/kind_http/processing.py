@@ -83,7 +83,7 @@ def refuses_all(bench):
                 for capture in api.stored:
                     capture.verdicts = ["complete"]
             rig.send("--until-empty", code=0 if turn else 15)
-            expect(turn or rig.destination("it").blocked_reason == "refusing", "a trial that is refused lifts the block")
+            expect(turn or rig.destination("it").blocked_reason == "refusing", "a refused trial lifts the block")
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("completed", 1)}, f"{rig.states()}")
 
 

@@ -104,6 +104,18 @@ def there_already(bench):
     expect(rig.spool_file(bundle).exists(), "the bytes are gone")
 
 
+def repaired(bench):
+    """An object that was damaged after it landed is replaced once `check --remote` has found it."""
+    place, bundles = Place(bench), bench.stock[:2]
+    rig = place.rig(*bundles)
+    rig.send(code=0)
+    place.client.put(place.key(bundles[0]), spoilt(bundles[0].data))
+    rig.run("check", "--remote").must(15, about="check --remote")
+    rig.send("--until-empty", code=0)
+    place.holds(*bundles)
+    expect(rig.states() == {"completed"}, f"{rig.states()}")
+
+
 def lost_reply(bench):
     """If the answer to the PUT is lost, the store is asked before anything is sent again."""
     place, bundle = Place(bench), bench.stock[3]
@@ -153,6 +165,7 @@ TESTS = [
     ("an object lands, is read back, and the receipt says how", landed),
     ("templates of keys, and own headers", templates),
     ("an object exists already: completed or a conflict, never replaced", there_already),
+    ("a copy that was damaged later is replaced", repaired),
     ("the answer is lost", lost_reply),
     ("refused credentials, and no such bucket", refused),
 ]

@@ -43,9 +43,9 @@ struct DepthSamplesTests {
     }
 
     @Test func takesThePercentileOfTheNearestRank() {
-        let sorted = (0...100).map { Float($0) }
-        #expect(DepthGrid.percentile(0.02, of: sorted) == 2 && DepthGrid.percentile(0.98, of: sorted) == 98)
-        #expect(DepthGrid.percentile(0, of: [3]) == 3 && DepthGrid.percentile(1, of: [3]) == 3)
-        #expect(DepthGrid.percentile(0.5, of: []) == nil)
+        for (percent, count, expected) in [(25, 4, 1), (75, 4, 3), (2, 4, 1), (98, 4, 4), (2, 101, 3), (98, 50, 49)] {
+            #expect(DepthGrid.percentile(percent, of: (1...count).map { Float($0) }) == Float(expected))
+        }
+        #expect(DepthGrid.percentile(25, of: []) == nil)
     }
 }

@@ -55,6 +55,7 @@ let package = Package(
             name: "PictureDecoding",
             dependencies: [
                 "PictureMessages", "CSpng", "CTurboJPEG", "COpenEXR", "CTiff", "CHeif", "CLibArchive", "CSandbox",
+                "CZlib",
             ],
             swiftSettings: strict),
         .executableTarget(name: "capbundle-decode", dependencies: ["PictureDecoding"], swiftSettings: strict),

@@ -13,10 +13,9 @@
     CALL(context_read_from_memory_without_copy) \
     CALL(context_set_maximum_image_size_limit) \
     CALL(context_set_max_decoding_threads) \
+    CALL(context_get_primary_image_ID) \
     CALL(context_get_primary_image_handle) \
     CALL(image_handle_release) \
-    CALL(image_handle_get_width) \
-    CALL(image_handle_get_height) \
     CALL(image_handle_get_ispe_width) \
     CALL(image_handle_get_ispe_height) \
     CALL(image_handle_get_list_of_depth_image_IDs) \

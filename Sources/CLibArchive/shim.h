@@ -62,13 +62,10 @@ static inline int capture_archive_load(struct capture_archive *table) {
 #define CAPTURE_READ_CALLS(CALL) \
     CALL(read_new) \
     CALL(read_free) \
-    CALL(read_support_filter_gzip) \
     CALL(read_support_filter_zstd) \
     CALL(read_support_format_tar) \
-    CALL(read_support_format_zip_seekable) \
+    CALL(read_support_format_raw) \
     CALL(read_set_read_callback) \
-    CALL(read_set_skip_callback) \
-    CALL(read_set_seek_callback) \
     CALL(read_set_callback_data) \
     CALL(read_open1) \
     CALL(read_next_header) \
@@ -101,45 +98,6 @@ static inline int capture_archive_reader_load(struct capture_archive_reader *tab
     CAPTURE_READ_CALLS(CAPTURE_FIND)
 #undef CAPTURE_FIND
     return found;
-}
-
-// libarchive's own callbacks for a descriptor call fstat(2), which the sandbox forbids. These callbacks read standard
-// input into a buffer of capture_archive_block bytes.
-static const unsigned long capture_archive_block = 1 << 18;
-
-static inline la_ssize_t capture_archive_read(struct archive *archive, void *data, const void **bytes) {
-    *bytes = data;
-    return read(STDIN_FILENO, data, capture_archive_block);
-}
-
-static inline la_int64_t capture_archive_skip(struct archive *archive, void *data, la_int64_t count) {
-    off_t here = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    off_t end = lseek(STDIN_FILENO, 0, SEEK_END);
-    // A skip beyond the end would hide that the file is cut off.
-    if (here < 0 || end < here || count > end - here) count = 0;
-    return lseek(STDIN_FILENO, here + count, SEEK_SET) == here + count ? count : ARCHIVE_FATAL;
-}
-
-static inline la_int64_t capture_archive_seek(struct archive *archive, void *data, la_int64_t offset, int from) {
-    off_t place = lseek(STDIN_FILENO, offset, from);
-    return place < 0 ? ARCHIVE_FATAL : place;
-}
-
-// Opens standard input as a zip or tar archive, plain or compressed by gzip or Zstandard.
-static inline struct archive *capture_archive_open(const struct capture_archive_reader *calls, void *block) {
-    struct archive *archive = calls->read_new();
-    if (!archive) return NULL;
-    calls->read_support_filter_gzip(archive);
-    calls->read_support_filter_zstd(archive);
-    calls->read_support_format_tar(archive);
-    // The streaming zip reader does not read the directory at the end, so it would accept a file that is cut off.
-    calls->read_support_format_zip_seekable(archive);
-    calls->read_set_read_callback(archive, capture_archive_read);
-    calls->read_set_skip_callback(archive, capture_archive_skip);
-    calls->read_set_seek_callback(archive, capture_archive_seek);
-    calls->read_set_callback_data(archive, block);
-    calls->read_open1(archive);
-    return archive;
 }
 
 #endif

@@ -25,6 +25,8 @@
     CALL(StripSize64) \
     CALL(TileSize64) \
     CALL(ComputeTile) \
+    CALL(GetStrileOffset) \
+    CALL(GetStrileByteCount) \
     CALL(ReadEncodedStrip) \
     CALL(ReadEncodedTile)
 

@@ -21,6 +21,25 @@ enum Channel {
         return isWhole ? bytes : nil
     }
 
+    /// Reads what is there, at most the size of the buffer: 0 bytes at the end of the input, -1 if it cannot be read.
+    static func readSome(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let done = unsafe Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+            if done >= 0 || errno != EINTR { return done }
+        }
+    }
+
+    /// The size of the input, which must be a file; nil if it is not.
+    static var size: Int? {
+        let end = lseek(STDIN_FILENO, 0, SEEK_END)
+        return end < 0 ? nil : end
+    }
+
+    static func seek(to offset: Int) -> Bool { lseek(STDIN_FILENO, offset, SEEK_SET) == offset }
+
+    /// Reads exactly `count` bytes of the input, which must be a file; nil if it has fewer.
+    static func read(_ count: Int, at offset: Int) -> [UInt8]? { seek(to: offset) ? read(count) : nil }
+
     /// Writes all bytes. It returns false if the other end is closed.
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) -> Bool {
         unsafe bytes.read { source, count in

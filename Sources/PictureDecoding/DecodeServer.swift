@@ -52,7 +52,7 @@ package enum DecodeServer {
             guard let bytes = Channel.read(request.byteCount) else { return 74 }
             var parts: [AnswerPart]
             do throws(DecodingRefusal) {
-                parts = try decoders.answer(request.task, bytes) + [AnswerPart(.end)]
+                parts = try decoders.answer(request, bytes) + [AnswerPart(.end)]
             } catch {
                 parts = [AnswerPart(error)]
             }

@@ -33,41 +33,45 @@ final class Decoders {
 
     func warmUp() { jpeg.warmUp() }
 
-    func answer(_ task: PictureRequest.Task, _ bytes: [UInt8]) throws(DecodingRefusal) -> [AnswerPart] {
-        switch task {
-        case .samples(let format): [try samples(bytes, format).part]
-        case .pixels(.jpeg, let eighths): [try jpeg.pixels(bytes, eighths: eighths).part]
-        case .pixels(.png, _): [try PNGDecoder.pixels(bytes).part]
+    func answer(_ request: PictureRequest, _ bytes: [UInt8]) throws(DecodingRefusal) -> [AnswerPart] {
+        let memory = MemoryShare(request)
+        switch request.task {
+        case .samples(let format): return [try samples(bytes, format, memory).part]
+        case .pixels(.jpeg, let eighths): return [try jpeg.pixels(bytes, eighths: eighths, memory).part]
+        case .pixels(.png, _): return [try PNGDecoder.pixels(bytes, memory).part]
         case .thumbnail(let orientation, let quality):
-            [try file(jpeg.pixels(bytes, eighths: 1).upright(orientation), quality)]
+            return [try file(jpeg.pixels(bytes, eighths: 1, memory).upright(orientation), quality)]
         case .png(let width, let height):
-            [
-                AnswerPart(
-                    .file, try PNGDecoder.encode(width: width, height: height, rgb: bytes), width: width,
-                    height: height)
-            ]
+            // libspng enlarges the file by copying it.
+            try memory.require(2 * bytes.count)
+            let file = try PNGDecoder.encode(width: width, height: height, rgb: bytes)
+            return [AnswerPart(.file, file, width: width, height: height)]
         case .jpeg(let width, let height, let quality):
-            [try file(Pixels(width: width, height: height, bytes: bytes), quality)]
-        case .heif(let withPhoto): try heifParts(bytes, withPhoto)
+            try memory.require(bytes.count)
+            return [try file(Pixels(width: width, height: height, bytes: bytes), quality)]
+        case .heif(let withPhoto): return try heifParts(bytes, withPhoto, memory)
         }
     }
 
     private func samples(
-        _ bytes: [UInt8], _ format: PictureRequest.SampleFormat
+        _ bytes: [UInt8], _ format: PictureRequest.SampleFormat, _ memory: MemoryShare
     ) throws(DecodingRefusal) -> Samples {
         switch format {
-        case .png: try PNGDecoder.samples(bytes)
-        case .jpeg: try jpeg.samples(bytes)
-        case .openEXR: try OpenEXRDecoder.samples(bytes)
+        case .png: try PNGDecoder.samples(bytes, memory)
+        case .jpeg: try jpeg.samples(bytes, memory)
+        case .openEXR: try OpenEXRDecoder.samples(bytes, memory)
         case .tiff:
-            if let tiff { try tiff.samples(bytes) } else { throw Self.notLoaded }
+            if let tiff { try tiff.samples(bytes, memory) } else { throw Self.notLoaded }
         }
     }
 
-    private func heifParts(_ bytes: [UInt8], _ withPhoto: Bool) throws(DecodingRefusal) -> [AnswerPart] {
+    private func heifParts(
+        _ bytes: [UInt8], _ withPhoto: Bool, _ memory: MemoryShare
+    ) throws(DecodingRefusal) -> [AnswerPart] {
         guard let heif else { throw Self.notLoaded }
-        guard withPhoto else { return try heif.parts(bytes, encode: nil) }
-        return try heif.parts(bytes) { photo throws(DecodingRefusal) in try self.jpeg.encode(photo, quality: 95) }
+        guard withPhoto else { return try heif.parts(bytes, memory, encode: nil) }
+        return try heif.parts(bytes, memory) { photo throws(DecodingRefusal) in try self.jpeg.encode(photo, quality: 95)
+        }
     }
 
     /// The refusal if the command line did not name the library. The tools always name it.

@@ -3,8 +3,8 @@ import PictureMessages
 
 /// Decodes HEIF photos with a depth picture (portrait HEIC), with libheif.
 ///
-/// Pictures are returned as they are coded: libheif does not turn, mirror or crop them. The depth picture has the
-/// orientation of the coded photo.
+/// Pictures are cropped as the file says, but not turned or mirrored. The depth picture has the orientation of the coded
+/// photo.
 final class HEIFDecoder {
     private var calls = capture_heif()
 
@@ -17,7 +17,7 @@ final class HEIFDecoder {
 
     /// Decodes a file to the parts of an answer. The photo is one of them only if `encode` is given.
     func parts(
-        _ file: [UInt8], encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
+        _ file: [UInt8], _ memory: MemoryShare, encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
     ) throws(DecodingRefusal) -> [AnswerPart] {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             guard let context = unsafe calls.context_alloc() else { throw .tooLarge }
@@ -29,47 +29,43 @@ final class HEIFDecoder {
             try unsafe Self.check(calls.context_get_primary_image_handle(context, &primary))
             guard let primary = unsafe primary else { throw Self.damage }
             defer { unsafe calls.image_handle_release(primary) }
-            return try unsafe parts(of: primary, encode)
+            var id: heif_item_id = 0
+            try unsafe Self.check(calls.context_get_primary_image_ID(context, &id))
+            try memory.require(try unsafe coded(primary) * (encode == nil ? 0 : Self.bytesOfPixel))
+            return try unsafe parts(of: primary, id, file, memory, encode)
         }
     }
 
     private func parts(
-        of primary: OpaquePointer, _ encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
+        of primary: OpaquePointer, _ id: heif_item_id, _ file: [UInt8], _ memory: MemoryShare,
+        _ encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
     ) throws(DecodingRefusal) -> [AnswerPart] {
-        let coded = try unsafe codedSize(primary)
-        var parts = [AnswerPart(.coded, width: coded.width, height: coded.height)]
-        if let (width, height) = unsafe turnedSize(primary) {
-            parts.append(AnswerPart(.shown, width: width, height: height))
-        }
+        var parts: [AnswerPart] = []
         if let exif = try unsafe exif(primary) { parts.append(AnswerPart(.exif, exif)) }
         if let xmp = try unsafe xmp(primary) { parts.append(AnswerPart(.xmp, xmp)) }
-        parts += try unsafe depthParts(primary)
+        parts += try unsafe depthParts(primary, file, memory)
         if let encode {
-            let photo = try unsafe pixels(primary)
-            let file = try encode(photo)
+            let photo = try unsafe pixels(primary, HEIFAperture.find(Int(id), in: file))
             parts.append(
                 AnswerPart(
-                    .file, JPEGProfile.insert(unsafe profile(primary), into: file), width: photo.width,
+                    .file, JPEGProfile.insert(unsafe profile(primary), into: try encode(photo)), width: photo.width,
                     height: photo.height))
         }
         return parts
     }
 
-    // MARK: Sizes and metadata
+    // MARK: Metadata
 
-    private func codedSize(_ image: OpaquePointer) throws(DecodingRefusal) -> (width: Int, height: Int) {
+    /// The number of pixels of the coded picture.
+    private func coded(_ image: OpaquePointer) throws(DecodingRefusal) -> Int {
         let width = Int(unsafe calls.image_handle_get_ispe_width(image))
         let height = Int(unsafe calls.image_handle_get_ispe_height(image))
-        guard PictureLimits.bytes(width: width, height: height, each: 1) != nil else { throw .tooLarge }
-        return (width, height)
+        guard let count = PictureLimits.bytes(width: width, height: height, each: 1) else { throw .tooLarge }
+        return count
     }
 
-    /// The size after the turning and cropping that the file asks for.
-    private func turnedSize(_ image: OpaquePointer) -> (width: Int, height: Int)? {
-        let width = Int(unsafe calls.image_handle_get_width(image))
-        let height = Int(unsafe calls.image_handle_get_height(image))
-        return PictureLimits.bytes(width: width, height: height, each: 1) == nil ? nil : (width, height)
-    }
+    /// The memory for a pixel while it is decoded: in libde265, in libheif as YCbCr and as RGB, and in our own copy.
+    private static let bytesOfPixel = 12
 
     /// The EXIF, beginning with its TIFF header. In the file, the offset of this header comes first, then the bytes that
     /// the offset skips.
@@ -117,14 +113,18 @@ final class HEIFDecoder {
     // MARK: Pictures
 
     /// The depth picture's samples, facts and XMP; empty if the file has none.
-    private func depthParts(_ primary: OpaquePointer) throws(DecodingRefusal) -> [AnswerPart] {
+    private func depthParts(
+        _ primary: OpaquePointer, _ file: [UInt8], _ memory: MemoryShare
+    ) throws(DecodingRefusal) -> [AnswerPart] {
         var id: heif_item_id = 0
         guard unsafe calls.image_handle_get_list_of_depth_image_IDs(primary, &id, 1) > 0 else { return [] }
         var handle: OpaquePointer?
         try unsafe Self.check(calls.image_handle_get_depth_image_handle(primary, id, &handle))
         guard let handle = unsafe handle else { throw Self.damage }
         defer { unsafe calls.image_handle_release(handle) }
-        var parts = [try unsafe grey(handle).part, AnswerPart(.depthFacts, unsafe facts(primary, id).bytes)]
+        try memory.require(try unsafe coded(handle) * Self.bytesOfPixel)
+        let depth = try unsafe grey(handle, HEIFAperture.find(Int(id), in: file))
+        var parts = [depth.part, AnswerPart(.depthFacts, unsafe facts(primary, id).bytes)]
         if let xmp = try unsafe xmp(handle) { parts.append(AnswerPart(.depthXMP, xmp)) }
         return parts
     }
@@ -149,24 +149,23 @@ final class HEIFDecoder {
         return facts
     }
 
-    private func pixels(_ handle: OpaquePointer) throws(DecodingRefusal) -> Pixels {
+    private func pixels(_ handle: OpaquePointer, _ aperture: HEIFAperture?) throws(DecodingRefusal) -> Pixels {
         try unsafe decoded(handle, heif_colorspace_RGB, heif_chroma_interleaved_RGB) { image throws(DecodingRefusal) in
-            let width = Int(unsafe calls.image_get_width(image, heif_channel_interleaved))
-            let height = Int(unsafe calls.image_get_height(image, heif_channel_interleaved))
-            let rgb = try unsafe rows(of: image, heif_channel_interleaved, width: width, height: height, each: 3)
+            let (width, height, rgb) = try unsafe plane(image, heif_channel_interleaved, each: 3, aperture)
             return Pixels(width: width, height: height, bytes: rgb)
         }
     }
 
-    private func grey(_ handle: OpaquePointer) throws(DecodingRefusal) -> Samples {
+    private func grey(_ handle: OpaquePointer, _ aperture: HEIFAperture?) throws(DecodingRefusal) -> Samples {
         try unsafe decoded(handle, heif_colorspace_undefined, heif_chroma_undefined) { image throws(DecodingRefusal) in
             switch unsafe calls.image_get_colorspace(image) {
-            case heif_colorspace_monochrome, heif_colorspace_YCbCr: return try unsafe samples(image, heif_channel_Y)
+            case heif_colorspace_monochrome, heif_colorspace_YCbCr:
+                return try unsafe samples(image, heif_channel_Y, aperture)
             case heif_colorspace_RGB:
                 // libheif 1.15 puts a grid of grey tiles together as RGB.
-                let red = try unsafe samples(image, heif_channel_R)
+                let red = try unsafe samples(image, heif_channel_R, aperture)
                 for channel in [heif_channel_G, heif_channel_B] {
-                    guard try unsafe samples(image, channel).bytes == red.bytes else { throw Self.colour }
+                    guard try unsafe samples(image, channel, aperture).bytes == red.bytes else { throw Self.colour }
                 }
                 return red
             default: throw Self.colour
@@ -176,11 +175,11 @@ final class HEIFDecoder {
 
     private static let colour = DecodingRefusal(.unsupported, "is a HEIF file whose depth picture is in colour")
 
-    private func samples(_ image: OpaquePointer, _ channel: heif_channel) throws(DecodingRefusal) -> Samples {
-        let width = Int(unsafe calls.image_get_width(image, channel))
-        let height = Int(unsafe calls.image_get_height(image, channel))
+    private func samples(
+        _ image: OpaquePointer, _ channel: heif_channel, _ aperture: HEIFAperture?
+    ) throws(DecodingRefusal) -> Samples {
         let each = unsafe calls.image_get_bits_per_pixel_range(image, channel) > 8 ? 2 : 1
-        let bytes = try unsafe rows(of: image, channel, width: width, height: height, each: each)
+        let (width, height, bytes) = try unsafe plane(image, channel, each: each, aperture)
         return Samples(width: width, height: height, each: each, bytes: bytes)
     }
 
@@ -188,7 +187,6 @@ final class HEIFDecoder {
         _ handle: OpaquePointer, _ space: heif_colorspace, _ chroma: heif_chroma,
         _ body: (OpaquePointer) throws(DecodingRefusal) -> Value
     ) throws(DecodingRefusal) -> Value {
-        _ = try unsafe codedSize(handle)
         guard let options = unsafe calls.decoding_options_alloc() else { throw .tooLarge }
         defer { unsafe calls.decoding_options_free(options) }
         unsafe options.pointee.ignore_transformations = 1
@@ -201,20 +199,24 @@ final class HEIFDecoder {
         return try unsafe body(image)
     }
 
-    private func rows(
-        of image: OpaquePointer, _ channel: heif_channel, width: Int, height: Int, each: Int
-    ) throws(DecodingRefusal) -> [UInt8] {
+    /// The size and the bytes of the part of a channel that is shown.
+    private func plane(
+        _ image: OpaquePointer, _ channel: heif_channel, each: Int, _ aperture: HEIFAperture?
+    ) throws(DecodingRefusal) -> (width: Int, height: Int, bytes: [UInt8]) {
+        let width = Int(unsafe calls.image_get_width(image, channel))
+        let height = Int(unsafe calls.image_get_height(image, channel))
         guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }
+        let (columns, lines) = try aperture?.place(inWidth: width, height: height) ?? (0..<width, 0..<height)
         var stride: Int32 = 0
         guard let plane = unsafe calls.image_get_plane_readonly(image, channel, &stride), Int(stride) >= width * each
         else { throw Self.damage }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
-        for row in 0..<height {
-            unsafe bytes.append(
-                contentsOf: UnsafeBufferPointer(start: plane + row * Int(stride), count: width * each))
+        for row in lines {
+            let start = unsafe plane + row * Int(stride) + columns.lowerBound * each
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: columns.count * each))
         }
-        return bytes
+        return (columns.count, lines.count, bytes)
     }
 
     // MARK: Errors

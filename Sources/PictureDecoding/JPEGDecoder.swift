@@ -24,27 +24,29 @@ final class JPEGDecoder {
     func warmUp() {
         let grey = Pixels(width: 16, height: 16, bytes: [UInt8](repeating: 128, count: 16 * 16 * 3))
         guard let file = try? encode(grey, quality: 90) else { return }
-        _ = try? pixels(file, eighths: 8)
+        let request = PictureRequest(.pixels(.jpeg, eighths: 8), byteCount: file.count, hasAllMemory: true)
+        _ = try? pixels(file, eighths: 8, MemoryShare(request))
     }
 
     /// Decodes a picture with one channel.
-    func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
+    func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         let header = try header(file)
         guard header.colours == TJCS_GRAY.rawValue else {
             throw DecodingRefusal(.unsupported, "is a JPEG in colour, expected one grey channel")
         }
-        let bytes = try decode(file, header.width, header.height, TJPF_GRAY, each: 1, isStrict: true)
+        let size = (header.width, header.height)
+        let bytes = try decode(file, header, size, TJPF_GRAY, each: 1, memory, isStrict: true)
         return Samples(width: header.width, height: header.height, each: 1, bytes: bytes)
     }
 
     /// Decodes a picture to 8-bit RGB, reduced to `eighths` eighths of its size: 1, 2, 4 or 8.
-    func pixels(_ file: [UInt8], eighths: Int) throws(DecodingRefusal) -> Pixels {
+    func pixels(_ file: [UInt8], eighths: Int, _ memory: MemoryShare) throws(DecodingRefusal) -> Pixels {
         let header = try header(file)
         guard ![TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(header.colours) else {
             throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), expected RGB or grey")
         }
         let (width, height) = ((header.width * eighths + 7) / 8, (header.height * eighths + 7) / 8)
-        let bytes = try decode(file, width, height, TJPF_RGB, each: 3, isStrict: false)
+        let bytes = try decode(file, header, (width, height), TJPF_RGB, each: 3, memory, isStrict: false)
         return Pixels(width: width, height: height, bytes: bytes)
     }
 
@@ -67,7 +69,25 @@ final class JPEGDecoder {
         return unsafe Array(UnsafeBufferPointer(start: file, count: Int(count)))
     }
 
-    private func header(_ file: [UInt8]) throws(DecodingRefusal) -> (width: Int, height: Int, colours: UInt32) {
+    private struct Header {
+        let width: Int
+        let height: Int
+        let subsampling: Int32
+        let colours: UInt32
+
+        /// The bytes of the coefficients of all channels, two bytes for each sample, with padding.
+        var coefficients: Int {
+            let channels = colours == TJCS_GRAY.rawValue ? 1 : 3
+            // A sampling that TurboJPEG does not know counts as one without reduction.
+            let halves = [Int32(TJSAMP_422.rawValue), Int32(TJSAMP_440.rawValue)].contains(subsampling)
+            let isQuarter = [Int32(TJSAMP_420.rawValue), Int32(TJSAMP_411.rawValue)].contains(subsampling)
+            let samples = (width + 32) * (height + 32)
+            let colour = isQuarter ? samples / 4 : halves ? samples / 2 : samples
+            return 2 * (samples + (channels - 1) * colour)
+        }
+    }
+
+    private func header(_ file: [UInt8]) throws(DecodingRefusal) -> Header {
         var (width, height, subsampling, colours): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         let code = unsafe file.read { bytes, count in
             unsafe tjDecompressHeader3(decompressor, bytes, UInt(count), &width, &height, &subsampling, &colours)
@@ -75,13 +95,22 @@ final class JPEGDecoder {
         guard code == 0 || isWarning, width > 0, height > 0, colours >= 0 else { throw damage() }
         let side = Int32(PictureLimits.side)
         guard width <= side, height <= side else { throw .tooLarge }
-        return (Int(width), Int(height), UInt32(colours))
+        return Header(
+            width: Int(width), height: Int(height), subsampling: subsampling, colours: UInt32(colours))
     }
 
     private func decode(
-        _ file: [UInt8], _ width: Int, _ height: Int, _ format: TJPF, each: Int, isStrict: Bool
+        _ file: [UInt8], _ header: Header, _ size: (width: Int, height: Int), _ format: TJPF, each: Int,
+        _ memory: MemoryShare, isStrict: Bool
     ) throws(DecodingRefusal) -> [UInt8] {
+        let (width, height) = size
         guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }
+        let scans = JPEGScans(file)
+        guard scans.count <= 1 || scans.count <= JPEGScans.workLimit / (header.width * header.height) else {
+            throw DecodingRefusal(
+                .tooLarge, "has \(scans.count) scans of \(header.width)x\(header.height) pixels, which take too long")
+        }
+        try memory.require(count + (scans.keepsCoefficients ? header.coefficients : 0))
         return try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
             let code = unsafe file.read { bytes, size in
                 unsafe tjDecompress2(

@@ -3,7 +3,7 @@ import PictureMessages
 
 /// Decodes OpenEXR with one channel, with OpenEXRCore. Half floats become floats without loss.
 enum OpenEXRDecoder {
-    static func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
+    static func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             var source = unsafe capture_exr_bytes(bytes: bytes, count: Int64(count))
             var context: exr_context_t?
@@ -13,7 +13,7 @@ enum OpenEXRDecoder {
                     .malformed, "is a damaged OpenEXR file, or has a side of more than \(PictureLimits.side) pixels")
             }
             defer { unsafe exr_finish(&context) }
-            return try unsafe Reading(context: context).samples()
+            return try unsafe Reading(context: context).samples(memory)
         }
     }
 }
@@ -29,7 +29,7 @@ private struct Reading {
             code == EXR_ERR_OUT_OF_MEMORY.rawValue ? .tooLarge : .malformed, "is a damaged OpenEXR file: \(text)")
     }
 
-    func samples() throws(DecodingRefusal) -> Samples {
+    func samples(_ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         var parts: Int32 = 0
         try check(unsafe exr_get_count(context, &parts))
         guard parts == 1 else {
@@ -43,6 +43,8 @@ private struct Reading {
         guard let count = PictureLimits.bytes(width: width, height: height, each: 4) else { throw .tooLarge }
         var storage = EXR_STORAGE_LAST_TYPE
         try check(unsafe exr_get_storage(context, 0, &storage))
+        // One tile can be the whole picture. OpenEXRCore holds it compressed, inflated and put in order.
+        try memory.require(storage == EXR_STORAGE_TILED ? 3 * count : count)
         let bytes = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
             let grid = unsafe Grid(target: target, width: width, height: height, left: left, top: top)
             switch storage {

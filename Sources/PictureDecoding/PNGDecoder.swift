@@ -4,7 +4,7 @@ import PictureMessages
 /// Decodes and encodes PNG, with libspng.
 enum PNGDecoder {
     /// Decodes a grey picture of 8 or 16 bits.
-    static func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
+    static func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             let context = try unsafe Context(bytes, count)
             let header = context.header
@@ -16,16 +16,16 @@ enum PNGDecoder {
             let each = header.bit_depth == 16 ? 2 : 1
             return Samples(
                 width: Int(header.width), height: Int(header.height), each: each,
-                bytes: try context.decode(SPNG_FMT_PNG, each: each))
+                bytes: try context.decode(SPNG_FMT_PNG, each: each, memory))
         }
     }
 
-    static func pixels(_ file: [UInt8]) throws(DecodingRefusal) -> Pixels {
+    static func pixels(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Pixels {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             let context = try unsafe Context(bytes, count)
             return Pixels(
                 width: Int(context.header.width), height: Int(context.header.height),
-                bytes: try context.decode(SPNG_FMT_RGB8, each: 3))
+                bytes: try context.decode(SPNG_FMT_RGB8, each: 3, memory))
         }
     }
 
@@ -91,10 +91,11 @@ private final class Context {
 
     deinit { unsafe spng_ctx_free(context) }
 
-    func decode(_ format: spng_format, each: Int) throws(DecodingRefusal) -> [UInt8] {
+    func decode(_ format: spng_format, each: Int, _ memory: MemoryShare) throws(DecodingRefusal) -> [UInt8] {
         guard let count = PictureLimits.bytes(width: Int(header.width), height: Int(header.height), each: each) else {
             throw .tooLarge
         }
+        try memory.require(count)
         var expected = 0
         try Self.check(unsafe spng_decoded_image_size(context, Int32(format.rawValue), &expected))
         guard expected == count else {

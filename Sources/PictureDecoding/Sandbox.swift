@@ -3,8 +3,8 @@ import Glibc
 
 /// Limits what this process can do while it decodes: it can read descriptor 0, write descriptor 1 and use memory.
 enum Sandbox {
-    /// 2 GiB of addresses: the file, the decoded picture, the coefficients of a progressive JPEG, and the libraries.
-    private static let memoryLimit: UInt = 2 << 30
+    /// 1 GiB of addresses: the memory that a picture may need, and the libraries with their threads.
+    private static let memoryLimit: UInt = 1 << 30
     /// `PictureDecoder` ends a process long before. This limit is for a process whose tool was killed.
     private static let processorSeconds: UInt = 600
 

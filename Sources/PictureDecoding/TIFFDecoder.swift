@@ -11,7 +11,7 @@ final class TIFFDecoder {
     }
 
     /// Decodes the only picture of the file: unsigned integers of 8 or 16 bits, or floats of 32 bits.
-    func samples(_ file: [UInt8]) throws(DecodingRefusal) -> Samples {
+    func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             var source = unsafe capture_tiff_bytes()
             unsafe source.bytes = unsafe bytes
@@ -22,7 +22,7 @@ final class TIFFDecoder {
                     return unsafe .failure(Self.damage(source))
                 }
                 defer { unsafe calls.Close(file) }
-                do throws(DecodingRefusal) { return .success(try unsafe samples(of: file, source)) } catch {
+                do throws(DecodingRefusal) { return .success(try unsafe samples(of: file, source, memory)) } catch {
                     return .failure(error)
                 }
             }
@@ -38,17 +38,19 @@ final class TIFFDecoder {
     }
 
     private func samples(
-        of file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>
+        of file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, _ memory: MemoryShare
     ) throws(DecodingRefusal) -> Samples {
         let each = try unsafe bytesOfSample(file)
         let width = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGEWIDTH)))
         let height = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGELENGTH)))
         guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }
+        // libtiff copies a strip before it decodes it.
+        try memory.require(count + Int(clamping: unsafe source.pointee.count))
         let bytes = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
             let isWhole =
                 unsafe calls.IsTiled(file) != 0
-                ? unsafe readTiles(file, into: target, width, height, each)
-                : unsafe readStrips(file, into: target, width, height, each)
+                ? try unsafe readTiles(file, source, memory, into: target, width, height, each)
+                : try unsafe readStrips(file, source, into: target, width, height, each)
             guard isWhole else { throw unsafe Self.damage(source) }
         }
         // If libtiff reported an error, the parts that it could read are not used either.
@@ -79,6 +81,10 @@ final class TIFFDecoder {
                 .unsupported,
                 "is a TIFF with compression \(compression), expected none, LZW, deflate or PackBits")
         }
+        let order = tag(TIFFTAG_FILLORDER)
+        guard order == FILLORDER_MSB2LSB else {
+            throw DecodingRefusal(.unsupported, "is a TIFF with fill order \(order), expected 1")
+        }
         let photometric = tag(TIFFTAG_PHOTOMETRIC)
         guard photometric == PHOTOMETRIC_MINISBLACK else {
             throw DecodingRefusal(
@@ -96,9 +102,50 @@ final class TIFFDecoder {
         return bits / 8
     }
 
+    /// Inflates a deflated strip or tile to its end, because libtiff stops as soon as it has all samples, before the
+    /// Adler-32. The other compressions have no check.
+    ///
+    /// - Parameter limit: The number of bytes of a whole strip or tile.
+    private func check(
+        _ strile: UInt32, of file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, limit: Int
+    ) throws(DecodingRefusal) {
+        let compression = unsafe capture_tiff_short(&calls, file, UInt32(TIFFTAG_COMPRESSION))
+        guard compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE else { return }
+        let offset = unsafe calls.GetStrileOffset(file, strile)
+        let (end, isOver) = unsafe offset.addingReportingOverflow(calls.GetStrileByteCount(file, strile))
+        guard !isOver, end <= (unsafe source.pointee.count) else {
+            throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off")
+        }
+        var input = unsafe UnsafeRawBufferPointer(
+            start: source.pointee.bytes + Int(offset), count: Int(end - offset))[...]
+        let inflater = try ZlibInflater(.zlib)
+        var rest = limit
+        let output = unsafe UnsafeMutableRawBufferPointer.archiveBlock()
+        defer { unsafe output.deallocate() }
+        while true {
+            let step: (outcome: ZlibInflater.Outcome, consumed: Int, produced: Int)
+            do throws(DecodingRefusal) {
+                step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: input), into: output)
+            } catch {
+                guard error.kind == .malformed else { throw error }
+                throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile): \(error.text)")
+            }
+            unsafe input = unsafe input.dropFirst(step.consumed)
+            rest -= step.produced
+            guard rest >= 0 else {
+                throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is longer than its rows")
+            }
+            if step.outcome == .finished { return }
+            guard step.consumed + step.produced > 0 else {
+                throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off")
+            }
+        }
+    }
+
     private func readStrips(
-        _ file: OpaquePointer, into target: UnsafeMutablePointer<UInt8>, _ width: Int, _ height: Int, _ each: Int
-    ) -> Bool {
+        _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>,
+        into target: UnsafeMutablePointer<UInt8>, _ width: Int, _ height: Int, _ each: Int
+    ) throws(DecodingRefusal) -> Bool {
         let rows = unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_ROWSPERSTRIP))
         // Without the tag, one strip has all rows.
         let rowsEach = rows == 0 ? height : min(Int(rows), height)
@@ -107,6 +154,7 @@ final class TIFFDecoder {
         for strip in 0..<strips {
             let row = strip * rowsEach
             let count = min(rowsEach, height - row) * width * each
+            try unsafe check(UInt32(strip), of: file, source, limit: rowsEach * width * each)
             let read = unsafe calls.ReadEncodedStrip(file, UInt32(strip), target + row * width * each, Int64(count))
             guard read == count else { return false }
         }
@@ -114,17 +162,20 @@ final class TIFFDecoder {
     }
 
     private func readTiles(
-        _ file: OpaquePointer, into target: UnsafeMutablePointer<UInt8>, _ width: Int, _ height: Int, _ each: Int
-    ) -> Bool {
+        _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, _ memory: MemoryShare,
+        into target: UnsafeMutablePointer<UInt8>, _ width: Int, _ height: Int, _ each: Int
+    ) throws(DecodingRefusal) -> Bool {
         let tileWidth = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_TILEWIDTH)))
         let tileHeight = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_TILELENGTH)))
         guard let count = PictureLimits.bytes(width: tileWidth, height: tileHeight, each: each),
             unsafe calls.TileSize64(file) == UInt64(count)
         else { return false }
+        try memory.require(width * height * each + count)
         var tile = [UInt8](repeating: 0, count: count)
         for top in stride(from: 0, to: height, by: tileHeight) {
             for left in stride(from: 0, to: width, by: tileWidth) {
                 let number = unsafe calls.ComputeTile(file, UInt32(left), UInt32(top), 0, 0)
+                try unsafe check(number, of: file, source, limit: count)
                 guard unsafe calls.ReadEncodedTile(file, number, &tile, Int64(count)) == count else { return false }
                 let columns = min(tileWidth, width - left) * each
                 for row in 0..<min(tileHeight, height - top) {

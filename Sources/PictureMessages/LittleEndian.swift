@@ -6,7 +6,7 @@ extension [UInt8] {
 
     /// The number in the `count` bytes at `offset`, at most 7, the least significant first. They must be inside the
     /// array.
-    func number(at offset: Int, bytes count: Int) -> Int {
+    package func number(at offset: Int, bytes count: Int) -> Int {
         self[offset..<(offset + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 }

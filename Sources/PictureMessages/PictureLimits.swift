@@ -6,6 +6,10 @@ package enum PictureLimits {
     package static let fileBytes = 1 << 28
     /// The maximum number of bytes of decoded samples or pixels.
     package static let decodedBytes = 1 << 28
+    /// The maximum number of bytes of memory that all decoders of a tool use for pictures at the same time.
+    package static let memoryBytes = 1 << 29
+    /// The part of it that a decoder uses while others work too. A picture that needs more is decoded alone.
+    package static let memoryShare = 1 << 26
     /// The maximum number of bytes of a block of metadata inside a file (EXIF, XMP).
     package static let metadataBytes = 1 << 24
     /// The maximum number of bytes of a message.

@@ -22,10 +22,6 @@ package struct PicturePart: Hashable, Sendable {
         case depthXMP
         /// Width and height of the depth picture of a HEIF file; the bytes are those of `HEIFDepthFacts`.
         case depthFacts
-        /// Width and height of the photo of a HEIF file, as it is coded.
-        case coded
-        /// Width and height of the photo of a HEIF file, after the turning and cropping that the file asks for.
-        case shown
         /// The decoder could not answer. The bytes are the reason as text, and `detail` is a `Refusal`.
         case failure
         case end
@@ -43,6 +39,8 @@ package struct PicturePart: Hashable, Sendable {
         case missing
         /// The kernel refused the sandbox, so nothing was decoded.
         case noSandbox
+        /// The picture needs more memory than the request allows. The same request with `hasAllMemory` can succeed.
+        case needsAllMemory
     }
 
     package let kind: Kind
@@ -51,7 +49,7 @@ package struct PicturePart: Hashable, Sendable {
     package var height = 0
     package var byteCount = 0
 
-    package static let version: UInt8 = 1
+    package static let version: UInt8 = 2
     package static let headCount = 24
     private static let mark: [UInt8] = Array("CBA1".utf8)
 
@@ -94,7 +92,7 @@ package struct PicturePart: Hashable, Sendable {
         case .archiveFile, .archiveOther: byteCount <= PictureLimits.nameBytes
         case .archiveBytes: byteCount <= PictureLimits.pieceBytes
         case .failure: byteCount <= PictureLimits.messageBytes && Refusal(rawValue: detail) != nil
-        case .ready, .coded, .shown, .end: byteCount == 0
+        case .ready, .end: byteCount == 0
         }
     }
 }

@@ -1,7 +1,7 @@
 /// A request of the tools to `capbundle-decode` for one picture: a head of 24 bytes, then the bytes of the picture.
 ///
-/// The head, with numbers in little-endian order: `CBQ1`; task, detail and quality, one byte each; a zero; width and
-/// height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
+/// The head, with numbers in little-endian order: `CBQ1`; task, detail and quality, one byte each; 1 if the request may
+/// use all memory, or 0; width and height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
 package struct PictureRequest: Hashable, Sendable {
     package enum SampleFormat: UInt8, Sendable, CaseIterable { case png = 1, tiff, openEXR, jpeg }
     package enum PixelFormat: UInt8, Sendable, CaseIterable { case jpeg = 1, png }
@@ -24,13 +24,16 @@ package struct PictureRequest: Hashable, Sendable {
     package let task: Task
     /// The number of bytes that follow the head.
     package let byteCount: Int
+    /// Whether decoding may use `PictureLimits.memoryBytes` and not only `memoryShare`.
+    package let hasAllMemory: Bool
 
     package static let headCount = 24
     private static let mark: [UInt8] = Array("CBQ1".utf8)
 
-    package init(_ task: Task, byteCount: Int) {
+    package init(_ task: Task, byteCount: Int, hasAllMemory: Bool) {
         self.task = task
         self.byteCount = byteCount
+        self.hasAllMemory = hasAllMemory
     }
 
     package var head: [UInt8] {
@@ -44,7 +47,7 @@ package struct PictureRequest: Hashable, Sendable {
             case .heif(let withPhoto): (6, withPhoto ? 1 : 0, 0, 0, 0)
             }
         var bytes = Self.mark
-        for number in [code, detail, quality, 0] { bytes.append(number: number, bytes: 1) }
+        for number in [code, detail, quality, hasAllMemory ? 1 : 0] { bytes.append(number: number, bytes: 1) }
         bytes.append(number: width, bytes: 4)
         bytes.append(number: height, bytes: 4)
         bytes.append(number: byteCount, bytes: 8)
@@ -53,12 +56,13 @@ package struct PictureRequest: Hashable, Sendable {
 
     /// Parses a head; nil if the bytes are not a head, or a size in it is above the limits.
     package init?(head: [UInt8]) {
-        guard head.count == Self.headCount, head.starts(with: Self.mark), head[7] == 0, head[23] == 0 else {
+        guard head.count == Self.headCount, head.starts(with: Self.mark), head[7] < 2, head[23] == 0 else {
             return nil
         }
         let (detail, quality) = (Int(head[5]), Int(head[6]))
         let (width, height) = (head.number(at: 8, bytes: 4), head.number(at: 12, bytes: 4))
         byteCount = head.number(at: 16, bytes: 7)
+        hasAllMemory = head[7] == 1
         guard byteCount <= PictureLimits.fileBytes else { return nil }
         switch head[4] {
         case 1:

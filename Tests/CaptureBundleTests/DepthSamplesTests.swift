@@ -41,4 +41,11 @@ struct DepthSamplesTests {
         let millimetres = try #require(try Self.samples(2, 1, [1000, 2000]))
         #expect(!millimetres.isPlausible && millimetres.implausibility?.contains("above 100 m") == true)
     }
+
+    @Test func takesThePercentileOfTheNearestRank() {
+        for (percent, count, expected) in [(25, 4, 1), (75, 4, 3), (2, 4, 1), (98, 4, 4), (2, 101, 3), (98, 50, 49)] {
+            #expect(DepthGrid.percentile(percent, of: (1...count).map { Float($0) }) == Float(expected))
+        }
+        #expect(DepthGrid.percentile(25, of: []) == nil)
+    }
 }

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -73,6 +74,59 @@ struct HostilePictureTests {
                 exr.replaceSubrange(start..<(start + 8), with: huge)
             }
             #expect([.tooLarge, .malformed].contains(try failure(exr, .openEXR).kind))
+        }
+    }
+
+    /// Some hundred bytes that would cost gigabytes or half a minute are refused before they are decoded.
+    @Test(
+        arguments: [
+            (16384, 1, .tooLarge, "needs 783 MiB of memory to be decoded, more than 512 MiB"),
+            (8000, 200, .tooLarge, "has 200 scans of 8000x8000 pixels, which take too long"),
+            // This one is tried: it needs more than a share of the memory, but not too much.
+            (8000, 9, .malformed, "is a damaged JPEG"),
+        ] as [(Int, Int, PictureFailure.Kind, String)])
+    func refusesAProgressiveJPEGThatCostsTooMuch(
+        _ side: Int, _ scans: Int, _ kind: PictureFailure.Kind, _ words: String
+    ) throws {
+        let size = PictureFiles.big(side, 2) + PictureFiles.big(side, 2)
+        let scan = JPEGPieces.segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 0, 0]) + [0]
+        let file =
+            [0xff, 0xd8] + JPEGPieces.segment(0xdb, [0] + [UInt8](repeating: 1, count: 64))
+            + JPEGPieces.segment(0xc2, [8] + size + [3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0])
+            + [[UInt8]](repeating: scan, count: scans).joined() + [0xff, 0xd9]
+        let failure = try #require(throws: PictureFailure.self) {
+            try decoder.thumbnail(file, orientation: 1, quality: 50)
+        }
+        #expect(failure.kind == kind && failure.message.hasPrefix(words), "\(failure)")
+        // The same process goes on.
+        #expect(decoder.idleProcesses.count == 1)
+    }
+
+    /// The parts that are taken at the same time never exceed the whole, and who wants the whole gets it.
+    @Test func sharesTheMemory() async {
+        let memory = DecoderMemory(100)
+        let used = Used()
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<4 {
+                group.addTask {
+                    for round in 0..<200 {
+                        let part = (index + round) % 5 == 0 ? 100 : 30
+                        memory.with(part) {
+                            used.add(part)
+                            used.add(-part)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(used.state.withLock { $0.most <= 100 && $0.now == 0 && $0.times == 1600 })
+    }
+
+    private final class Used: Sendable {
+        let state = Mutex((now: 0, most: 0, times: 0))
+
+        func add(_ part: Int) {
+            state.withLock { $0 = ($0.now + part, max($0.most, $0.now + part), $0.times + 1) }
         }
     }
 

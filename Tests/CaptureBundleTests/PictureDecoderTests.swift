@@ -48,14 +48,64 @@ struct PictureDecoderTests {
         let picture = try decoder.heif(file, withPhoto: true)
         let photo = try decoder.pixels(#require(picture.photo), .jpeg)
         let expected = try decoder.pixels(jpeg.bytes, .jpeg)
-        #expect(picture.codedSize.width == expected.width && picture.codedSize.height == expected.height)
-        #expect(picture.shownSize == picture.codedSize)
         #expect(photo.distance(to: expected) < 4)
         #expect(picture.depth == nil)
         #expect(try decoder.heif(file, withPhoto: false).photo == nil)
         for count in [0, 100, file.count - 1] {
             #expect(throws: PictureFailure.self) { try decoder.heif(Array(file[..<count]), withPhoto: true) }
         }
+    }
+
+    /// The clean aperture begins at column 3 and row 1.
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/heif-enc"), "needs Debian's libheif-examples"))
+    func cropsAHEICPhotoAsItSays() throws {
+        let folder = try TemporaryFolder()
+        let image = try #require(PixelImage.pattern(width: 75, height: 41))
+        try folder.write(decoder.jpeg(image, quality: 95), to: "photo.jpg")
+        try folder.shell("heif-enc photo.jpg -o photo.heic")
+        let file = try Self.withAperture(folder.bytes("photo.heic"), [71, 1, 37, 1, 2, 2, -1, 1])
+        let photo = try decoder.pixels(#require(decoder.heif(file, withPhoto: true).photo), .jpeg)
+        var rgb: [UInt8] = []
+        for row in 1..<38 { rgb += image.rgb[(225 * row + 9)..<(225 * row + 222)] }
+        #expect(try photo.distance(to: #require(PixelImage(width: 71, height: 37, rgb: rgb))) < 4)
+        // A wider aperture is outside of the picture; one of half a pixel is of an unknown kind.
+        let start = try #require(file.indices.first { file[$0...].starts(with: Array("clap".utf8)) })
+        for (place, byte, kind) in [(start + 7, 255, .malformed), (start + 11, 2, .unsupported)]
+            as [(Int, UInt8, PictureFailure.Kind)]
+        {
+            var changed = file
+            changed[place] = byte
+            let failure = #expect(throws: PictureFailure.self) { try decoder.heif(changed, withPhoto: true) }
+            #expect(failure?.kind == kind)
+        }
+    }
+
+    /// Adds a clean aperture to the last item of a file that heif-enc made, which is the photo.
+    private static func withAperture(_ file: [UInt8], _ numbers: [Int]) throws -> [UInt8] {
+        var file = file
+        func start(_ kind: String) throws -> Int {
+            try #require(file.indices.first { file[$0...].starts(with: Array(kind.utf8)) }) - 4
+        }
+        func add(_ count: Int, at place: Int) {
+            let old = file[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
+            file.replaceSubrange(place..<(place + 4), with: PictureFiles.big(old + count, 4))
+        }
+        let added = PictureFiles.big(40, 4) + Array("clap".utf8) + numbers.flatMap { PictureFiles.big($0, 4) }
+        // The position of the first item's data is in the item locations.
+        let data = PictureFiles.big(try start("mdat") + 8, 4)
+        let location = try (start("iloc")..<file.count).first { file[$0...].starts(with: data) }
+        add(41, at: try #require(location))
+        for (kind, count) in [("meta", 41), ("iprp", 41), ("ipco", 40), ("ipma", 1)] {
+            add(count, at: try start(kind))
+        }
+        // The association of the fifth property, which is essential, comes last in the table, behind two others.
+        let end = try start("ipma") + 27
+        file[end - 4] = 3
+        file.insert(0x85, at: end - 1)
+        file.insert(contentsOf: added, at: try start("ipma"))
+        return file
     }
 
     @Test func namesWhatAPictureIsInsteadOfOneChannel() throws {

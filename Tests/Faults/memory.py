@@ -1,5 +1,7 @@
 """Memory does not grow with the bundle, and the tool never reads what it does not need."""
+import io
 import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -168,7 +170,57 @@ def large_trust_file(bench):
     rig.run("verify", bundle).must(78, about="64 MiB and a byte").naming(rig.trust)
 
 
+def decoders_memory(tool):
+    """Returns the memory in bytes that the running decoders of a tool use now."""
+    used = 0
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except (OSError, ValueError):
+            continue  # the process has ended
+        if lines["PPid"].strip() == str(tool.pid) and "VmRSS" in lines:
+            used += int(lines["VmRSS"].split()[0]) << 10
+    return used
+
+
+def report_of(rig, photo):
+    """Makes a report of four bundles with a photo; returns the page and the most memory that its decoders used."""
+    raw = write_raw(rig.folder / "raw", photo=photo)
+    bundles = [rig.bundle(f"{index}.bundle", raw=raw) for index in range(4)]
+    page, most = rig.out / "page.html", 0
+    with subprocess.Popen(rig.argv("report", "--jobs", "4", *bundles, "-o", page), cwd=rig.out,
+                          stderr=subprocess.DEVNULL, env=rig.env | {"CAPBUNDLE_DECODE": str(rig.bench.decoder)}) as tool:
+        while tool.poll() is None:
+            most = max(most, decoders_memory(tool))
+            time.sleep(0.05)
+    expect(tool.returncode == 0, f"report: exit {tool.returncode}")
+    return page.read_text(), most
+
+
+def huge_photos(bench):
+    """Photos of 543 bytes that would need gigabytes get a placeholder."""
+    size = (16384).to_bytes(2, "big") * 2
+    photo = (b"\xff\xd8\xff\xdb\x00\x43\x00" + b"\x01" * 64 + b"\xff\xc2\x00\x11\x08" + size
+             + b"\x03\x01\x22\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x00\x00"
+             + b"\x12\x34" * 216 + b"\xff\xd9")
+    page, most = report_of(bench.rig(), photo)
+    expect("needs 783 MiB of memory to be decoded, more than 512 MiB" in page, "the page does not say why")
+    expect(most < 100 << 20, f"the decoders used {most >> 20} MiB")
+
+
+def large_photos(bench):
+    """Progressive photos of 36 megapixels are decoded, together in 512 MiB."""
+    from PIL import Image
+    file = io.BytesIO()
+    Image.linear_gradient("L").resize((7200, 5000)).convert("RGB").save(file, "JPEG", progressive=True)
+    page, most = report_of(bench.rig(), file.getvalue())
+    expect(page.count("data:image/jpeg") >= 8, "a picture is missing")
+    expect(100 << 20 < most < 600 << 20, f"the decoders used {most >> 20} MiB")
+
+
 TESTS = [
+    ("a report of huge photos: placeholders that say why", huge_photos),
+    ("a report of large photos: their decoders share 512 MiB", long(large_photos)),
     ("a photo of 300 MB: each command in constant memory", long(large_photo)),
     ("a depth map of 256 MiB: pack, verify, show in constant memory", long(huge_depth)),
     ("a depth map or metadata.json of 8 GiB, photo.jpg of 1 TiB", large_sources),

@@ -98,7 +98,7 @@ def colours(bench):
     depth[7, 9] = np.nan
     raw = write_raw(bench, "ramp", depth)
     floats = np.sort(depth[np.isfinite(depth)].astype("f4"))
-    near, far = (float(floats[math.floor(share * (floats.size - 1) + 0.5)]) for share in (0.02, 0.98))
+    near, far = (float(floats[math.ceil(share * floats.size) - 1]) for share in (0.02, 0.98))
     share = np.clip((far - depth.astype("f4").astype("f8")) / (far - near), 0, 1)
     for name, limit in COLOUR_ERROR.items():
         pixels = picture(bench, raw, "--colours", name)

@@ -70,6 +70,7 @@ class Bench:
         self.folder = folder
         folder.chmod(0o755)
         self.binary = folder / "capbundle"
+        self.decoder = binary.with_name("capbundle-decode")
         shutil.copy(binary, self.binary)
         self.binary.chmod(0o755)
         self.raw = write_raw(folder / "raw")

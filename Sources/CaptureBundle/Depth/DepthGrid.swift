@@ -32,14 +32,15 @@ package struct DepthGrid: Sendable {
     /// Whether a sample is a distance: above 0 and finite.
     package static func isMeasured(_ sample: Float) -> Bool { sample > 0 && sample.isFinite }
 
-    /// The percentile of measured samples.
+    /// The percentile of measured samples by nearest rank: the smallest sample of which `percent` % of all samples are
+    /// not larger.
     ///
     /// - Parameters:
+    ///   - percent: 1 to 100.
     ///   - sorted: The measured samples in ascending order.
-    ///   - share: The percentile as a number from 0 (the nearest sample) to 1 (the farthest).
-    /// - Returns: The sample at the nearest rank; nil if `sorted` is empty.
-    package static func percentile(_ share: Double, of sorted: [Float]) -> Float? {
-        guard !sorted.isEmpty else { return nil }
-        return sorted[min(Int((share * Double(sorted.count - 1)).rounded()), sorted.count - 1)]
+    /// - Returns: nil if `sorted` is empty.
+    package static func percentile(_ percent: Int, of sorted: [Float]) -> Float? {
+        // The rank is rounded up, and ranks begin with 1.
+        sorted.isEmpty ? nil : sorted[(percent * sorted.count + 99) / 100 - 1]
     }
 }

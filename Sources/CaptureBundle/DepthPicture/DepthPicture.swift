@@ -16,7 +16,7 @@ package struct DepthPicture: Sendable {
 
     /// The colour of samples that are not measured.
     package static let gap = Pixel(hex: 0x505050)
-    private static let clipped = (0.02, 0.98)
+    private static let clipped = (2, 98)
 
     package init?(_ samples: DepthSamples, _ colours: ColourTable) {
         let measured = samples.measured

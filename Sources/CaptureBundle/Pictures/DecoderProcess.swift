@@ -50,7 +50,7 @@ final class DecoderProcess: Sendable {
 
     /// Sends a request and reads the whole answer, within `timeLimit` seconds.
     func ask(
-        _ task: PictureRequest.Task, _ bytes: [UInt8], timeLimit: Double
+        _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool, timeLimit: Double
     ) throws(PictureFailure) -> [DecodedPart] {
         let started = MonotonicClock.seconds
         let deadline = started + timeLimit
@@ -61,7 +61,8 @@ final class DecoderProcess: Sendable {
         defer { state.withLock { $0.secondsOfWork += MonotonicClock.seconds - started } }
         do {
             if !wasReady { try greet(deadline) }
-            try process.send(PictureRequest(task, byteCount: bytes.count).head, deadline: deadline)
+            let request = PictureRequest(task, byteCount: bytes.count, hasAllMemory: hasAllMemory)
+            try process.send(request.head, deadline: deadline)
             try process.send(bytes, deadline: deadline)
             var parts: [DecodedPart] = []
             while true {

@@ -2,23 +2,11 @@ import PictureMessages
 
 /// The contents of a HEIF photo (HEIC) from a phone.
 ///
-/// Photo and depth are as they are coded, before the turning, mirroring and cropping that the file asks for. EXIF's
-/// orientation turns both.
+/// Photo and depth are cropped as the file says, but not turned or mirrored. EXIF's orientation turns both.
 package struct HEIFPicture: Sendable {
-    /// A width and a height in pixels.
-    package struct Size: Hashable, Sendable {
-        package let width: Int
-        package let height: Int
-    }
-
     /// The meaning of the codes of the depth picture, according to the file.
     package enum Representation: Sendable { case unknown, inverseZ, disparity, z, nonuniformDisparity }
 
-    /// The size of the coded photo.
-    package let codedSize: Size
-    /// The size after the turning and cropping that the file asks for. If it differs from `codedSize`, a viewer shows the
-    /// HEIF file turned or cropped, but shows `photo` without EXIF's orientation as it is coded.
-    package let shownSize: Size
     /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if the caller did not ask for
     /// it.
     package private(set) var photo: [UInt8]?
@@ -37,24 +25,12 @@ package struct HEIFPicture: Sendable {
 extension PictureDecoder {
     /// Decodes a HEIF file. Decoding the photo takes most of the time, and is done only if `withPhoto` is true.
     package func heif(_ file: [UInt8], withPhoto: Bool) throws(PictureFailure) -> HEIFPicture {
-        guard let picture = HEIFPicture(try ask(.heif(withPhoto: withPhoto), file, library: .heif)) else {
-            throw .misunderstood
-        }
-        return picture
+        HEIFPicture(try ask(.heif(withPhoto: withPhoto), file, library: .heif))
     }
 }
 
 extension HEIFPicture {
-    fileprivate init?(_ parts: [DecodedPart]) {
-        let sizes = { (kind: PicturePart.Kind) -> Size? in
-            for case .bytes(let head, _) in parts where head.kind == kind {
-                return Size(width: head.width, height: head.height)
-            }
-            return nil
-        }
-        guard let coded = sizes(.coded) else { return nil }
-        codedSize = coded
-        shownSize = sizes(.shown) ?? coded
+    fileprivate init(_ parts: [DecodedPart]) {
         for part in parts {
             switch part {
             case .samples(let grid): depth = grid

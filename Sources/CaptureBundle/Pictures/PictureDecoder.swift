@@ -34,23 +34,39 @@ public final class PictureDecoder: Sendable {
     /// The process ids of the idle processes, for tests.
     package var idleProcesses: [Int32] { idle.withLock { $0.compactMap(\.number) } }
 
-    /// Sends a request to a process, and returns the parts of its answer.
-    ///
-    /// An idle process may have been killed by somebody else. So if it died, the request is repeated with a new process.
+    /// Sends a request to a process, and returns the parts of its answer. It waits for memory that other decoders use.
     func ask(
         _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary? = nil
     ) throws(PictureFailure) -> [DecodedPart] {
         guard bytes.count <= PictureLimits.fileBytes else {
             throw PictureFailure(.tooLarge, "has more than \(PictureLimits.fileBytes >> 20) MiB")
         }
+        if bytes.count < PictureLimits.memoryShare {
+            do throws(PictureFailure) {
+                return try DecoderMemory.shared.with(PictureLimits.memoryShare) { () throws(PictureFailure) in
+                    try answer(task, bytes, library, hasAllMemory: false)
+                }
+            } catch {
+                guard error.kind == .needsAllMemory else { throw error }
+            }
+        }
+        return try DecoderMemory.shared.with(PictureLimits.memoryBytes) { () throws(PictureFailure) in
+            try answer(task, bytes, library, hasAllMemory: true)
+        }
+    }
+
+    /// An idle process may have been killed by somebody else. So if it died, the request is repeated with a new process.
+    private func answer(
+        _ task: PictureRequest.Task, _ bytes: [UInt8], _ library: PictureLibrary?, hasAllMemory: Bool
+    ) throws(PictureFailure) -> [DecodedPart] {
         if let process = takeIdle(library) {
             do throws(PictureFailure) {
-                return try answer(of: process, task, bytes)
+                return try answer(of: process, task, bytes, hasAllMemory)
             } catch {
                 guard error.kind == .died else { throw error }
             }
         }
-        return try answer(of: try DecoderProcess(try program(), library), task, bytes)
+        return try answer(of: try DecoderProcess(try program(), library), task, bytes, hasAllMemory)
     }
 
     /// The seconds that a process may take for one part of an archive.
@@ -66,11 +82,12 @@ public final class PictureDecoder: Sendable {
     }
 
     private func answer(
-        of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8]
+        of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], _ hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
         let result: Result<[DecodedPart], PictureFailure>
         do throws(PictureFailure) {
-            result = .success(try process.ask(task, bytes, timeLimit: timeLimit))
+            result = .success(
+                try process.ask(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit))
         } catch {
             result = .failure(error)
         }

@@ -9,6 +9,8 @@ package struct PictureFailure: Error, Hashable, Sendable {
         /// The file is intact, but of a kind that is not supported.
         case unsupported
         case tooLarge
+        /// The file needs more memory than one of several decoders gets. `PictureDecoder` then decodes it alone.
+        case needsAllMemory
         /// A shared library is not installed.
         case missing(library: String, package: String)
         /// The decoder took too long and was killed.
@@ -52,6 +54,7 @@ extension PictureFailure {
         case .malformed: self.init(.malformed, text)
         case .unsupported: self.init(.unsupported, text)
         case .tooLarge: self.init(.tooLarge, text)
+        case .needsAllMemory: self.init(.needsAllMemory, text)
         case .noSandbox:
             self.init(
                 .noDecoder, "cannot be decoded safely: the kernel refused the sandbox of capbundle-decode (\(text))",

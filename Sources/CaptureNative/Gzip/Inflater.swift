@@ -21,7 +21,7 @@ package final class Inflater {
 
     package init() throws(NativeError) {
         stream = try unsafe ZlibStream(
-            "inflateInit2", begin: { unsafe capture_inflate_init_raw($0) }, end: { unsafe inflateEnd($0) })
+            "inflateInit2", begin: { unsafe capture_inflate_init($0, -1) }, end: { unsafe inflateEnd($0) })
     }
 
     /// Inflates from `input` into `output` until one of them is used up, or a block or the stream ends.

@@ -47,7 +47,7 @@ enum DepthRendering {
         let sorted = depth.isComplete ? depth.measured : []
         func add(_ places: [(percent: Int, name: String)]) {
             for place in places {
-                guard let value = DepthGrid.percentile(Double(place.percent) / 100, of: sorted) else { continue }
+                guard let value = DepthGrid.percentile(place.percent, of: sorted) else { continue }
                 table.add("nearest \(place.percent) %", "up to \(metres(value))")
             }
         }
@@ -111,9 +111,7 @@ enum DepthRendering {
     private static func statisticsJSON(_ depth: DepthSamples) -> JSONValue {
         let sorted = depth.isComplete ? depth.measured : []
         let more = percentiles.compactMap { place in
-            DepthGrid.percentile(Double(place.percent) / 100, of: sorted).map {
-                JSONValue.Member(place.name, .real($0))
-            }
+            DepthGrid.percentile(place.percent, of: sorted).map { JSONValue.Member(place.name, .real($0)) }
         }
         return .object((InspectionRendering.statistics(depth.statistics).members ?? []) + more)
     }

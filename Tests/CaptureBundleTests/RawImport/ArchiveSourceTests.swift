@@ -34,6 +34,9 @@ struct ArchiveSourceTests {
         "tar -cf made.tar raw && tar -rf made.tar raw",
         "ln -s /etc/passwd raw/depth.npy && tar -cf made.tar raw",
         "printf 'PK\\003\\004broken' > made.tar",
+        // One bit of the CRC at the end of gzip.
+        "tar -cf- raw | gzip | python3 -c \"import sys; z = bytearray(sys.stdin.buffer.read()); z[-5] ^= 1; "
+            + "open('made.tar', 'wb').write(z)\"",
     ])
     func refusesAHostileOrBrokenArchive(_ command: String) throws {
         try RawFolder.write(to: room.folder)

@@ -41,7 +41,9 @@ def found_by(is_all):
     failed = [line for line in lines if line.startswith(("-- FAIL", "   FAIL"))]
     if any(line.startswith("-- FAIL build:") for line in failed):
         raise SystemExit("the fault does not compile:\n" + "\n".join(lines[-40:]))
-    return None if done.returncode == 0 else " ".join(line.strip() for line in failed[:2] or lines[-5:])
+    if done.returncode and not failed:
+        raise SystemExit("make ended before its first stage:\n" + "\n".join([*lines[-20:], done.stderr[-2000:]]))
+    return None if done.returncode == 0 else " ".join(line.strip() for line in failed[:2])
 
 
 def tried(fault, is_all):

@@ -5,6 +5,7 @@ import importlib.resources
 import pathlib
 import threading
 
+from Kit.processes import descendants
 from selenium import webdriver
 from selenium.common.exceptions import NoAlertPresentException
 from selenium.webdriver.chrome.service import Service
@@ -125,12 +126,8 @@ class Browser:
 
     def processes(self):
         """The numbers of all processes of Chromium."""
-        found, new = [], [self.driver.service.process.pid]
-        while new:
-            found += new
-            new = [int(child) for parent in new for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children")
-                   for child in task.read_text().split()]
-        return found
+        service = self.driver.service.process.pid
+        return [service, *descendants(service)]
 
     def pdf(self):
         return base64.b64decode(self.command("Page.printToPDF")["data"])

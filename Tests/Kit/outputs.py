@@ -7,7 +7,7 @@ from Kit.outcomes import ROOT, ending, expect
 
 @dataclasses.dataclass
 class Test:
-    """`word` is ok, FAIL, skip, or later for a test of `make test-all`; `weight` is how many tests this stands for."""
+    """`word` is ok, FAIL, skip, or later (only `make test-all` plays the test); `weight` is the number of tests."""
 
     word: str
     title: str
@@ -54,7 +54,7 @@ def _split(title):
 
 
 def swift(text, code):
-    """Reads the lines of Swift Testing. A run that was killed has no closing line, and has failed."""
+    """Reads the lines of Swift Testing. A run without a closing line has failed."""
     issues = {}
     for title, issue in ISSUE.findall(text):
         issues.setdefault(title, []).append(issue)

@@ -1,4 +1,4 @@
-"""The stages of `make test` and of `make test-all`: which command each is, and which stages must have passed before it."""
+"""The stages of `make test` and of `make test-all`: the command of each stage, and the stages that it needs."""
 import os
 
 from Kit import outputs
@@ -36,7 +36,7 @@ def short():
 
 
 def everything():
-    """What `make test-all` plays: every test, on the release build where that is another program."""
+    """What `make test-all` plays: every test. The Python tests use the release build of the tools."""
     seconds = os.environ.get("SECONDS") or "120"
     tools = [f"{RELEASE}/capbundle", f"{RELEASE}/capqueue"]
     return [

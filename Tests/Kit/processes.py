@@ -1,4 +1,4 @@
-"""Ends processes with everything that they started, also in other sessions, which a signal to a process group misses."""
+"""Ends processes with all that they started, also in other sessions, which signals to a process group do not reach."""
 import os
 import pathlib
 import signal
@@ -39,7 +39,7 @@ def kill(pids, send=os.kill):
 
 
 def end(leader):
-    """Asks the leader of a session to end, waits for a while, kills it and all that it started, and returns its code."""
+    """Asks the leader of a session to end, waits, kills it and all that it started, and returns its exit code."""
     started = {pid: began(pid) for pid in descendants(leader.pid)}
     leader.terminate()
     try:

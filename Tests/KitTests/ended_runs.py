@@ -32,8 +32,10 @@ TOOL = """
 
 
 def begun(program, folder, *words, **how):
-    return subprocess.Popen([sys.executable, "-c", program, folder, *words], stdout=subprocess.PIPE, text=True,
-                            stderr=subprocess.STDOUT, env=os.environ | {"TMPDIR": str(folder / "tmp")}, **how)
+    """Starts a Python program, or a command if it is a list."""
+    command = program if isinstance(program, list) else [sys.executable, "-c", program, folder, *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stderr=subprocess.STDOUT,
+                            env=os.environ | {"TMPDIR": str(folder / "tmp")}, **how)
 
 
 def suite_of(folder, test, more="", name="Fake"):
@@ -67,6 +69,17 @@ def by_signals(folder):
                f"{number}: exit {code}: {said}")
         expect(not processes.began(tool), f"{number}: the tool still runs: {said}")
         expect(not list((place / "tmp").iterdir()), f"{number}: leaves {list((place / 'tmp').iterdir())}")
+
+
+def below_make(folder):
+    """SIGTERM for make alone reaches .ci/test, also with a choice of stages."""
+    for number, words in enumerate((["test"], ["test", "ONLY=some stages"], ["test-all", "RESUME=1", "ONLY=x"])):
+        place = folder / f"make{number}"
+        (place / ".ci").mkdir(parents=True)
+        (place / ".ci/test").write_text("#!/bin/sh\necho $$ >pid\nexec sleep 62.7\n")
+        (place / ".ci/test").chmod(0o755)
+        _, said, run = ended(place, ["make", "-f", ROOT / "Makefile", "-C", place, *words], signal.SIGTERM)
+        expect(not processes.began(run), f"{words}: it still runs: {said}")
 
 
 def beyond_hangup(folder):
@@ -103,5 +116,5 @@ def odd_suites(folder):
         expect(run.returncode and said in out, f"{name}: exit {run.returncode}: {out}")
 
 
-TESTS = [("signals end a run with all that it started", by_signals), ("nohup protects a run", beyond_hangup),
+TESTS = [("signals end a run with all that it started", by_signals), ("SIGTERM for make", below_make), ("nohup protects a run", beyond_hangup),
          ("a closed pipe ends a run", closed_pipe), ("suites that end in odd ways", odd_suites)]

@@ -24,7 +24,7 @@ def stages_can_begin(_):
         before = set()
         for stage in plan.stages(is_all):
             expect(stage.name not in before, f"two stages are named {stage.name}")
-            expect(set(stage.needs) <= before, f"{stage.name} needs {set(stage.needs) - before}, which are not before it")
+            expect(before.issuperset(stage.needs), f"{stage.name} needs {set(stage.needs) - before}, not before it")
             before.add(stage.name)
 
 

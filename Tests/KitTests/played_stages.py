@@ -1,4 +1,4 @@
-"""Stages: what ends early or is skipped fails, all failures are shown, and a result is kept for its own tree only."""
+"""Stages that end early or skip tests fail, all failures are shown, and RESUME=1 uses only results of the same tree."""
 import contextlib
 import io
 import types
@@ -45,8 +45,8 @@ def failures_do_not_end_a_run(folder):
 def first_failure_ends_a_run(folder):
     """The stage beside it is ended and is not a failure, but a test that failed in it before is."""
     for line, failed in (("exec sleep 60", 1), ("echo 'FAIL one: two: broke (0.2 s)'; sleep 60", 2)):
-        code, said, done = played(folder, shell("fails", "sleep 0.3; exit 3"), shell("waits", line), Stage("last", *PASSES),
-                                  first=True)
+        code, said, done = played(folder, shell("fails", "sleep 0.3; exit 3"), shell("waits", line),
+                                  Stage("last", *PASSES), first=True)
         expect(code == 1 and "ended before all stages" in said and len(done) < 3, said)
         expect(f"0 passed, {failed} failed\n" in said and "SIGTERM" not in said, said)
 

@@ -43,9 +43,10 @@ def _compare(case, swift):
 def judge_safely(work):
     try:
         return judge_group(work)
-    except Exception:  # a crash of either judge is a finding too
+    except Exception as error:  # a crash of either judge is a finding too
         first = work[1] * GROUP
-        return [(Case(first), None, [], f"not judged, nor are the cases behind it: {traceback.format_exc()}")]
+        problem = f"not judged, nor are the next {GROUP - 1}: {error!r}\n{traceback.format_exc()}"
+        return [(Case(first), None, [], problem)]
 
 
 def keep(folder, case):

@@ -116,5 +116,5 @@ def odd_suites(folder):
         expect(run.returncode and said in out, f"{name}: exit {run.returncode}: {out}")
 
 
-TESTS = [("signals end a run with all that it started", by_signals), ("SIGTERM for make", below_make), ("nohup protects a run", beyond_hangup),
-         ("a closed pipe ends a run", closed_pipe), ("suites that end in odd ways", odd_suites)]
+TESTS = [("signals end a run with all that it started", by_signals), ("SIGTERM for make", below_make),
+         ("nohup protects a run", beyond_hangup), ("a closed pipe ends a run", closed_pipe), ("suites that end in odd ways", odd_suites)]

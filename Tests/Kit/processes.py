@@ -34,7 +34,7 @@ def kill(pids, send=os.kill):
     for pid in pids:
         try:
             send(pid, signal.SIGKILL)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):
             pass
 
 

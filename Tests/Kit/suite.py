@@ -47,7 +47,11 @@ class Lines:
 
     def __init__(self, stops_at_first=False):
         self.counts = {"ok": 0, "FAIL": 0, "skip": 0}
-        self._lock, self._stops_at_first, self.is_over = threading.Lock(), stops_at_first, False
+        self._lock, self._stops_at_first, self.is_left = threading.Lock(), stops_at_first, False
+
+    @property
+    def is_over(self):
+        return self.is_left or self._stops_at_first and self.counts["FAIL"] > 0
 
     def run(self, title, function, *arguments):
         """Runs one test and prints its line."""
@@ -66,10 +70,9 @@ class Lines:
 
     def say(self, word, title, began, reason=""):
         with self._lock:
-            if self.is_over:
+            if self.is_left:  # without its tools every test fails
                 return
             self.counts[word] += 1
-            self.is_over = self._stops_at_first and word == "FAIL"
             text = f"{title}: {reason}" if reason else title
             print(f"{word:<4} {_printable(text)} ({time.monotonic() - began:.1f} s)", flush=True)
 
@@ -148,7 +151,7 @@ def play(suite, words):
 def leave(lines, folder):
     """Ends this process at once, because a signal asks for it, with its tools and servers and without its files."""
     on_signals(lambda *_: None)
-    lines.is_over = True
+    lines.is_left = True
     print("ended before all tests had run", flush=True)
     end = time.monotonic() + 0.5
     while time.monotonic() < end:  # a test that has lost its tool may start another one

@@ -44,9 +44,10 @@ def failures_do_not_end_a_run(folder):
 
 def first_failure_ends_a_run(folder):
     """The stage beside it is ended and is not a failure, but a test that failed in it before is."""
-    for line, failed in (("exec sleep 60", 1), ("echo 'FAIL one: two: broke (0.2 s)'; sleep 60", 2)):
-        code, said, done = played(folder, shell("fails", "sleep 0.3; exit 3"), shell("waits", line),
-                                  Stage("last", *PASSES), first=True)
+    for line, failed in (("true", 1), ("echo 'FAIL one: two: broke (0.2 s)'", 2)):
+        mark = folder / f"printed{failed}"
+        code, said, done = played(folder, shell("fails", f"until [ -e {mark} ]; do sleep 0.05; done; exit 3"),
+                                  shell("waits", f"{line}; touch {mark}; sleep 60"), Stage("last", *PASSES), first=True)
         expect(code == 1 and "ended before all stages" in said and len(done) < 3, said)
         expect(f"0 passed, {failed} failed\n" in said and "SIGTERM" not in said, said)
 

@@ -29,10 +29,10 @@ build:
 	@.ci/build
 
 test:
-	@.ci/test $(CHOICE)
+	@exec .ci/test $(CHOICE)
 
 test-all:
-	@SECONDS=$(SECONDS) .ci/test --all $(CHOICE)
+	@SECONDS=$(SECONDS) exec .ci/test --all $(CHOICE)
 
 demo: build
 	@.ci/dependencies demo

@@ -7,18 +7,20 @@
 """
 import importlib
 import pathlib
+import signal
 import sys
 
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parent
 sys.path[0] = str(TESTS)
-from Kit import stages, suite  # noqa: E402  (the line above makes these modules importable)
+from Kit import outcomes, stages, suite  # noqa: E402  (the line above makes these modules importable)
 
 
 def main(words):
     if not words or words[0].startswith("-"):
         return stages.main(words)
     name, *options = words
+    outcomes.on_signals(signal.default_int_handler)  # an exception, so that `finally` ends servers
     if (TESTS / name / "suite.py").is_file():
         return suite.play(name, options)
     # Some folders have a program of their own in place of a list of tests.
@@ -30,4 +32,7 @@ def main(words):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except outcomes.Failed as reason:
+        sys.exit(f"run.py: {reason}")

@@ -2,12 +2,11 @@
 
 Both judge the same bundles and upload bodies, with the same trust files and options. The Swift tool reads bundles from
 files, many in a process and with several jobs, or from a pipe. A disagreement in the exit code, in the set of codes, or
-in the facts of a readable bundle is printed with the number of the case, and its files are kept. The exit code is then
-1.
+in the facts of a readable bundle is a failure: its line has the number of the case, and the files of the case are kept.
 """
 import argparse
 import collections
-import multiprocessing
+import concurrent.futures
 import os
 import pathlib
 import tempfile
@@ -35,7 +34,7 @@ def judge_group(work):
 def _compare(case, swift):
     python, problem = judges.in_python(case), None
     if judges.differ(case, swift, python):
-        problem = f"case {case.number} ({case.named()}): Swift {swift}, Python {python}"
+        problem = f"{case.named()}: Swift {swift}, Python {python}"
         if swift.codes == python.codes:
             problem += f"; Swift {swift.facts}, Python {python.facts}"
     return case, python.exit_code, python.codes, problem
@@ -44,9 +43,10 @@ def _compare(case, swift):
 def judge_safely(work):
     try:
         return judge_group(work)
-    except Exception:  # a crash of either judge is a finding too
+    except Exception as error:  # a crash of either judge is a finding too
         first = work[1] * GROUP
-        return [(Case(first), None, [], f"cases from {first}: {traceback.format_exc()}")]
+        problem = f"not judged, nor are the next {GROUP - 1}: {error!r}\n{traceback.format_exc()}"
+        return [(Case(first), None, [], problem)]
 
 
 def keep(folder, case):
@@ -79,18 +79,19 @@ def main():
     work = [(str(options.binary.resolve()), number, wanted)
             for number in range(first // GROUP, (first + count - 1) // GROUP + 1)]
     classes, kinds, codes, problems = collections.Counter(), collections.Counter(), set(), 0
-    with multiprocessing.Pool(options.jobs) as pool:
-        for case, exit_code, found, problem in (one for results in pool.imap(judge_safely, work) for one in results):
+    # This pool raises an error if one of its processes is killed; multiprocessing.Pool would wait for ever.
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for case, exit_code, found, problem in (one for results in pool.map(judge_safely, work) for one in results):
             classes[exit_code] += 1
             kinds.update(bodies=case.is_body, piped=case.is_piped)
             codes.update(found)
             if problem:
                 problems += 1
-                print(problem, flush=True)
+                print(f"FAIL Differential: case {case.number}: {problem}", flush=True)
                 keep(options.keep, case)
     shown = ", ".join(f"{classes[one]} {_WORDS.get(one, 'not judged')}" for one in sorted(classes, key=str))
     print(f"{classes.total()} cases from number {first} on ({kinds['bodies']} bodies, {kinds['piped']} piped): {shown}")
     never = ", ".join(sorted(set(CODES.values()) - codes)) or "none"
     print(f"{len(codes)} different codes in {time.monotonic() - start:.0f} s; never: {never}")
-    print(f"{problems} disagreements{f', kept in {options.keep}' if problems else ''}")
-    return 1 if problems else 0
+    print(f"{classes.total() - problems} passed, {problems} failed" + (f", kept in {options.keep}" if problems else ""))
+    return 1 if problems or not classes else 0

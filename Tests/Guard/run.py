@@ -1,10 +1,10 @@
-"""Makes one fault of faults.toml at a time in a copy of this repository, and tries whether `make test FIRST=1` finds it.
+"""Makes the faults of faults.toml in a copy of this repository, one at a time, and runs `make test FIRST=1` after each.
 
 usage: Tests/run.py Guard [--only WORD] [--all]
 
-The copy is .build-guard; what git tracks here is copied into it, with uncommitted changes. For each fault the program
-prints the first failure that found it, and at the end the number of faults found. Exit code 0 means that at least 27 of
-30, or nine tenths of those chosen, were found. With --all, `make test-all` looks for them.
+The copy is in .build-guard, and has the files that git tracks, with uncommitted changes. For each fault the program
+prints the first failure, and at the end the number of faults that were found. Exit code 0 means that at least nine
+tenths of the chosen faults were found. With --all it runs `make test-all`.
 """
 import argparse
 import json
@@ -13,6 +13,7 @@ import subprocess
 import time
 import tomllib
 
+from Kit import processes
 from Kit.outcomes import ROOT
 
 COPY = ROOT / ".build-guard"
@@ -35,13 +36,20 @@ def copied():
 def found_by(is_all):
     """Runs the tests in the copy; returns the first failure, or None if everything passed."""
     shutil.rmtree(COPY / ".build/results", ignore_errors=True)
-    done = subprocess.run(["make", "test-all" if is_all else "test", "FIRST=1"], cwd=COPY, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False)
-    lines = done.stdout.splitlines()
+    command = ["make", "test-all" if is_all else "test", "FIRST=1"]
+    with subprocess.Popen(command, cwd=COPY, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, start_new_session=True) as run:
+        try:
+            lines = run.communicate()[0].splitlines()
+        except BaseException:
+            processes.end(run)
+            raise
     failed = [line for line in lines if line.startswith(("-- FAIL", "   FAIL"))]
     if any(line.startswith("-- FAIL build:") for line in failed):
         raise SystemExit("the fault does not compile:\n" + "\n".join(lines[-40:]))
-    return None if done.returncode == 0 else " ".join(line.strip() for line in failed[:2] or lines[-5:])
+    if run.returncode and not failed:
+        raise SystemExit("make ended before its first stage:\n" + "\n".join(lines[-40:]))
+    return None if run.returncode == 0 else " ".join(line.strip() for line in failed[:2])
 
 
 def tried(fault, is_all):

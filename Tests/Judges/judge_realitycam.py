@@ -35,7 +35,7 @@ def _signed(bench, body, key):
 
 
 def _upload(bench, bundle, raw, stored=0, *options, level="secure_enclave"):
-    """Returns the upload of a bundle as capbundle makes it, with what the server knows."""
+    """Returns the upload that capbundle makes from a bundle, with what the server knows about the device."""
     (key, public), body, lines = _key(bench), bench.folder / "rc.body", bench.folder / "rc.headers"
     signs = () if options else ("--realitycam-key", key)
     make = ("multipart", bundle.path, "--profile", "realitycam", *signs, *options, "--force", "-o")

@@ -5,6 +5,7 @@ import importlib.resources
 import pathlib
 import threading
 
+from Kit.processes import descendants
 from selenium import webdriver
 from selenium.common.exceptions import NoAlertPresentException
 from selenium.webdriver.chrome.service import Service
@@ -93,7 +94,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def ask_async(self, script, *arguments):
-        """Returns what a script gives to its last argument, which is a function."""
+        """Returns the value with which a script calls its last argument, a function."""
         return self.driver.execute_async_script(script, *arguments)
 
     def alert(self):
@@ -104,7 +105,7 @@ class Browser:
             return None
 
     def violations(self):
-        """What axe-core finds that people with a screen reader or weak eyes cannot use."""
+        """Returns what axe-core reports: parts of the page that people with a screen reader or weak eyes cannot use."""
         self.ask((importlib.resources.files("axe_core_python") / "axe.min.js").read_text())
         return self.ask_async(
             "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then(r => done(r.violations.map("
@@ -116,7 +117,7 @@ class Browser:
         return levels if any(after > before + 1 for before, after in zip(levels, levels[1:])) else []
 
     def reach_out(self, url):
-        """Tries what a policy has to stop: requests to the URL, a script, and a style of its own for #styled."""
+        """Tries what a content security policy must stop: requests to the URL, a script, and a style for #styled."""
         self.ask_async(REACH_OUT, url)
 
     def choose(self, name, files):
@@ -125,12 +126,8 @@ class Browser:
 
     def processes(self):
         """The numbers of all processes of Chromium."""
-        found, new = [], [self.driver.service.process.pid]
-        while new:
-            found += new
-            new = [int(child) for parent in new for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children")
-                   for child in task.read_text().split()]
-        return found
+        service = self.driver.service.process.pid
+        return [service, *descendants(service)]
 
     def pdf(self):
         return base64.b64decode(self.command("Page.printToPDF")["data"])

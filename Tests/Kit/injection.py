@@ -93,8 +93,8 @@ def without_unnamed_files(calls):
 
 
 def representatives(items):
-    """Returns one item of each kind, which is the name of its call and what stands beside the call. `make test-all` keeps
-    them all. The last call of a name is taken: it is the one that completes what the command has begun."""
+    """Returns one item of each kind; `make test-all` keeps all items. Items of one kind have the same name of a call,
+    and the same other parts. The last one is returned, because it completes what the command has begun."""
     if IS_LONG:
         return list(items)
     kinds = {}

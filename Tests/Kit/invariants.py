@@ -53,7 +53,7 @@ def gives(rig, *bundles, about=""):
 
 
 def rows_have_bytes(rig, about=""):
-    """Checks that each row with holding `spool` has its whole file and its sidecar, and that no row is there twice."""
+    """Checks that each row whose holding is `spool` has a complete file and a sidecar, and no two rows have one file."""
     rows = rig.rows(about=about)
     for row in rows.values():
         if row["holding"] == "spool":

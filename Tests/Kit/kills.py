@@ -2,9 +2,9 @@
 
 strace counts the calls of each thread separately and acts on the first thread that reaches the number, so calls are
 counted in the same way here. A kill at a call that reads or syncs leaves the same disk as a kill at the next call that
-changes something, and a kill between the pages of a transaction leaves one that does not count. So a sweep tries all
-calls but these, and of these a part that the seed chooses; --every tries all, which takes many minutes. `make test`
-tries one call of each name that changes something.
+changes something. A kill between the pages of a transaction leaves an incomplete transaction, which SQLite ignores. So
+these calls show little: a sweep tries a random part of them, and all other calls. --every tries all calls, which takes
+many minutes; `make test` tries one call of each name that changes something.
 """
 import re
 import shutil

@@ -8,11 +8,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Whether this is a run of `make test-all`, which plays long tests too. The Swift tests read the same variable.
 IS_LONG = os.environ.get("CAPTURE_TESTS") == "all"
 
-# nohup and a shell's background jobs make the tests ignore signals, and every tool would inherit that.
-for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler),
-                      (signal.SIGTERM, signal.SIG_DFL), (signal.SIGQUIT, signal.SIG_DFL)):
+
+def ignore(*_):
+    """Handles a signal that this process ignores. What it starts does not ignore it, as with SIG_IGN."""
+
+
+def on_signals(handler):
+    """Sets the handler for signals that end a run, except those that nohup or a shell's background job ignores."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not ignore:
+            signal.signal(number, handler)
+
+
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
-        signal.signal(number, usual)
+        signal.signal(number, ignore)
 
 
 class Failed(Exception):

@@ -1,6 +1,5 @@
-"""The stages of `make test` and of `make test-all`: which command each is, and which stages must have passed before it."""
+"""The stages of `make test` and of `make test-all`: the command of each stage, and the stages that it needs."""
 import os
-import shlex
 
 from Kit import outputs
 from Kit.outcomes import ROOT
@@ -9,12 +8,17 @@ from Kit.stages import Stage
 RUN = "Tests/run.py"
 DEBUG, RELEASE = ".build/debug", ".build/release"
 RECEIVER = ".build-receiver/release/receiver"
+SEQUENCE = ("--seed", "{}", "--sequences", "1")  # the options for one sequence of random commands
 SWIFT_TESTS = ".build/debug/capture-bundlePackageTests.xctest"
-ALL = "CAPTURE_TESTS=all "
+HOURS = 4  # until a stage counts as hanging; the nightly jobs end after five
 
 
 def stages(is_all):
-    return everything() if is_all else short()
+    found = everything() if is_all else short()
+    for stage in found if is_all else []:
+        stage.environment["CAPTURE_TESTS"] = "all"
+        stage.limit = max(stage.limit, HOURS * 3600)
+    return found
 
 
 def short():
@@ -24,15 +28,15 @@ def short():
         swift_tests("Swift tests"),
         *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
         program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
-                "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",)),
+                "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
-                needs=("build",)),
+                needs=("build",), case=("--only", "{}")),
         program("the sessions of the documents", "Documents", f"{DEBUG}/capbundle", f"{DEBUG}/capqueue", needs=("build",)),
     ]
 
 
 def everything():
-    """What `make test-all` plays: every test, on the release build where that is another program."""
+    """What `make test-all` plays: every test. The Python tests use the release build of the tools."""
     seconds = os.environ.get("SECONDS") or "120"
     tools = [f"{RELEASE}/capbundle", f"{RELEASE}/capqueue"]
     return [
@@ -41,7 +45,7 @@ def everything():
         Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=("release build",)),
         environment("Spark"),
         environment("Bench"),
-        swift_tests("Swift tests", is_long=True),
+        swift_tests("Swift tests"),
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
                     CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
         *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
@@ -53,16 +57,17 @@ def everything():
               needs=("release build",)),
         suite("Receiver", "Receiver", build=RELEASE, needs=("release build", "receiver build")),
         program("random commands against a model", "RandomCommands", tools[1], tools[0], "--sequences", "1000",
-                needs=("release build",)),
+                needs=("release build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", tools[0], "--cases", "100000",
-                needs=("release build",)),
+                needs=("release build",), case=("--only", "{}")),
         program("the sessions of the documents", "Documents", *tools, RECEIVER, needs=("release build", "receiver build")),
         program("a package that uses the libraries", "Library", tools[0], needs=("release build",)),
-        Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True),
+        Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
+              limit=HOURS * 3600 + 100 * int(seconds)),
         suite("Spark", "Spark", build=RELEASE, needs=("release build",), python="Spark"),
         Stage("build of the benches", ".ci/build", "Tests/QueueBench", ".build-bench", needs=("release build",)),
         program("benches", "Bench", tools[0], needs=("release build", "build of the benches"), python="Bench",
-                alone=True),
+                alone=True, reads=outputs.command),
     ]
 
 
@@ -71,7 +76,7 @@ def without_tools():
     return [
         Stage("build", "swift", "build", "--build-tests"),
         environment(),
-        Stage("the tests of the tests", "python3", RUN, "KitTests"),
+        Stage("the tests of the tests", "python3", RUN, "KitTests", reads=outputs.lines),
         Stage("format and lint", "swift", "format", "lint", "--strict", "--recursive", "Package.swift", "Sources", "Tests",
               "Samples"),
         program("code that walks over Characters does not compile", "CharacterBan"),
@@ -90,12 +95,13 @@ def environment(name=None):
     return Stage(f"environment {name}" if name else "environment", ".ci/environment", *((name,) if name else ()))
 
 
-def swift_tests(name, only=None, is_long=False, needs=("build",), **environment):
+def swift_tests(name, only=None, needs=("build",), **environment):
     # `swift test` runs the same program, but reports nothing if a test ends it by SIGKILL, SIGTERM or exit().
     command = [SWIFT_TESTS, "--testing-library", "swift-testing"]
 
-    def again(title):
-        return f"{ALL if is_long else ''}{SWIFT_TESTS} --testing-library swift-testing --filter '{title.partition('(')[0]}'"
+    def again(title, _):
+        chosen = title.partition("(")[0] or only
+        return [*command, *(("--filter", chosen) if chosen else ())]
 
     return Stage(name, *command, *(("--filter", only) if only else ()), reads=outputs.swift, needs=needs, again=again,
                  **environment)
@@ -107,15 +113,20 @@ def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
         words = [*words, f"--capbundle={build}/capbundle"]
         words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark") else []
 
-    def again(test):
-        chosen = " ".join(shlex.quote(word) for word in words if word not in ("--only", "verdicts", "choices"))
-        return f"$(.ci/environment {python or ''}) {RUN} {name} {chosen} --only {shlex.quote(test)}".replace("  ", " ")
+    def again(test, seed):
+        chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words
+        more = (["--seed", seed] if seed else []) + (["--only", test] if test else [])
+        return [f"$(.ci/environment{f' {python}' if python else ''})", RUN, name, *chosen, *more]
 
     return program(title, name, *words, python=python, needs=needs, again=again)
 
 
-def program(title, name, *words, python=None, needs=(), **how):
-    return Stage(title, interpreter(python), RUN, name, *words, needs=(*needs, *made(python)), **how)
+def program(title, name, *words, python=None, needs=(), reads=outputs.lines, case=None, **how):
+    """A stage that plays a program of Tests. `case` are the options for one of its cases, by the number of the case."""
+    command = [interpreter(python), RUN, name, *words]
+    if case:
+        how["again"] = lambda title, _: [*command, *(word.format(title.split()[-1]) for word in case if title)]
+    return Stage(title, *command, needs=(*needs, *made(python)), reads=reads, **how)
 
 
 def script(title, *words):

@@ -53,11 +53,13 @@ class Home:
         with subprocess.Popen(argv, env=self.env | (env or {}), start_new_session=True, **options) as tool:
             try:
                 out, err = tool.communicate(input, timeout=seconds)
-            except subprocess.TimeoutExpired:
+            except BaseException as error:  # it hangs, or a signal ends the tests
                 # Kill the group, because the tool behind strace or a shell would otherwise survive.
                 os.killpg(tool.pid, signal.SIGKILL)
                 tool.communicate()
-                raise Failed(f"hangs: nothing after {seconds} s of {' '.join(argv)[-100:]}") from None
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise Failed(f"hangs: nothing after {seconds} s of {' '.join(argv)[-100:]}") from None
+                raise
         err, remarks = separate(err or b"") if "strace" in argv else (err or b"", b"")
         require_injected(remarks)
         return Result(tool.returncode, out or b"", err, remarks)

@@ -1,33 +1,41 @@
 """Plays the stages of `make test`, or of `make test-all`, and shows what came out.
 
-A stage is a command. Two stages run at a time, since few of them keep two processors busy. A failure ends no other stage
-(unless --first asks for it), so one run shows everything that is wrong. What a stage prints is kept below
-.build/results, with its result: its commit, and whether the work tree was clean.
+A stage is a command. Two stages run at a time, because few stages keep two processors busy. A failure ends no other
+stage (unless --first asks for it), so one run shows everything that is wrong. The output of each stage is kept in
+.build/results, with its result and the tree that it tested.
 """
 import argparse
 import json
 import os
 import re
-import signal
+import shlex
 import subprocess
 import threading
 import time
 
-from Kit import outputs
-from Kit.outcomes import ROOT, ending
+from Kit import outputs, processes
+from Kit.outcomes import ROOT, ending, on_signals
 
 RESULTS = ROOT / ".build/results"
 SLOWEST = 10
+LIMIT = 2400  # seconds until a stage of `make test` counts as hanging; CI ends a run after an hour
 
 
 class Stage:
-    """A command and its result. `reads` counts what it printed; `alone` is for a stage that needs the whole machine."""
+    """A command and its result.
 
-    def __init__(self, name, *words, reads=outputs.lines, again=None, alone=False, needs=(), **environment):
-        self.name, self.words, self.reads, self.alone, self.needs = name, [str(word) for word in words], reads, alone, needs
-        self.again = again or (lambda title: f"{' '.join(map(quoted, self.words))}")
-        self.environment = environment
-        self.seconds, self.code, self.tests, self.is_kept = 0, None, [], False
+    `reads` finds the tests in its output. `again(title, seed)` returns the words that repeat a failed test. `alone` is
+    for a stage that needs the whole machine. It may begin when the stages that it `needs` have passed.
+    """
+
+    def __init__(self, name, *words, reads=outputs.command, again=None, alone=False, needs=(), limit=LIMIT,
+                 **environment):
+        self.name, self.words = name, [str(word) for word in words]
+        self.reads, self.alone, self.needs = reads, alone, needs
+        self.again = again or (lambda title, seed: self.words)
+        self.limit, self.environment = limit, environment
+        self.seconds, self.code, self.seed, self.tests = 0, None, None, []
+        self.is_kept = self.is_cut = False  # is_cut: the run ended this stage early
 
     @property
     def log(self):
@@ -35,33 +43,65 @@ class Stage:
 
     @property
     def passed(self):
-        return self.code == 0 and not self.count("FAIL")
+        return self.code == 0 and not self.is_cut and not self.count("FAIL")
 
     def count(self, word):
         return sum(test.weight for test in self.tests if test.word == word)
 
-    def run(self, running):
-        """Runs the command to its end, and reads the tests that it reports."""
+    def run(self, is_over):
+        """Runs the command to its end, or until `is_over()`, and reads the tests that it reports."""
         began = time.monotonic()
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log, "wb") as log:
-            process = subprocess.Popen(self.words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                                       env=os.environ | self.environment, start_new_session=True)
-            running.append(process)
-            self.code = process.wait()
-            running.remove(process)
+            try:
+                process = subprocess.Popen(
+                    self.words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                    env=os.environ | self.environment, start_new_session=True)
+            except OSError as error:
+                self.fail(f"cannot be started: {error}")
+                return
+            hangs = self._wait(process, began + self.limit, is_over)
         self.seconds = time.monotonic() - began
-        self.tests = outputs.excused(self.reads(self.log.read_text(errors="replace"), self.code))
-        if self.code and not self.count("FAIL"):
-            self.tests.append(outputs.Test("FAIL", "", f"{ending(self.code)}; the last lines are in {self.log}", 0))
+        text = self.log.read_text(errors="replace")
+        self.seed = (re.findall(r"^seed (\d+)$", text, re.M) or [None])[0]
+        self.tests = outputs.excused(self.reads(text, self.code))
+        if self.is_cut:  # tests that failed before count, but not that it ended early
+            self.tests = [test for test in self.tests if test.title]
+        elif hangs:
+            self.fail(f"still running after {self.limit} s; the last lines are in {self.log}")
+        elif self.code and not self.count("FAIL"):
+            self.fail(f"{ending(self.code)}; the last lines are in {self.log}")
+        elif not self.count("FAIL") and not self.count("ok"):
+            self.fail("no test passed")
+
+    def _wait(self, process, end, is_over):
+        """Waits for the end of the command, and ends it when its time is over; returns whether it was hanging."""
+        while True:
+            try:
+                self.code = process.wait(0.1)
+                processes.kill([process.pid], os.killpg)  # what it left, such as a server of a killed test
+                return False
+            except subprocess.TimeoutExpired:
+                self.is_cut = is_over()
+                if self.is_cut or time.monotonic() > end:
+                    self.code = processes.end(process) or 1
+                    return not self.is_cut
+
+    def fail(self, reason):
+        self.code = self.code or 1
+        self.tests.append(outputs.Test("FAIL", "", reason, 0))
+
+    def repeat(self, title):
+        """Returns the command that repeats a failed test, for a shell in the root of the repository."""
+        settings = [f"{name}={value.replace(str(ROOT), '$PWD')}" for name, value in self.environment.items()]
+        return " ".join([*settings, *map(quoted, self.again(title, self.seed))])
 
     def failures(self):
         return [test for test in self.tests if test.word == "FAIL"]
 
 
 def quoted(word):
-    word = word.removeprefix(f"{ROOT}/")
-    return word if re.fullmatch(r"[\w@%+=:,./*-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+    return word if word.startswith("$(.ci/") else shlex.quote(word.removeprefix(f"{ROOT}/"))
 
 
 class Play:
@@ -69,7 +109,9 @@ class Play:
 
     def __init__(self, stages, options):
         self.todo, self.options = list(stages), options
-        self.done, self.running, self.is_over = [], [], False
+        self.done, self.is_over, self.tree, self.error = [], False, tree(), None
+        # What others need is made again even if it passed, because a build may have been changed since.
+        self._made = {name for stage in stages for name in stage.needs}
         self._changed = threading.Condition()
         self._busy = []
 
@@ -79,33 +121,38 @@ class Play:
             thread.start()
         for thread in threads:
             thread.join()
+        if self.error:
+            raise self.error
 
     def stop(self, *_):
+        """Ends the run: each lane ends its stage, and begins no other one."""
         self.is_over = True
-        for process in list(self.running):
-            try:
-                os.killpg(process.pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
 
     def _lane(self):
-        while (stage := self._next()) is not None:
-            kept = self.options.resume and read_result(stage)
-            if not kept:
-                say(f"== {stage.name}")
-                stage.run(self.running)
-                if not self.is_over:
-                    write_result(stage)
-            with self._changed:
-                self._busy.remove(stage)
-                self.done.append(stage)
-                self._changed.notify_all()
-            say(f"-- {'ok  ' if stage.passed else 'FAIL'} {stage.name}: {stage.count('ok')} passed, {stage.count('FAIL')} "
-                f"failed, {stage.count('skip')} skipped, " + ("kept from an earlier run" if kept else f"{stage.seconds:.0f} s"))
-            for test in stage.failures():
-                say(f"   FAIL {test.title}{': ' if test.title else ''}{test.reason}")
-            if self.options.first and not stage.passed:
-                self.stop()
+        try:
+            while (stage := self._next()) is not None:
+                self._play(stage)
+        except Exception as error:  # such as a closed pipe; the other lane would wait for this stage for ever
+            self.error = error
+            self.stop()
+
+    def _play(self, stage):
+        kept = self.options.resume and stage.name not in self._made and read_result(stage, self.tree)
+        if not kept:
+            say(f"== {stage.name}")
+            stage.run(lambda: self.is_over)
+            write_result(stage, self.tree)
+        with self._changed:
+            self._busy.remove(stage)
+            self.done.append(stage)
+            self._changed.notify_all()
+        word = "ended" if stage.is_cut else "ok  " if stage.passed else "FAIL"
+        say(f"-- {word} {stage.name}: {stage.count('ok')} passed, {stage.count('FAIL')} failed, {stage.count('skip')} "
+            "skipped, " + ("kept from an earlier run" if kept else f"{stage.seconds:.0f} s"))
+        for test in stage.failures():
+            say(f"   FAIL {test.title}{': ' if test.title else ''}{test.reason}")
+        if self.options.first and not stage.passed:
+            self.stop()
 
     def _next(self):
         """Waits for a stage that may begin, and returns it; None at the end."""
@@ -113,12 +160,11 @@ class Play:
             while True:
                 if not self.todo or self.is_over:
                     return None
-                failed = {stage.name for stage in self.done if not stage.passed}
-                for stage in list(self.todo):
-                    if failed & set(stage.needs):
+                for stage in list(self.todo):  # in the order of the plan, where stages come after those that they need
+                    failed = [other.name for other in self.done if other.name in stage.needs and not other.passed]
+                    if failed:
                         self.todo.remove(stage)
-                        stage.tests = [outputs.Test("FAIL", "", f"not run, because {', '.join(stage.needs)} failed", 0)]
-                        stage.code = 1
+                        stage.fail(f"not run, because {', '.join(failed)} failed")
                         self.done.append(stage)
                 names = {stage.name for stage in self.done}
                 for stage in self.todo:
@@ -135,36 +181,38 @@ class Play:
 
 
 def say(text):
-    print(text, flush=True)
+    print(text + "\n", end="", flush=True)  # in one piece, because two lanes print
 
 
 def tree():
     """Returns the name of the tree that is checked out, or None if the work tree differs from it."""
     def git(*words):
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-    return None if git("status", "--porcelain") else git("rev-parse", "HEAD^{tree}") or None
+    return None if git("status", "--porcelain", "--untracked-files=normal") else git("rev-parse", "HEAD^{tree}") or None
 
 
-def write_result(stage):
-    """Keeps the result of a stage, so that RESUME=1 need not repeat it on the same tree."""
-    tests = [vars(test) for test in stage.tests]
-    facts = {"stage": stage.name, "words": stage.words, "tree": tree(), "seconds": stage.seconds, "code": stage.code,
-             "tests": tests}
+def identity(stage, tested):
+    """What must be equal for a result to count again: the tree, the command and its settings."""
+    return [tested, stage.words, stage.environment]
+
+
+def write_result(stage, began):
+    """Keeps the result of a stage for RESUME=1. `began` is the tree at the beginning of the run."""
+    facts = {"stage": stage.name, "of": identity(stage, began if tree() == began else None), "passed": stage.passed,
+             "seconds": stage.seconds, "code": stage.code, "tests": [vars(test) for test in stage.tests]}
     (RESULTS / f"{stage.name}.json").write_text(json.dumps(facts))
 
 
-def read_result(stage):
+def read_result(stage, tested):
     """Takes the result of an earlier run, if the stage passed on exactly this tree, and returns whether it did."""
     try:
         facts = json.loads((RESULTS / f"{stage.name}.json").read_text())
-        tests = [outputs.Test(**test) for test in facts["tests"]]
+        if not tested or not facts["passed"] or facts["of"] != identity(stage, tested):
+            return False
+        stage.tests = [outputs.Test(**test) for test in facts["tests"]]
+        stage.seconds, stage.code, stage.is_kept = facts["seconds"], 0, True
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    now = tree()
-    if not now or (facts["tree"], facts["words"], facts["code"]) != (now, stage.words, 0) or any(
-            test.word == "FAIL" for test in tests):
-        return False
-    stage.seconds, stage.code, stage.tests, stage.is_kept = facts["seconds"], 0, tests, True
     return True
 
 
@@ -187,13 +235,14 @@ def closing(stages, seconds, is_whole):
     say("")
     passed, failed, _ = table(stages, seconds)
     slowest = sorted((test for stage in stages for test in stage.tests if test.title), key=lambda test: -test.seconds)
-    say(f"\nthe {SLOWEST} slowest tests:")
+    say("\nthe slowest tests:" if slowest else "")
     for test in slowest[:SLOWEST]:
         say(f"{test.seconds:8.1f} s  {test.title}")
     for stage in stages:
         for test in stage.failures():
-            say(f"\nFAIL {stage.name}: {test.title}{': ' if test.title else ''}{test.reason}\n  alone: {stage.again(test.title)}")
-    missing = "" if is_whole else "; it ended before all stages had run"
+            say(f"\nFAIL {stage.name}: {test.title}{': ' if test.title else ''}{test.reason}")
+            say(f"  alone: {stage.repeat(test.title)}")
+    missing = "" if is_whole and not any(stage.is_cut for stage in stages) else "; it ended before all stages had run"
     say(f"\n{passed} passed, {failed} failed")
     verdict = failed == 0 and passed > 0 and is_whole and all(stage.passed for stage in stages)
     say(f"{'everything passed' if verdict else 'NOT everything passed'} in {seconds:.0f} s{missing}")
@@ -203,9 +252,11 @@ def closing(stages, seconds, is_whole):
 def main(words):
     parser = argparse.ArgumentParser(prog="Tests/run.py", description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="the stages of `make test-all`")
-    parser.add_argument("--only", default="", metavar="WORD", help="the stages whose names have this word, and the builds that they need")
+    parser.add_argument("--only", default="", metavar="WORD",
+                        help="the stages with this word in their names, and the stages that these need")
     parser.add_argument("--first", action="store_true", help="stop at the first failure")
-    parser.add_argument("--resume", action="store_true", help="leave out what passed on exactly this tree")
+    parser.add_argument("--resume", action="store_true",
+                        help="leave out what passed on exactly this tree; builds are repeated")
     parser.add_argument("--list", action="store_true", help="print the stages and their commands")
     options = parser.parse_args(words)
     from Kit import plan  # the plan uses Stage
@@ -218,13 +269,13 @@ def main(words):
     stages = [stage for stage in known if stage.name in chosen]
     if options.list:
         for stage in stages:
-            say(f"{stage.name}: {' '.join(map(quoted, stage.words))}")
+            say(f"{stage.name}: {stage.repeat('')}")
         return 0
-    if options.all:
-        os.environ["CAPTURE_TESTS"] = "all"
-    began = time.monotonic()
-    play = Play(stages, options)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, play.stop)
-    play.run()
-    return closing(play.done, time.monotonic() - began, len(play.done) == len(stages))
+    return play(stages, options)
+
+
+def play(stages, options):
+    began, run = time.monotonic(), Play(stages, options)
+    on_signals(run.stop)
+    run.run()
+    return closing(run.done, time.monotonic() - began, len(run.done) == len(stages))

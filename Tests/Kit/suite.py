@@ -12,13 +12,16 @@ code. Families with a long SECONDS start first.
 import argparse
 import concurrent.futures
 import importlib
+import os
 import pathlib
 import random
+import shutil
 import tempfile
 import threading
 import time
 
-from Kit.outcomes import IS_LONG, ROOT, Failed, Skipped
+from Kit import processes
+from Kit.outcomes import IS_LONG, ROOT, Failed, Skipped, expect, on_signals
 
 PROGRAMS = {"capbundle": ".build/debug/capbundle", "capqueue": ".build/debug/capqueue",
             "receiver": ".build-receiver/release/receiver"}
@@ -33,7 +36,8 @@ def families(suite):
             continue
         place = path.relative_to(folder).with_suffix("")
         module = importlib.import_module(".".join([suite, *place.parts]))
-        if getattr(module, "TESTS", None):
+        if hasattr(module, "TESTS"):
+            expect(module.TESTS, f"{path}: TESTS is empty")
             found.append((str(place), module))
     return sorted(found, key=lambda family: -getattr(family[1], "SECONDS", 0))
 
@@ -43,11 +47,11 @@ class Lines:
 
     def __init__(self, stops_at_first=False):
         self.counts = {"ok": 0, "FAIL": 0, "skip": 0}
-        self._lock, self._stops_at_first = threading.Lock(), stops_at_first
+        self._lock, self._stops_at_first, self.is_left = threading.Lock(), stops_at_first, False
 
     @property
     def is_over(self):
-        return self._stops_at_first and self.counts["FAIL"] > 0
+        return self.is_left or self._stops_at_first and self.counts["FAIL"] > 0
 
     def run(self, title, function, *arguments):
         """Runs one test and prints its line."""
@@ -58,7 +62,7 @@ class Lines:
             self.say("skip", title, began, str(reason))
         except Failed as reason:
             self.say("FAIL", title, began, str(reason))
-        except Exception as error:  # the other tests still run if one breaks
+        except (Exception, SystemExit) as error:  # the other tests still run if one breaks
             # Print only the type, because the text of an error may quote contents of a capture.
             self.say("FAIL", title, began, f"the test broke: {type(error).__name__} at {_place(error)}")
         else:
@@ -66,6 +70,8 @@ class Lines:
 
     def say(self, word, title, began, reason=""):
         with self._lock:
+            if self.is_left:  # without its tools every test fails
+                return
             self.counts[word] += 1
             text = f"{title}: {reason}" if reason else title
             print(f"{word:<4} {_printable(text)} ({time.monotonic() - began:.1f} s)", flush=True)
@@ -127,9 +133,11 @@ def play(suite, words):
         for title, function in (test for tests in chosen for test in tests):
             print("long" if getattr(function, "is_long", False) else "    ", title)
         return 0
+    expect(chosen, f"no test of {suite} has {options.only!r} in its title")
     print(f"seed {options.seed}", flush=True)
     lines = Lines(options.first)
     with tempfile.TemporaryDirectory(prefix=f"{suite}-", ignore_cleanup_errors=True) as folder:
+        on_signals(lambda *_: leave(lines, folder))
         try:
             with module.bench(options, pathlib.Path(folder).resolve()) as bench:
                 with concurrent.futures.ThreadPoolExecutor(getattr(module, "LANES", 1)) as pool:
@@ -138,6 +146,20 @@ def play(suite, words):
         except Failed as reason:
             lines.say("FAIL", "what the tests need is made", time.monotonic(), str(reason))
     return lines.close()
+
+
+def leave(lines, folder):
+    """Ends this process at once, because a signal asks for it, with its tools and servers and without its files."""
+    on_signals(lambda *_: None)
+    lines.is_left = True
+    print("ended before all tests had run", flush=True)
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:  # a test that has lost its tool may start another one
+        processes.kill(processes.descendants(os.getpid()))
+        time.sleep(0.05)
+    shutil.rmtree(folder, ignore_errors=True)
+    processes.kill(processes.descendants(os.getpid()))
+    os._exit(130)
 
 
 def _play_family(lines, tests, bench):

@@ -50,7 +50,7 @@ def calls_in(log):
 
 
 def separate(err):
-    """Splits standard error into (the tool's output, strace's remarks); each is in whole lines."""
+    """Splits standard error into (the tool's output, strace's remarks), line by line."""
     return REMARK.sub(b"", err), b"".join(REMARK.findall(err))
 
 

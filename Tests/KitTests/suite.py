@@ -1,4 +1,4 @@
-"""The tests of the tests: an early end is reported, a skip is no pass, and messages of strace are not the tool's output."""
+"""The tests of the tests: failures, early ends and skips do not count as passed, and a run leaves no process behind."""
 import contextlib
 
 PROGRAMS = ()

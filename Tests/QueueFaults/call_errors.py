@@ -90,8 +90,8 @@ def push_meets(error, bench):
             expect(not ids(ended), f"fails and prints {ended.out!r}")
         else:
             refused(ended, *PUSH_CODES[error])
-            # SQLite has no error for a quota, nor for a disk that is only full at a sync or when shared memory grows.
-            # The tool then checks how much room the disk has, and here it has enough; full_disks has full disks.
+            # SQLite has no error for a quota, nor for a disk that is found to be full by a sync or by a file of shared
+            # memory that grows. The tool then checks the free room, and here there is enough; see full_disks.
             is_vague = error == "EDQUOT" or call.name in (*SYNCS, "ftruncate") or SHARED_MEMORY.search(call.text)
             told = error not in FULL or "--reference" in ended.text
             expect(told or "queue.sqlite" in ended.text and is_vague, f"--reference is not named: {ended.text!r}")

@@ -50,7 +50,7 @@ def of_a_backup(bench):
 
 
 def used_by_a_push(bench):
-    """The next push of the same bundle uses the stray file or replaces it if it is not whole."""
+    """The next push of the same bundle uses the stray file, or replaces it if it is damaged."""
     def judge(name, spoil):
         rig = bench.rig()
         rig.push(bench.stock[0])

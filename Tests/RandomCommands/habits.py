@@ -1,4 +1,4 @@
-"""Code that all sequences share: the bundles, and what a command usually does, from which the moments of kills follow.
+"""Code that all sequences share: the bundles, and the calls and the time of each command, to choose moments for kills.
 
 strace kills at the entry of a call, before the kernel acts on it, and so reaches each step of a write. A kill after
 some time is cheaper, and also hits code between calls and several threads at once.

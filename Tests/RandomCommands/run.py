@@ -56,7 +56,7 @@ def play_all(wanted, first, bench):
                 counts[name] = counts.get(name, 0) + count
             if played.problem:
                 failed += 1
-                print(f"FAIL sequence {played.seed}: {played.problem}")
+                print(f"FAIL RandomCommands: sequence {played.seed}: {played.problem}")
                 print("\n".join(f"     {line}" for line in played.transcript), flush=True)
     return failed, counts
 
@@ -73,7 +73,7 @@ def main():
             bench = Bench(wanted.capqueue.resolve(), wanted.capbundle.resolve(), folder.resolve(), bool(wanted.keep),
                           wanted.repeatable)
         except Failed as reason:
-            print(f"FAIL the bundles are made: {reason}")
+            print(f"FAIL the bundles are made: {reason}\n0 passed, 1 failed")
             return 1
         failed, counts = play_all(wanted, first, bench)
     numbers = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))

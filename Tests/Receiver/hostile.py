@@ -129,7 +129,7 @@ def deep_forms(tools):
 
 
 def pipelined(tools):
-    """Requests that are sent without waiting are answered in their order."""
+    """Requests that are sent before the first answer are answered in order."""
     with besieged(tools) as siege:
         with siege.link() as link:
             link.send(head("GET", "/healthz", {}) * 100)

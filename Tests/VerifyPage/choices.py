@@ -111,7 +111,7 @@ def counts_all_lines_together(page):
 
 
 def keeps_a_damaged_trust_file(page):
-    """A good file of the same name does not hide that the first one is damaged."""
+    """After a damaged trust file, a good one with the same name is listed too, and the damage is still shown."""
     page.open()
     page.choose(SAMPLE)
     page.choose(written(page, "a/trusted_devices", "# devices\nrig p256 AAAA\n"), input="trust-files")

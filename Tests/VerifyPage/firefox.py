@@ -8,7 +8,7 @@ import time
 import websocket
 
 FIREFOX = "/usr/bin/firefox-esr"
-PATIENCE = 120  # seconds until it has to listen
+PATIENCE = 120  # seconds in which Firefox must open its port
 
 
 class Firefox:

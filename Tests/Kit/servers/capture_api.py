@@ -1,4 +1,4 @@
-"""A strict capture API, which demands what Spec/upload.md does, and behaves like the first server of that contract.
+"""A strict capture API: it refuses what Spec/upload.md forbids, and behaves like the first server of that contract.
 
     with CaptureAPI(bench.public) as api:
         api.answer(Answer(503, headers={"Retry-After": "7"}), Answer(when="stored", then="cut"))
@@ -18,7 +18,7 @@ from Kit.servers.capture_http import Answer, ScriptedServer  # noqa: F401  (test
 from Kit.servers.capture_rules import UUID, Devices, Refused, digest_of_file, photo_of_capture, require, route_of
 
 LIMIT = 20_971_520  # the largest body, in bytes
-QUIET = ("CAPTURE_NOT_FOUND", "IDEMPOTENCY_KEY_IN_USE", None)  # codes of refusals that a correct client can meet too
+QUIET = ("CAPTURE_NOT_FOUND", "IDEMPOTENCY_KEY_IN_USE", None)  # a correct client can get these errors too
 
 
 @dataclasses.dataclass

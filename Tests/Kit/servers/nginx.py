@@ -136,8 +136,11 @@ def running(folder, http, port, modules=""):
 
 
 class Nginx:
-    """A running nginx that stores files. `tls` maps names to pairs of certificate and key, each with its own port. `clients` is the
-    authority of the clients that may use the port named "clients". `backend` serves /api/."""
+    """A running nginx that stores files.
+
+    `tls` maps names to pairs of certificate and key, each with its own port. `clients` is the authority of the clients
+    that may use the port named "clients". `backend` is the URL of the server for /api/.
+    """
 
     def __init__(self, folder, tls=None, clients=None, backend=None):
         self.folder, self.certificates = pathlib.Path(folder), tls or {}

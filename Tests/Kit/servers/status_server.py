@@ -39,7 +39,7 @@ class StatusServer:
         is_first = not {"POST", "PUT"} & set(log)
         if not peek:
             log.append("ASK" if is_question else "HEAD" if is_read else method)
-        if is_read:  # HEAD never tells what the server holds; other tests cover that
+        if is_read:  # no proof of what is stored; other tests cover such proofs
             return Answer(405, body=b"")
         if is_question:
             return Answer(200, body={"data": {"status": "no_record"}})

@@ -34,7 +34,7 @@ def tested_by_status(bench):
 
 
 def refused_credentials(bench):
-    """For refused credentials `run` and `dest test` name the option that the server's code is about."""
+    """If the server refuses the credentials, `run` and `dest test` name the option to change, by the server's code."""
     cases = {"DEVICE_NOT_FOUND": (404, "dest set it --device-id UUID"), "put": (401, "dest set it --token-file FILE"),
              "s3": (403, "dest set it --profile NAME"),
              "SIGNATURE_INVALID": (401, "dest set it --key FILE (or --realitycam-key FILE)"),

@@ -18,9 +18,14 @@ public struct RawCaptureOptions: Sendable {
     public var keepsSource = false
     /// The model to use if no file gives it.
     public var deviceModel: String?
-    /// The time to use if no file gives it.
+    /// The time to use if no file gives it. It is the time of one capture, or of the first frame of an export with an
+    /// app's clock.
     public var capturedAt: CaptureTime?
-    /// The zone of EXIF times that have none.
+    /// The form of the times in the names of the frames; nil does not read names as times.
+    public var timeFromName: NameTimeForm?
+    /// Whether several frames may get one time: that of metadata.json or of `capturedAt`.
+    public var sharesTime = false
+    /// The zone of times in EXIF and in names that have none.
     public var timeZone: ZoneOffset?
     /// Whether to convert a HEIC photo to a JPEG.
     public var convertsPhoto = false

@@ -39,9 +39,9 @@ extension RawSource {
     /// Whether `RawCaptureReader` reads this folder of our own layout: the depth map is `depth.f32`, or the folder is
     /// incomplete, since `RawCaptureReader` gives the best messages about missing files.
     private static func isForPlainReader(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
-        guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil else {
-            return false
-        }
+        guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil,
+            options.timeFromName == nil
+        else { return false }
         let hasOtherDepth = !tree.holds("depth.f32") && CapbundleLayout.hasDepth(tree)
         if hasOtherDepth && !options.withoutDepth { return false }
         return tree.holds(CapbundleLayout.metadata) || !hasTime(tree, options)

@@ -13,6 +13,8 @@ package struct RawSource: Sendable {
     package let isSingle: Bool
     /// The remarks about RAW as a whole.
     package let remarks: [Remark]
+    /// The form in which the names of all chosen frames are times, for hints.
+    let nameTimes: (form: NameTimeForm, needsZone: Bool)?
     let contents: Contents
 
     enum Contents: Sendable {
@@ -74,6 +76,7 @@ package struct RawSource: Sendable {
         self.isSingle = isSingle
         self.remarks = remarks
         self.contents = contents
+        nameTimes = frames.count > 1 ? NameTimeForm.fitting(frames.map { $0.name ?? "" }) : nil
     }
 
     /// Chooses the frames of an export.
@@ -140,8 +143,7 @@ extension RawCaptureOptions {
     /// a conversion.
     var readsPlainFolders: Bool {
         (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil && !rewritesPhoto
-            && !convertsPhoto
-            && frames == nil
+            && !convertsPhoto && frames == nil && timeFromName == nil
     }
 }
 

@@ -26,6 +26,8 @@ extension TrustLevel: ExpressibleByArgument {}
 
 extension LayoutChoice: ExpressibleByArgument {}
 
+extension NameTimeForm: ExpressibleByArgument {}
+
 extension NamePattern: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }

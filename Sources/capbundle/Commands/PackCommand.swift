@@ -29,7 +29,7 @@ struct PackCommand: ParsableCommand {
               capbundle pack scan.zip --every 10 --out-dir bundles
               capbundle pack IMG_0001.JPG -o cap.bundle
               capbundle pack scan/ --photo 'rgb/*.jpg' --depth 'd/*.png' --depth-unit mm \\
-                --out-dir bundles
+                --time-from-name ms --device-model NAME --out-dir bundles
             """)
 
     @Argument(
@@ -114,6 +114,7 @@ struct PackCommand: ParsableCommand {
     }
 
     private func validateMany() throws {
+        try refuseOneTime(for: raws.count)
         if output != nil { throw ValidationError("give either -o FILE or --out-dir DIR") }
         if multipart != nil || headers.path != nil {
             throw ValidationError("--multipart and --headers do not work with --out-dir")
@@ -219,13 +220,22 @@ extension PackCommand {
     }
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
-    private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
+    private func allNames() throws -> [Result<FilePath, BundleError>] {
         guard many.from0 else { return raws.map { .success(FilePath($0)) } }
         let list = NameList()
         var names: [Result<FilePath, BundleError>] = []
         while let name = list.next() { names.append(name.map { FilePath($0) }) }
         if names.isEmpty { throw ManyOptions.noNames }
+        try refuseOneTime(for: names.count)
         return names
+    }
+
+    /// Refuses one time for several captures: a capture has its own time (Spec/raw-captures.md section 5.1).
+    private func refuseOneTime(for count: Int) throws {
+        guard count > 1, raw.capturedAt != nil, !raw.sameTime else { return }
+        throw ValidationError(
+            "--captured-at gives one time, but there are \(count) captures; "
+                + "pack each with its own, or add --same-time if one is right for all")
     }
 
     private func tell(

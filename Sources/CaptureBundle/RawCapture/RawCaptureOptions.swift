@@ -10,6 +10,8 @@ public struct RawCaptureOptions: Sendable {
     public var patterns: CapturePatterns?
     /// The unit of the depth samples. It replaces the unit that a layout gives.
     public var depthScale: DepthScale?
+    /// The numbers that mean "not measured" in samples of integers; nil means `zeroOrMax` with 16 bits, else `zero`.
+    public var depthInvalid: InvalidDepth?
     /// The frames to pack, by the app's own numbers; nil packs all.
     public var frames: FrameSelection?
     /// The step between packed frames: 1 packs every frame with a photo, n every nth, beginning with the first.
@@ -48,6 +50,13 @@ public enum LayoutChoice: String, Sendable, CaseIterable {
     case auto, capbundle, realitycam
     case scannerApp = "3d-scanner-app"
     case record3d, polycam, nerfstudio
+}
+
+/// The numbers that mean "not measured" in a depth map of integers (Spec/raw-captures.md section 3).
+public enum InvalidDepth: String, Sendable, CaseIterable {
+    case zero
+    /// 0, and the highest number that a sample can have: 65535 with 16 bits.
+    case zeroOrMax = "zero-or-max"
 }
 
 /// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.

@@ -32,12 +32,22 @@ struct DepthFileReader {
             throw BundleError(
                 .rawUnit, "cannot be read with \(scale) m for one unit, expected 0.000000001 to 1000", file: label)
         }
+        let missing = isMaxMissing(samples.grid.values) ? samples.grid.values.maxCount : 0
         let isFloats = if case .float32 = samples.grid.values { true } else { false }
+        let invalid = isFloats ? "nan-or-zero" : missing > 0 ? "zero-or-max" : "zero"
         return DepthFloats(
-            floats: [UInt8](littleEndian: units.metres(samples.grid)), size: samples.grid.size,
+            floats: [UInt8](littleEndian: units.metres(samples.grid, isMaxMissing: missing > 0)),
+            size: samples.grid.size,
             source: DepthDescription.Source(
-                encoding: samples.encoding, invalid: isFloats ? "nan-or-zero" : "zero", rowOrder: samples.rowOrder,
-                scale: scale))
+                encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale),
+            maxCount: missing)
+    }
+
+    /// Whether the highest number of an integer sample means "not measured".
+    private func isMaxMissing(_ values: SampleGrid.Values) -> Bool {
+        if let given = options.depthInvalid { return given == .zeroOrMax }
+        if case .uint16 = values { return true }
+        return false
     }
 
     private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .png, .tif, .tiff or .exr"

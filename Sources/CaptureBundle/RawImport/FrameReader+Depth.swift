@@ -25,6 +25,7 @@ extension FrameReader {
         }
         try compare(made.size, said, file)
         DepthRemarks.size(made.size, file: file, &remarks)
+        DepthRemarks.highest(made, file: file, &remarks)
         var survey = DepthSurvey()
         let floats = made.floats
         survey.add(floats.span)
@@ -81,4 +82,6 @@ struct DepthFloats {
     let size: DepthSize
     /// The form of the original file.
     let source: DepthDescription.Source
+    /// How many samples are missing because they were the highest number of an integer.
+    var maxCount = 0
 }

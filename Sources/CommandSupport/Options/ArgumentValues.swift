@@ -26,6 +26,8 @@ extension TrustLevel: ExpressibleByArgument {}
 
 extension LayoutChoice: ExpressibleByArgument {}
 
+extension InvalidDepth: ExpressibleByArgument {}
+
 extension NameTimeForm: ExpressibleByArgument {}
 
 extension NamePattern: ExpressibleByArgument {

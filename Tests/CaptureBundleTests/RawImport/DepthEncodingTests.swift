@@ -58,6 +58,33 @@ struct DepthEncodingTests {
         #expect(try room.pack("raw") { $0.depthScale = .metres }.source?.encoding == "png-u8")
     }
 
+    /// Many depth cameras write 65535 where they see nothing.
+    @Test func theHighestNumberOf16BitsIsMissing() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        func pack(_ samples: [UInt16], _ invalid: InvalidDepth? = nil) throws -> ImportRoom.Made {
+            try room.folder.write(PictureFiles.png(width: 4, height: 3, samples), to: "raw/depth.png")
+            return try room.pack("raw") { $0.depthInvalid = invalid }
+        }
+        for (samples, invalid, expected, last) in [
+            (Self.millimetres, nil, "zero-or-max", 0), (Self.millimetres, .zeroOrMax, "zero-or-max", 0),
+            (Self.millimetres, .zero, "zero", 65.535), (Self.millimetres.map { min($0, 65_534) }, nil, "zero", 65.534),
+        ] as [([UInt16], InvalidDepth?, String, Float)] {
+            let made = try pack(samples, invalid)
+            #expect(made.source?.invalid == expected)
+            #expect(made.depth[10] == last.bitPattern && made.depth[9] == (65.534 as Float).bitPattern)
+            #expect(made.codes == (expected == "zero-or-max" ? ["raw.samples"] : []))
+        }
+        #expect(try pack(Self.millimetres).packed.id != pack(Self.millimetres, .zero).packed.id)
+        let grey = (0..<3).map { _ in [UInt8]([0, 7, 254, 255]) }
+        for (invalid, last) in [(nil, 255), (.zeroOrMax, 0)] as [(InvalidDepth?, Float)] {
+            let png = PictureFiles.png(width: 4, height: 3, bits: 8, colour: 0, rows: grey)
+            try room.folder.write(png, to: "raw/depth.png")
+            let made = try room.pack("raw") { ($0.depthInvalid, $0.depthScale) = (invalid, .metres) }
+            #expect(made.depth[3] == last.bitPattern)
+        }
+    }
+
     @Test(
         arguments: [
             ("npy", [1, 2, 3], BundleError.Code.rawDepth), ("pfm", Array("PF\n1 1\n-1\n".utf8), .rawDepth),

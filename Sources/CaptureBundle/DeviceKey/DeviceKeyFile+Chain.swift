@@ -59,10 +59,9 @@ extension DeviceKeyFile {
 
     /// Recognises the bundles of the key's chain. The private key is not read.
     func chainTargets() throws(BundleError) -> ChainTargets {
-        guard FileStatus.exists(statePath) else { return ChainTargets(keyID: nil) }
+        guard FileStatus.exists(statePath) else { return ChainTargets(nil) }
         // A damaged state is reported when the counter is taken.
-        let state = try DeviceKeyState.decode(readPrivate(statePath))
-        return ChainTargets(keyID: state?.chain.end == .start ? nil : state?.keyID)
+        return ChainTargets(try DeviceKeyState.decode(readPrivate(statePath)))
     }
 
     /// The remark about bundles without a link; nil if the key has not begun a chain.

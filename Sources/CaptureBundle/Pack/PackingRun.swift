@@ -67,7 +67,7 @@ public struct PackingRun: Sendable {
         }
         let targets = try packer.key.chainTargets()
         for item in items where item.problem == nil {
-            try targets.examine(item.output, mayBePacked: packer.isChained)
+            try targets.examine(item.output, isForLink: packer.isChained)
         }
     }
 

@@ -24,6 +24,9 @@ struct StrayScannerLayout: RawLayout {
         throw BundleError(
             .rawLayout, "is \(words), which has its photos only in the video rgb.mp4", file: tree.root,
             hints: (isFolder ? [] : ["unpack it to a folder SCAN first"])
-                + ["to extract the photos (Debian package: ffmpeg): \(pictures)", "then, with one time for all frames: \(pack)"])
+                + [
+                    "to extract the photos (Debian package: ffmpeg): \(pictures)",
+                    "then, with one time for all frames: \(pack)",
+                ])
     }
 }

@@ -8,6 +8,8 @@ public struct RawCaptureOptions: Sendable {
     public var layout = LayoutChoice.auto
     /// The file names for the generic form; nil to detect the layout.
     public var patterns: CapturePatterns?
+    /// How far the times in the names of a photo and its depth map may be apart; nil if the names must be the same.
+    public var matchWithin: MatchLimit?
     /// The unit of the depth samples. It replaces the unit that a layout gives.
     public var depthScale: DepthScale?
     /// The numbers that mean "not measured" in samples of integers; nil means `zeroOrMax` with 16 bits, else `zero`.

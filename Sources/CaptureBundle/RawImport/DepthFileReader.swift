@@ -50,7 +50,7 @@ struct DepthFileReader {
         return false
     }
 
-    private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .png, .tif, .tiff or .exr"
+    private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .pgm, .png, .tif, .tiff or .exr"
 
     private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
         switch file.path.ending {
@@ -60,6 +60,14 @@ struct DepthFileReader {
         case "pfm":
             let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableFloatMap.decode(bytes) }
             return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first")
+        case "pgm":
+            let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableGrayMap.decode(bytes) }
+            if case .uint8 = grid.values { return Samples(grid: grid, encoding: "pgm-u8") }
+            return Samples(grid: grid, encoding: "pgm-u16")
+        case "npz":
+            throw BundleError(
+                .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
+                hints: DepthAdvice.unpacking(label))
         case "png": return try picture(bytes, .png, "png", label)
         case "tif", "tiff": return try picture(bytes, .tiff, "tiff", label)
         case "exr": return try picture(bytes, .openEXR, "exr", label)

@@ -70,12 +70,11 @@ extension FrameReader {
             remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
         }
         if let text = choice.text { return text }
-        if layout == CapbundleLayout.name {
-            throw BundleError(
-                .rawCapture, "the model of the device is unknown", file: metadataFile,
-                hints: ["give it: --device-model NAME or device_model in metadata.json"])
-        }
-        return export.app.map { "unknown (\($0))" } ?? "unknown"
+        if let app = export.app { return "unknown (\(app))" }
+        let inFile = layout == CapbundleLayout.name ? " or device_model in metadata.json" : ""
+        throw BundleError(
+            .rawCapture, "the model of the device is unknown", file: metadataFile,
+            hints: ["give it: --device-model NAME\(inFile)"])
     }
 
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.
@@ -92,10 +91,13 @@ extension FrameReader {
                     "layout": .string(layout),
                 ]))
         }
+        if let offset = frame.facts.depthOffset, !options.withoutDepth {
+            members.add("depth_time_offset", .real(Double(offset) / 1e9))
+        }
         if let accuracy = portrait?.accuracy { members.add("depth_accuracy", .string(accuracy)) }
-        if photo.original != nil {
+        if let from = photo.convertedFrom {
             members.add(
-                "photo_converted", .members(["from": .string("image/heic"), "quality": .integer(HEIFPicture.quality)]))
+                "photo_converted", .members(["from": .string(from), "quality": .integer(HEIFPicture.quality)]))
         }
         if photo.isRewritten { members.add("photo_rewritten", .string("position removed")) }
     }

@@ -44,8 +44,10 @@ package struct RawSource: Sendable {
     private static func opening(
         file raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
-        switch FileKind(file: raw)?.family {
+        let kind = FileKind(file: raw)
+        switch kind?.family {
         case .jpeg, .heif: return try RawSource(photo: raw, options)
+        case .picture where kind?.isPNG == true: return try RawSource(photo: raw, options)
         case .zip, .tar, .compressed:
             let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
             return try RawSource(raw, tree, options)
@@ -134,7 +136,7 @@ extension RawSource {
     }
 
     private static let endings = [
-        ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif",
+        ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif", ".png",
     ]
 }
 

@@ -58,6 +58,34 @@ struct DepthEncodingTests {
         #expect(try room.pack("raw") { $0.depthScale = .metres }.source?.encoding == "png-u8")
     }
 
+    /// 16 bits are big-endian, and the maximum in the header is not applied.
+    @Test func readsPortableGreyMaps() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        func pack(_ header: String, _ samples: [UInt8]) throws -> ImportRoom.Made {
+            try room.folder.write(Array(header.utf8) + samples, to: "raw/depth.pgm")
+            return try room.pack("raw") { $0.depthScale = .millimetres }
+        }
+        let samples = Self.millimetres.flatMap { PictureFiles.big(Int($0), 2) }
+        let deep = try pack("P5\n# a comment 7 8\n4\t3 10000\n", samples)
+        #expect(deep.depth[7] == (2.345 as Float).bitPattern && deep.source?.encoding == "pgm-u16")
+        let flat = try pack("P5 4 3 255 ", (0..<12).map { UInt8($0) })
+        #expect(flat.depth[11] == (0.011 as Float).bitPattern && flat.source?.encoding == "pgm-u8")
+        for header in ["P2\n4 3 255\n", "P5\n4 3\n", "P5\n4 3 65536\n", "P5\n0 3 255\n", "P5\n4 4 255\n", "P5 4 3 255"]
+        {
+            #expect(throws: BundleError.self) { try pack(header, (0..<12).map { UInt8($0) }) }
+        }
+    }
+
+    @Test func saysHowToUnpackAnArchiveOfArrays() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil)
+        try room.folder.write("PK\u{3}\u{4}", to: "raw/depth.npz")
+        let error = try room.refusal("raw")
+        #expect(error.message.hasPrefix("missing; depth.npz is a zip archive"))
+        #expect(error.hints.last?.hasPrefix("to unpack one: unzip -p ") == true)
+    }
+
     /// Many depth cameras write 65535 where they see nothing.
     @Test func theHighestNumberOf16BitsIsMissing() throws {
         let room = try ImportRoom()

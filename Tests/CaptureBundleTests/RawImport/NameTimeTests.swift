@@ -25,9 +25,26 @@ struct NameTimeTests {
         #expect(found.form == form && found.needsZone == name.hasSuffix(".09.26"))
     }
 
+    /// The nearest pair is matched first, and each file is used once.
+    @Test(arguments: [("20ms", [0: 0, 2: 1]), ("50ms", [0: 0, 1: 2, 2: 1]), ("1ms", [:]), ("10400us", [2: 1])])
+    func matchesTheNearest(_ limit: String, _ expected: [Int: Int]) throws {
+        let photos = ["02.000", "02.020", "02.040", "09.000", "x"].map { Array("13050311\($0)".utf8) }
+        let depths = ["01.987", "02.0304", "02.051", "y"].map { Array("13050311\($0)".utf8) }
+        let names = NearestNames(.seconds, zone: nil, within: try #require(MatchLimit(limit)))
+        let found = names.match(photos, depths)
+        #expect(found.mapValues(\.depth) == Dictionary(uniqueKeysWithValues: expected.map { (photos[$0], depths[$1]) }))
+        #expect(found[photos[2]].map(\.offset) ?? -9_600_000 == -9_600_000)
+    }
+
+    @Test(arguments: ["", "20", "ms", "0ms", "2s", "1001ms", "-1ms", "1.5ms", "20 ms"])
+    func refusesOtherLimits(_ text: String) { #expect(MatchLimit(text) == nil) }
+
     @Test(
         arguments: [
-            (.seconds, ["1773497366535", "000012", "", "1305031102.", ".5", "-1305031102", "1305031102.1234567890", "1e9"]),
+            (
+                .seconds,
+                ["1773497366535", "000012", "", "1305031102.", ".5", "-1305031102", "1305031102.1234567890", "1e9"]
+            ),
             (.milliseconds, ["1773497366", "1773497366535001", "1773497366535 "]),
             (.nanoseconds, ["99999999999999999999", "9999999999999999999", "4102444800000000000"]),
             (

@@ -151,9 +151,10 @@ def samples():
     yield "3d-scanner-app", [], scanner_app
     yield "record3d", DATED, record3d
     yield "polycam", DATED, polycam
-    yield "nerfstudio", [*DATED, *MODEL, "--depth-unit", "mm"], nerfstudio
+    yield "nerfstudio", [*DATED, "--same-time", *MODEL, "--depth-unit", "mm"], nerfstudio
     yield "realitycam", [], realitycam
-    yield "generic", ["--photo", "frame-*.color.jpg", "--depth", "frame-*.depth.png", "--depth-scale", "0.001"], generic
+    yield "generic", ["--photo", "frame-*.color.jpg", "--depth", "frame-*.depth.png", "--depth-scale", "0.001",
+                      "--same-time"], generic
     metres, integers, half = DEPTH, millimetres(0), DEPTH.astype(np.float16)
     scaled = ["--depth-unit", "mm"]
     for name, options, file, data in [
@@ -170,6 +171,7 @@ def samples():
         ("npy-u1", ["--depth-scale", "0.02"], "depth.npy", lambda: writers.npy((integers // 20).clip(0, 255).astype("u1"))),
         ("pfm", [], "depth.pfm", lambda: writers.pfm(metres)),
         ("pfm-big", [], "depth.pfm", lambda: writers.pfm(metres, ">")),
+        ("pgm-u16", scaled, "depth.pgm", lambda: b"P5 256 192 65535\n" + integers.astype(">u2").tobytes()),
         ("png-u16", [], "depth.png", lambda: writers.png(integers)),
         ("png-u16-scale", ["--depth-scale", "0.0001"], "depth.png", lambda: writers.png(integers * np.uint16(10))),
         ("png-u8", ["--depth-scale", "0.02"], "depth.png", lambda: writers.png((integers // 20).clip(0, 255).astype("u1"))),

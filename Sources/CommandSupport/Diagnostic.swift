@@ -40,6 +40,12 @@ package struct Diagnostic: Sendable {
         say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
     }
 
+    /// Prints a finding about several files; an error if it has no weight.
+    package func finding(_ weight: Remark.Weight?, _ text: String, hints: [String]) {
+        say(weight?.rawValue ?? "error", text)
+        hint(hints)
+    }
+
     package func warning(_ text: String, hints: [String] = []) {
         say("warning", text)
         hint(hints)

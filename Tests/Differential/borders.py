@@ -21,7 +21,7 @@ STRINGS = ("", " ", "  ", "\t", "\n", "\x0b\x0c\r", "\x1c", "\x1f", "\x7f", "\x8
            "\ufb33", "\u00e9", "e\u0301", "\u212a", "K", "\u037e", ";", "\u1fef", "`", "\u00c5", "\u212b", "A\u030a",
            "\u0130", "\u0131", "\ufb01", "\u1e9e", "\u00df", "\0", "a\0b", "\"", "\\", "/", "\b", "\f", "\r", "\r\n",
            "</script>", "\x1b[31m", "\u202e", "a" * 255, "a" * 256, "a" * 257, "\u00e9" * 128, "\u00e9" * 128 + "x",
-           "nan", "true", "null", "float32-le", "m", "mm", "zero", "none", "nan-or-zero", "top-first", "bottom-first",
+           "nan", "true", "null", "float32-le", "m", "mm", "zero", "none", "nan-or-zero", "zero-or-max", "top-first", "bottom-first",
            "a" * 31, "a" * 32, "a" * 33, "A", "a.b+c-d", "-a", "a\u0301", "0", "1", "0000000001", "00000000001",
            "1.00000000000000000001", "1.000000000000000000001", "1.", ".1", "1e3", "-1", "+1", "1,0", "image/jpeg",
            "image/png", "application/gzip", "application/json", "a/b", "a/", "/b", "a/b/c", "a" * 63 + "/" + "b" * 63,

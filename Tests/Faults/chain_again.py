@@ -28,6 +28,8 @@ def interrupted_batch(bench):
     """The same command finishes what is pending in its second group, and gives no capture another link."""
     for options in ((), ("--force",)) if IS_LONG else (("--force",),):
         rig = bench.rig()
+        rig.pack(rig.folder / "old").must(0, about="a bundle without a link")
+        old = (rig.folder / "old").read_bytes()
         command = ["pack", *raws_of(rig, 40), "--out-dir", rig.out, "--chain", *options]
         rig.run(*command).must(0)
         links = {path.name: link for path, link in links_in(rig.out).items()}
@@ -40,10 +42,10 @@ def interrupted_batch(bench):
             if index > 35:
                 hidden.write_bytes(unsigned(hidden.read_bytes()))
             if options and index % 2:
-                target.write_text("old")
+                target.write_bytes(old)
             lines.append(b"pending %d %d %s %s %s %s" % (link.seq, link.counter, link.prev.encode(),
                                                          link.manifest.encode(), escaped(hidden), escaped(target)))
-        set_chain(rig, 40, *lines)
+        set_chain(rig, links["39.bundle"].counter, *lines)
         again = rig.run(*command).must(0, about=f"the same command {options}")
         expect("packed 0 bundles" in again.text and "40 were packed already" in again.text, f"{again.text!r}")
         expect({path.name: link for path, link in links_in(rig.out).items()} == links, "the links changed")
@@ -61,10 +63,44 @@ def body_again(bench):
     rig.pack(target, "--chain", "--multipart", "-", stdout=writer).must(74, -signal.SIGPIPE, about="a broken pipe")
     os.close(writer)
     piped = rig.pack(target, "--chain", "--multipart", "-").must(0, about="to a pipe again").out
-    rig.pack(target, "--chain", "--multipart", body).must(0, about="to a file")
+    for _ in range(2):
+        rig.pack(target, "--chain", "--multipart", body).must(0, about="to a file")
     rig.run("multipart", target, "-o", rig.out / "y.body").must(0)
     expect(piped == body.read_bytes() == (rig.out / "y.body").read_bytes(), "the bodies differ")
     expect(Chain(rig).state()["seq"] == 1, f"{Chain(rig).state()}")
+
+
+def damaged_links(bench):
+    """--force replaces nothing that may be the rest of a link: its capture would get a second one."""
+    def flipped(place):
+        def change(data):
+            at = data.index(place)
+            return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+        return change
+
+    places = ("mimetype", '"chain"', '"device":"', *(("application/vnd", "manifest.json", '"seq":', '"version":',
+                                                      "assertion.cbor") if IS_LONG else ()))
+    cases = {name: flipped(name.encode()) for name in places}
+    cases |= {"the key": lambda data: data.replace(b'"device":"B', b'"device":"C'),
+              "the link": lambda data: data.replace(b'"chain":{"seq":1},', b""),
+              "cut": lambda data: data[:2100], "empty": lambda _: b"", "zeros": lambda data: bytes(len(data)),
+              "the first kilobyte": lambda data: bytes(1024) + data[1024:]}
+
+    def judge(name, change):
+        rig = bench.rig()
+        target = rig.out / "x.bundle"
+        rig.pack(target, "--chain").must(0)
+        other = write_raw(rig.folder / "other", device_model="Rig 2")
+        broken = change(target.read_bytes())
+        target.write_bytes(broken)
+        state = state_bytes(rig)
+        # Without --chain no capture gets a link, so only what looks like a bundle is kept.
+        for chained in (["--chain"], []) if name not in ("empty", "zeros") else (["--chain"],):
+            for raw in (rig.raw, other) if chained else (rig.raw,):
+                rig.pack(target, "--force", *chained, raw=raw).must(73, about=f"{chained}").naming(target)
+        expect((target.read_bytes(), state_bytes(rig)) == (broken, state), "the file or the state changed")
+
+    every(cases, judge)
 
 
 def highest_link(bench):
@@ -152,6 +188,7 @@ def unreadable_link(bench):
 TESTS = [
     ("an interrupted batch: the same command finishes it and gives no other link", interrupted_batch),
     ("a bundle without its body: the same command makes the body", body_again),
+    ("--force replaces no damaged bundle: 73", damaged_links),
     ("--force replaces bundles without a link, and links of other keys", others_are_replaced),
     ("--force replaces no file that cannot be read", unreadable_link),
     ("no link follows the highest one: 78", highest_link),

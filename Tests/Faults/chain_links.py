@@ -115,7 +115,7 @@ def folder_is_missing(bench):
 
 
 def name_is_taken(bench):
-    """If another file has the name, the bundle keeps its hidden name, signed, and the tool says where it is."""
+    """If another file has the name, no capture gets a link until the name is free, and no capture gets two."""
     for change in (lambda path: path.write_text("mine"), os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere"),
                    lambda path: path.symlink_to(".x.bundle.1.tmp"),
                    lambda path: path.write_bytes(path.with_name(".x.bundle.1.tmp").read_bytes()[:-1024])):
@@ -123,11 +123,21 @@ def name_is_taken(bench):
         before = rig.hidden.read_bytes()
         change(rig.target)
         rig.hidden.write_bytes(unsigned(before))
-        result = pack_next(rig)
-        expect("another file has this name" in result.text and str(rig.hidden) in result.text, f"{result.text!r}")
+        state = (rig.keys / "device.key.state").read_bytes()
+        for options in ((), ("--force",)):
+            result = rig.pack(rig.out / "next.bundle", "--chain", *options, raw=rig.other).must(73, about="the next")
+            expect("another file has the name of the bundle with link 1" in result.text, f"{result.text!r}")
+            result.naming(rig.target, rig.hidden)
+            for raw in (rig.raw, rig.other):
+                rig.pack(rig.target, "--chain", *options, raw=raw).must(73, about=f"the same name {options}")
         expect(rig.target.is_symlink() or not rig.target.is_file() or
                rig.target.read_bytes() in (b"mine", before[:-1024]), "the other file was replaced")
+        expect((rig.keys / "device.key.state").read_bytes() == state, "the state changed")
         rig.verify(rig.hidden)
+        rig.target.rename(rig.folder / "away")
+        rig.pack(rig.target, "--chain", "--force").must(0, about="the same capture, once the name is free")
+        expect(link_in(rig.target.read_bytes()) == rig.first, "the capture has another link")
+        pack_next(rig)
 
 
 def unreadable(bench):
@@ -237,7 +247,7 @@ TESTS = [
     ("a whole bundle of a pending link gets its signature and its name", finishes),
     ("a pending link without a whole bundle: a gap, and a warning", gives_up),
     ("a pending link whose folder is missing: 78 until the folder exists again", folder_is_missing),
-    ("a pending link whose target is another file: the bundle stays hidden", name_is_taken),
+    ("a pending link whose target is another file: 73 until the name is free", name_is_taken),
     ("a pending link whose bundle cannot be read: nothing is given up", unreadable),
     ("a pending link with odd bytes in its paths", odd_paths),
     ("states with links that do not follow each other: 78", damaged_lines),

@@ -49,7 +49,7 @@ def metres(samples, scale):
 def read(path):
     """The samples of a depth map, top row first, as its file has them."""
     data, ending = path.read_bytes(), path.suffix
-    if ending in (".png", ".tif", ".tiff"):
+    if ending in (".pgm", ".png", ".tif", ".tiff"):
         return np.asarray(Image.open(path))
     if ending == ".npy":
         return np.load(path)

@@ -22,7 +22,8 @@ APPS = {"3d-scanner-app": exports.scanner_app, "record3d": exports.record3d, "po
         "nerfstudio": exports.nerfstudio, "generic": exports.generic, "realitycam": exports.realitycam}
 # One encoding for each decoder; the Swift tests of DepthEncoding read all.
 SHORT = {f"encoding-{name}" for name in
-         ("f32", "gz", "zlib", "deflate", "npy-f2", "pfm-big", "png-u16-scale", "exr-f16", "tiff-f32-deflated")}
+         ("f32", "gz", "zlib", "deflate", "npy-f2", "pfm-big", "pgm-u16", "png-u16-scale", "exr-f16",
+          "tiff-f32-deflated")}
 
 
 def samples(bench, name):

@@ -13,6 +13,15 @@ package struct SampleGrid: Sendable {
             case .float32(let values): values.count
             }
         }
+
+        /// How many samples are the highest number that an integer of their size can be.
+        var maxCount: Int {
+            switch self {
+            case .uint8(let values): values.count { $0 == .max }
+            case .uint16(let values): values.count { $0 == .max }
+            case .float32: 0
+            }
+        }
     }
 
     package let size: DepthSize

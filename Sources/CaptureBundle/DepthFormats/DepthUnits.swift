@@ -33,12 +33,14 @@ package struct DepthUnits: Hashable, Sendable {
     /// They are computed in Float64 and rounded to Float32 once. If a metre has a whole number of units, the samples are
     /// divided by that number, because 0.001 is not exact in binary, but 1000 is. Floats that are in metres already keep
     /// all their bits. Zeros stay zeros, and NaN stays NaN.
-    package func metres(_ grid: SampleGrid) -> [Float] {
+    ///
+    /// - Parameter isMaxMissing: Whether the highest number that an integer sample can have becomes 0.
+    package func metres(_ grid: SampleGrid, isMaxMissing: Bool = false) -> [Float] {
         switch grid.values {
         case .uint8(let codes):
-            let table = (0...255).map { convert(Double($0)) }
+            let table = (0...255).map { $0 == 255 && isMaxMissing ? 0 : convert(Double($0)) }
             return codes.map { table[Int($0)] }
-        case .uint16(let codes): return codes.map { convert(Double($0)) }
+        case .uint16(let codes): return codes.map { $0 == .max && isMaxMissing ? 0 : convert(Double($0)) }
         case .float32(let values): return metres == 1 ? values : values.map { $0.isNaN ? $0 : convert(Double($0)) }
         }
     }

@@ -10,6 +10,7 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// The photo from which `photo.jpg` was made.
     static let heicSource = EntryPath(known: "source/photo.heic")
+    static let pngSource = EntryPath(known: "source/photo.png")
     /// The path for a carried file whose own name cannot be used.
     static let unnamedSource = EntryPath(known: "source/file")
 

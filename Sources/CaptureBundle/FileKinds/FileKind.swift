@@ -12,6 +12,8 @@ package struct FileKind: Equatable, Sendable {
     /// With an article, such as "a HEIC photo".
     package let words: String
 
+    package var isPNG: Bool { words.contains("PNG") }
+
     /// How many bytes are looked at.
     static let length = 1024
 
@@ -27,6 +29,8 @@ package struct FileKind: Equatable, Sendable {
         (0, [0x76, 0x2f, 0x31, 0x01], .depthPicture, "an OpenEXR picture"),
         (0, Array("Pf\n".utf8), .depthPicture, "a PFM picture"),
         (0, Array("PF\n".utf8), .depthPicture, "a PFM picture with three channels"),
+        (0, Array("P5\n".utf8), .depthPicture, "a PGM picture"),
+        (0, Array("P5 ".utf8), .depthPicture, "a PGM picture"),
         (4, Array("moov".utf8), .movie, "a QuickTime movie"),
         (4, Array("mdat".utf8), .movie, "a QuickTime movie"),
         (4, Array("wide".utf8), .movie, "a QuickTime movie"),

@@ -7,23 +7,25 @@ enum CapbundleLayout: RawLayout {
     static let words = "a raw folder"
 
     static let photo: FilePath = "photo.jpg"
-    static let heic: FilePath = "photo.heic"
+    /// Photos of other kinds, which `--convert-photo` converts.
+    static let otherPhotos: [FilePath] = ["photo.heic", "photo.png"]
     static let metadata: FilePath = "metadata.json"
     static let confidence: FilePath = "confidence.png"
 
     /// The endings of depth files, in the order in which they are tried.
     static let depthEndings = [
-        "f32", "bin", "raw", "f32.gz", "gz", "zlib", "deflate", "npy", "pfm", "png", "tif", "tiff", "exr",
+        "f32", "bin", "raw", "f32.gz", "gz", "zlib", "deflate", "npy", "pfm", "pgm", "png", "tif", "tiff", "exr",
     ]
 
     static func evidence(in tree: RawTree) -> String? {
-        if tree.holds(photo) { return photo.string }
-        return tree.holds(heic) ? heic.string : nil
+        photo(in: tree)?.string
     }
+
+    private static func photo(in tree: RawTree) -> FilePath? { ([photo] + otherPhotos).first(where: tree.holds) }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         var frame = RawFrame()
-        frame.photo = tree.holds(photo) ? photo : tree.holds(heic) ? heic : nil
+        frame.photo = photo(in: tree)
         frame.depth = try depth(in: tree)
         frame.confidence = tree.holds(confidence) ? confidence : nil
         return RawExport(frames: [frame], isSingle: true, metadata: tree.holds(metadata) ? metadata : nil)
@@ -31,6 +33,9 @@ enum CapbundleLayout: RawLayout {
 
     /// Whether a file could be a depth map.
     static func hasDepth(_ tree: RawTree) -> Bool { !depths(in: tree).isEmpty }
+
+    /// Whether this layout takes a file of this name as the depth map.
+    static func isDepth(_ name: String) -> Bool { depthEndings.contains { name == "depth.\($0)" } }
 
     private static func depths(in tree: RawTree) -> [FilePath] {
         depthEndings.map { FilePath("depth.\($0)") }.filter { tree.holds($0) }

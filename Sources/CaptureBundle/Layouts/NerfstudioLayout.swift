@@ -11,7 +11,7 @@ struct NerfstudioLayout: RawLayout {
     static func evidence(in tree: RawTree) -> String? { tree.holds(file) ? file.string : nil }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let root = try ExportObject(tree.json(file), file: tree.label(file))
+        let root = try ExportObject(tree.json(file, limit: FileLimits.scan), file: tree.label(file))
         guard let list = try root.array("frames") else { throw root.wrong("frames is missing, expected an array") }
         try FrameCount.check(list.count, in: tree)
         var paths: [FilePath] = []

@@ -50,6 +50,8 @@ struct FrameFacts: Sendable {
     var location: JSONValue?
     var intrinsics: CameraIntrinsics?
     var pose: CameraPose?
+    /// The time of the depth map minus the time of the photo in nanoseconds, if they were matched by it.
+    var depthOffset: Int?
 }
 
 /// A pinhole camera, in pixels of the stored photo.

@@ -9,9 +9,10 @@ struct Record3DLayout: RawLayout {
     private static let file: FilePath = "metadata.json"
 
     static func evidence(in tree: RawTree) -> String? {
-        guard tree.holds("rgb"), tree.holds("depth"), tree.holds(file), let root = try? tree.json(file),
-            root["K"] != nil, root["w"] != nil, root["h"] != nil
-        else { return nil }
+        guard tree.holds("rgb"), tree.holds("depth"), tree.holds(file) else { return nil }
+        // `export` says what is wrong with a file that cannot be read.
+        guard let root = try? tree.json(file, limit: FileLimits.scan) else { return "\(file), rgb, depth" }
+        guard root["K"] != nil, root["w"] != nil, root["h"] != nil else { return nil }
         return "\(file) with K, w and h, rgb, depth"
     }
 
@@ -20,7 +21,7 @@ struct Record3DLayout: RawLayout {
         let depths = Set(numbers(tree.names(in: "depth"), ending: ".exr"))
         let numbers = photos.union(depths).sorted()
         try FrameCount.check(numbers.count, in: tree)
-        let scan = try Scan(ExportObject(tree.json(file), file: tree.label(file)))
+        let scan = try Scan(ExportObject(tree.json(file, limit: FileLimits.scan), file: tree.label(file)))
         let frames = numbers.map { number in
             var frame = RawFrame(name: String(number), number: number)
             frame.photo = photos.contains(number) ? FilePath("rgb/\(number).jpg") : nil

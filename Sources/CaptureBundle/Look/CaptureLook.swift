@@ -83,7 +83,8 @@ package struct CaptureLook: Sendable {
         options.capturedAt = options.capturedAt ?? CaptureTime("1970-01-01T00:00:00Z")
         options.timeZone = options.timeZone ?? ZoneOffset("Z")
         options.deviceModel = options.deviceModel ?? "unknown"
-        options.convertsPhoto = FileKind(file: path)?.family == .heif
+        let kind = FileKind(file: path)
+        options.convertsPhoto = options.patterns != nil || kind?.family == .heif || kind?.isPNG == true
         let source = try RawSource.open(path, options, decoder)
         guard let frame = source.frames.first, source.frames.count == 1 else {
             let numbers = source.frames.prefix(4).compactMap { $0.number.map(String.init) }

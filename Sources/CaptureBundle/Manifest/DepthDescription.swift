@@ -25,7 +25,7 @@ public struct DepthDescription: Hashable, Sendable {
 
     static let encoding = "float32-le"
     static let unit = "m"
-    static let invalidValues = ["nan", "zero", "nan-or-zero", "none"]
+    static let invalidValues = ["nan", "zero", "nan-or-zero", "zero-or-max", "none"]
     static let rowOrders = ["top-first", "bottom-first"]
 }
 

@@ -30,13 +30,14 @@ public enum OutputPlace: Hashable, Sendable {
 
     /// Refuses a place where the file cannot be written, before anything is created.
     ///
+    /// - Parameter mayExist: Whether a file that exists is judged later, by its bytes.
     /// - Throws: `output.exists`, `output.unusable`.
-    func examine() throws(BundleError) {
+    func examine(mayExist: Bool = false) throws(BundleError) {
         switch self {
         case .standardOutput: return
         case .file(let path):
             try Self.refuseFolder(path)
-            guard !FileStatus.exists(path) else { throw .exists(path) }
+            guard mayExist || !FileStatus.exists(path) else { throw .exists(path) }
             try Self.examineFolder(of: path)
         case .replacing(let path):
             try Self.refuseFolder(path)
@@ -94,6 +95,11 @@ public enum OutputPlace: Hashable, Sendable {
             let read = try? FileStatus.of(input), read.isSameFile(as: there)
         else { return }
         throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+    }
+
+    /// Whether there is a file that is not to be replaced.
+    var exists: Bool {
+        if case .file(let path) = self { FileStatus.exists(path) } else { false }
     }
 
     /// The path; nil for standard output.

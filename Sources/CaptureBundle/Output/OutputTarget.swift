@@ -1,4 +1,5 @@
 import CaptureNative
+import SystemPackage
 
 /// A file that is being written. It is invisible before `commit`, unless it is passed on to standard output directly.
 final class OutputTarget {
@@ -99,6 +100,26 @@ final class OutputTarget {
         } catch {
             throw .writing(name, error)
         }
+    }
+
+    /// Publishes the bytes like `commit`, unless a file with the same bytes has the name already.
+    func commitOnce() throws(BundleError) {
+        do throws(BundleError) { try commit() } catch {
+            guard error.code == .outputExists, try hasSameBytes(as: FilePath(name)) else { throw error }
+        }
+    }
+
+    private func hasSameBytes(as path: FilePath) throws(BundleError) -> Bool {
+        do throws(NativeError) {
+            guard let other = try FileHandle.readingPlainFile(path) else { return false }
+            try handle.seekToStart()
+            var pieces = [[UInt8](repeating: 0, count: 1 << 18), [UInt8](repeating: 0, count: 1 << 18)]
+            while true {
+                let counts = (try handle.read(into: &pieces[0]), try other.read(into: &pieces[1]))
+                guard counts.0 == counts.1, pieces[0] == pieces[1] else { return false }
+                if counts.0 == 0 { return true }
+            }
+        } catch { throw .reading(path, error) }
     }
 
     /// The file of a target that was held back, positioned at its start. It has no name and disappears with its last

@@ -124,7 +124,10 @@ struct BundlePlan: Sendable {
         fileprivate let target: OutputTarget
         fileprivate let headers: OutputPlace?
 
-        func commit() throws(BundleError) { try body.commit(target, headers) }
+        /// - Parameter isAgain: Whether an earlier run made the bundle, and perhaps the body.
+        func commit(isAgain: Bool = false) throws(BundleError) {
+            try body.commit(target, headers, isAgain: isAgain)
+        }
     }
 
     /// Writes the upload body; nil if none was requested.

@@ -80,8 +80,11 @@ public struct Packer: Sendable {
         let places = [output, body?.body, body?.headers].compactMap(\.self)
         for place in places { try place.refuse(inside: raw) }
         let targets = try key.chainTargets()
+        let again = body != nil && output.exists ? output.path : nil
         try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place throws(BundleError) in
-            try targets.examine(place, mayBePacked: isChained && place == output)
+            // An earlier run of this command may have made some of the files before it was interrupted.
+            let isForLink = isChained && place == output
+            try key.examine(place, targets, isForLink: isForLink, mayExist: again != nil && !isForLink)
         }
         let device = try key.load(passphrase)
         let plan = try BundlePlan(
@@ -91,6 +94,7 @@ public struct Packer: Sendable {
         if isDryRun {
             let before = isChained ? try targets.packed(plan, at: output) : nil
             if let before { return try before.result(counter: nil) }
+            if let again, !isChained { return try PackedCapture(plan, at: again).result(counter: nil) }
             let planned = isChained ? try plan.linked(key.nextLink(for: device)) : plan
             return try planned.packed(counter: nil, assertion: 141, body: nil)
         }
@@ -104,8 +108,18 @@ public struct Packer: Sendable {
             packed.remarks = told + packed.remarks
             return packed
         }
+        if let again { return try finish(PackedCapture(plan, at: again), body) }
         let target = try OutputTarget(output)
         let counter = try key.reserveCounters(1, for: device)
         return try plan.sign(device, counter: counter, to: target, body: body)
+    }
+
+    /// Makes the upload body of a bundle that exists.
+    private func finish(_ packed: PackedCapture, _ places: BodyPlaces?) throws(BundleError) -> Packed {
+        let made = try packed.plan.makeBody(assertion: packed.assertion, places)
+        try made?.commit(isAgain: true)
+        var result = try packed.result(counter: packed.counter)
+        result.body = made?.body
+        return result
     }
 }

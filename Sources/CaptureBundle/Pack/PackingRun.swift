@@ -42,14 +42,20 @@ public struct PackingRun: Sendable {
     ///   - raws: The folders, archives and photos. A failure stands for a name that could not be read; it becomes the
     ///     result of that capture.
     ///   - replaces: Whether existing bundles are replaced.
-    /// - Throws: `raw.clash` if two captures have the same name, `output.exists` for the first bundle that exists
-    ///   already, and `output.unusable` if `folder` is not a folder. Nothing is written then. With a chain, an existing
-    ///   bundle with a link of that chain is not refused here, because it may be that of the capture.
+    /// - Throws: `raw.time` if `options` give several RAWs one time (Spec/raw-captures.md section 5.1), `raw.clash` if
+    ///   two captures have the same name, `output.exists` for the first bundle that exists already, and
+    ///   `output.unusable` if `folder` is not a folder. Nothing is written then. With a chain, an existing bundle with a
+    ///   link of that chain is not refused here, because it may be that of the capture.
     public init(
         _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer,
         options: RawCaptureOptions = RawCaptureOptions()
     ) throws(BundleError) {
         (self.packer, self.folder, self.options) = (packer, folder, options)
+        guard raws.count <= 1 || options.capturedAt == nil || options.sharesTime else {
+            throw BundleError(
+                .rawTime, "--captured-at gives one time, but there are \(raws.count) captures",
+                hints: ["pack each with its own time, or add --same-time if one is right for all"])
+        }
         var remarks: [Remark] = []
         var items: [Item] = []
         for raw in raws {
@@ -67,7 +73,7 @@ public struct PackingRun: Sendable {
         }
         let targets = try packer.key.chainTargets()
         for item in items where item.problem == nil {
-            try targets.examine(item.output, mayBePacked: packer.isChained)
+            try packer.key.examine(item.output, targets, isForLink: packer.isChained)
         }
     }
 
@@ -134,16 +140,22 @@ public struct PackingRun: Sendable {
     ///   - threads: The number of captures that are packed at the same time; nil means one for each processor.
     ///   - stopsAtFailure: Whether the first capture that cannot be packed ends the run. Later captures then get no
     ///     bundle.
+    ///   - isDryRun: Whether everything is checked, and nothing is signed or written.
     ///   - onRemark: Receives remarks about links of the chain that an earlier run left pending, and about bundles
     ///     without a link by a key that makes a chain.
     ///   - deliver: Receives the result of each capture, in their order, on this thread.
     /// - Throws: The errors of `DeviceKeyFile` before anything is packed, and `output.unusable` if the folder cannot be
     ///   created. A failure of a single capture is its result.
     public func pack(
-        threads: Int? = nil, stopsAtFailure: Bool = false, onRemark: (Remark) -> Void = { _ in },
+        threads: Int? = nil, stopsAtFailure: Bool = false, isDryRun: Bool = false,
+        onRemark: (Remark) -> Void = { _ in },
         deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
     ) throws(BundleError) {
         guard !items.isEmpty else { return }
+        if isDryRun {
+            try tryOut(threads: threads, stopsAtFailure: stopsAtFailure, onRemark: onRemark, deliver: deliver)
+            return
+        }
         if packer.isChained {
             try packChained(threads: threads, stopsAtFailure: stopsAtFailure, onRemark: onRemark, deliver: deliver)
             return
@@ -165,11 +177,8 @@ public struct PackingRun: Sendable {
             threads: threads, window: threads + min(8, openFiles / 8), next: { queue.withLock { $0.next() } },
             work: { index in
                 Self.result { () throws(BundleError) in
-                    let item = items[index]
-                    let source = try item.source.get()
-                    let capture = try FrameReader.read(source.frame, of: source.raw, options, packer.decoder)
-                    let plan = try BundlePlan(capture, device: device.point, secret: secret)
-                    let file = try FinishedFile(item.output, in: made.handle)
+                    let plan = try plan(index, device, secret)
+                    let file = try FinishedFile(items[index].output, in: made.handle)
                     let packed = try plan.sign(device, counter: first + UInt32(index), writing: file)
                     return Written(packed: packed, file: file)
                 }
@@ -179,6 +188,13 @@ public struct PackingRun: Sendable {
                 return try group.isFull ? deliverAll(&group, deliver) : true
             })
         _ = try deliverAll(&group, deliver)
+    }
+
+    /// Reads a capture.
+    func plan(_ index: Int, _ device: DeviceKey, _ secret: [UInt8]) throws(BundleError) -> BundlePlan {
+        let source = try items[index].source.get()
+        let capture = try FrameReader.read(source.frame, of: source.raw, options, packer.decoder)
+        return try BundlePlan(capture, device: device.point, secret: secret)
     }
 
     /// Commits and delivers the waiting bundles; false if the run must end here.

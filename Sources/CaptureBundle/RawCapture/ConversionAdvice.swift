@@ -16,16 +16,18 @@ enum PhotoAdvice {
     ///   - file: the photo of another kind.
     ///   - target: where the JPEG is expected; may be the same.
     static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [String] {
-        let jpeg = ShellWord.quote(target)
-        guard kind.family == .heif else {
+        let isHEIC = kind.family == .heif
+        guard isHEIC || kind.isPNG else {
             guard [.picture, .depthPicture].contains(kind.family) else { return [] }
-            return ["convert a copy to JPEG and save it as \(jpeg)"]
+            return ["convert a copy to JPEG and save it as \(ShellWord.quote(target))"]
         }
         let camera = "an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"
         let packing = "capbundle pack \(ShellWord.quote(target.folder)) --convert-photo -o FILE"
         let converting = "to make a JPEG of this one and carry the original: \(packing)"
-        if file == target { return [camera, converting] }
-        return [camera, Renaming.words(file, to: target.folder.appending("photo.heic")), "then \(converting)"]
+        let own = target.folder.appending(isHEIC ? "photo.heic" : "photo.png")
+        let isTaken = file == target || file == own
+        let hints = isTaken ? [converting] : [Renaming.words(file, to: own), "then \(converting)"]
+        return (isHEIC ? [camera] : []) + hints
     }
 }
 
@@ -60,6 +62,13 @@ enum DepthAdvice {
         ]
     }
 
+    /// For an archive of NumPy arrays (`.npz`).
+    static func unpacking(_ file: FilePath) -> [String] {
+        let word = ShellWord.quote(file)
+        let array = ShellWord.quote(file.removingLastComponent().appending("depth.npy"))
+        return ["to see its arrays: unzip -l \(word)", "to unpack one: unzip -p \(word) NAME.npy > \(array)"]
+    }
+
     /// For a file of another kind.
     ///
     /// - Parameter target: where the samples are expected; may be the same file.
@@ -67,8 +76,9 @@ enum DepthAdvice {
         let ending: String
         switch kind.family {
         case .numpy: ending = "npy"
+        case .zip where file.ending == "npz": return unpacking(file)
         case .depthPicture:
-            ending = ["PNG", "TIFF", "OpenEXR"].first { kind.words.contains($0) }?.lowercased() ?? "pfm"
+            ending = ["PNG", "TIFF", "OpenEXR", "PGM"].first { kind.words.contains($0) }?.lowercased() ?? "pfm"
         case .compressed where kind.words.contains("gzip"): ending = "gz"
         case .picture, .jpeg, .heif:
             return ["a picture does not hold the measured metres; export the depth map itself"]

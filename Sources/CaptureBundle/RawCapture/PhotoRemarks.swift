@@ -47,6 +47,15 @@ enum DepthRemarks {
         remarks.add(.warning, "upload.size", file, "is \(size); servers refuse more than \(limit)x\(limit)")
     }
 
+    /// Notes the samples that are missing because they were the highest number.
+    static func highest(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
+        guard made.maxCount > 0 else { return }
+        let number = made.source.encoding.hasSuffix("u8") ? 255 : 65535
+        let message =
+            "has samples of \(number), which are taken as not measured (--depth-invalid zero takes them as distances)"
+        remarks.add(.note, "raw.samples", file, message)
+    }
+
     /// Warns about samples that are not plausible.
     ///
     /// - Parameter unitAdvice: What to do if the samples look like millimetres.

@@ -8,8 +8,12 @@ public struct RawCaptureOptions: Sendable {
     public var layout = LayoutChoice.auto
     /// The file names for the generic form; nil to detect the layout.
     public var patterns: CapturePatterns?
+    /// How far the times in the names of a photo and its depth map may be apart; nil if the names must be the same.
+    public var matchWithin: MatchLimit?
     /// The unit of the depth samples. It replaces the unit that a layout gives.
     public var depthScale: DepthScale?
+    /// The numbers that mean "not measured" in samples of integers; nil means `zeroOrMax` with 16 bits, else `zero`.
+    public var depthInvalid: InvalidDepth?
     /// The frames to pack, by the app's own numbers; nil packs all.
     public var frames: FrameSelection?
     /// The step between packed frames: 1 packs every frame with a photo, n every nth, beginning with the first.
@@ -18,9 +22,14 @@ public struct RawCaptureOptions: Sendable {
     public var keepsSource = false
     /// The model to use if no file gives it.
     public var deviceModel: String?
-    /// The time to use if no file gives it.
+    /// The time to use if no file gives it. It is the time of one capture, or of the first frame of an export with an
+    /// app's clock.
     public var capturedAt: CaptureTime?
-    /// The zone of EXIF times that have none.
+    /// The form of the times in the names of the frames; nil does not read names as times.
+    public var timeFromName: NameTimeForm?
+    /// Whether several frames may get one time: that of metadata.json or of `capturedAt`.
+    public var sharesTime = false
+    /// The zone of times in EXIF and in names that have none.
     public var timeZone: ZoneOffset?
     /// Whether to convert a HEIC photo to a JPEG.
     public var convertsPhoto = false
@@ -43,6 +52,13 @@ public enum LayoutChoice: String, Sendable, CaseIterable {
     case auto, capbundle, realitycam
     case scannerApp = "3d-scanner-app"
     case record3d, polycam, nerfstudio
+}
+
+/// The numbers that mean "not measured" in a depth map of integers (Spec/raw-captures.md section 3).
+public enum InvalidDepth: String, Sendable, CaseIterable {
+    case zero
+    /// 0, and the highest number that a sample can have: 65535 with 16 bits.
+    case zeroOrMax = "zero-or-max"
 }
 
 /// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.

@@ -17,6 +17,8 @@ extension RawCaptureReader {
         let size =
             isSizeSaid ? faults.attempt { () throws(BundleError) in try depthSize(said: metadata?.depthSize) } : nil
         guard isThere else {
+            // A depth map in another form is not missing: it is read once the photo has its name.
+            if search.hasOtherDepth, faults.faults.isEmpty { return nil }
             _ = faults.attempt { () throws(BundleError) in throw search.missingDepth(name, size) }
             throw faults.joined
         }

@@ -15,6 +15,9 @@ struct RawFolderSearch {
 
     func holds(_ name: String) -> Bool { names.contains(name) }
 
+    /// Whether there is a depth map with another ending of our own layout.
+    var hasOtherDepth: Bool { names.contains { CapbundleLayout.isDepth($0) } }
+
     private func missing(_ name: String, _ message: String, _ hints: [String]) -> BundleError {
         BundleError(.rawCapture, "missing; \(message)", file: folder.appending(name), hints: hints)
     }
@@ -34,7 +37,7 @@ struct RawFolderSearch {
     private static let photoEndings = [
         ".jpg", ".jpeg", ".heic", ".heif", ".hif", ".avif", ".png", ".webp", ".tif", ".tiff",
     ]
-    private static let floatEndings = [".f32", ".npy", ".exr", ".pfm"]
+    private static let floatEndings = [".f32", ".npy", ".npz", ".exr", ".pfm", ".pgm"]
 
     /// For a folder in which nothing looks like a part of a capture; nil for others.
     func notACapture(_ expected: [String]) -> BundleError? {
@@ -42,7 +45,12 @@ struct RawFolderSearch {
         let list = expected.joined(separator: ", ")
         let found = names.isEmpty ? "is empty" : "holds none of these"
         let below = capturesBelow + (FolderContents(folder)?.hints ?? [])
-        return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, hints: below)
+        let hints = below.isEmpty ? proposal.map { [$0] } ?? [] : below
+        return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, hints: hints)
+    }
+
+    private var proposal: String? {
+        PatternProposal(RawTree(root: folder, storage: FolderStorage(folder: folder)))?.words
     }
 
     func missingPhoto(_ name: String) -> BundleError {
@@ -51,23 +59,18 @@ struct RawFolderSearch {
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
-            let word = ShellWord.quote(folder)
-            return missing(
-                name, "\(list) are JPEG photos",
-                [
-                    "if the folder holds one capture, rename its photo to \(name)",
-                    "if each photo has a depth map, name the files by patterns: capbundle pack \(word) "
-                        + "--photo '*.jpg' --depth '*.png' --depth-unit mm --out-dir BUNDLES",
-                ])
+            let single = "if the folder holds one capture, rename its photo to \(name)"
+            return missing(name, "\(list) are JPEG photos", proposal.map { [$0] } ?? [single])
         }
         if let photo = photos.first {
             return missing(name, "\(photo.name) is \(photo.kind.words)", [renaming(photo.name, to: name)])
         }
         if let other = pictures.first(where: { $0.kind.family == .heif }) ?? pictures.first {
             let path = folder.appending(other.name)
+            let several = pictures.count > 1 ? proposal : nil
             return missing(
                 name, "\(other.name) is \(other.kind.words), expected a JPEG",
-                PhotoAdvice.hints(at: path, other.kind, to: folder.appending(name)))
+                several.map { [$0] } ?? PhotoAdvice.hints(at: path, other.kind, to: folder.appending(name)))
         }
         return missing(name, "a raw folder must hold the photo under this name", [])
     }
@@ -85,7 +88,6 @@ struct RawFolderSearch {
     }
 
     func missingDepth(_ name: String, _ size: DepthSize?) -> BundleError {
-        let without = "use --no-depth to pack a capture without a depth map"
         let own = Self.floatEndings
         let endings = own + [".png", ".tif", ".tiff", ".gz", ".bin", ".raw", ".f16", ".f64", ".dat", ".jpg"]
         let found = candidates(endings) { lower in
@@ -96,14 +98,17 @@ struct RawFolderSearch {
             if let kind = FileKind(file: path) {
                 return missing(
                     name, "\(other) is \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
-                    DepthAdvice.hints(at: path, kind, to: folder.appending(name)) + [without])
+                    DepthAdvice.hints(at: path, kind, to: folder.appending(name)))
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
-                return missing(name, "\(other) has the right length", [renaming(other, to: name), without])
+                return missing(name, "\(other) has the right length", [renaming(other, to: name)])
             }
         }
-        guard let other = found.first else { return missing(name, "expected \(DepthAdvice.expected(size))", [without]) }
-        return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [without])
+        guard let other = found.first else {
+            let without = "use --no-depth to pack a capture without a depth map"
+            return missing(name, "expected \(DepthAdvice.expected(size))", [without])
+        }
+        return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
     }
 
     /// For a folder that is not a capture, but holds some.

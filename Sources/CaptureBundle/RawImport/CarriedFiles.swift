@@ -40,7 +40,8 @@ struct CarriedFiles {
     private static let mediaTypes = [
         "png": "image/png", "tif": "image/tiff", "tiff": "image/tiff", "exr": "image/x-exr", "json": "application/json",
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "heic": "image/heic", "gz": "application/gzip",
-        "zlib": "application/zlib", "pfm": "image/x-portable-floatmap", "npy": "application/x-npy",
+        "zlib": "application/zlib", "pfm": "image/x-portable-floatmap", "pgm": "image/x-portable-graymap",
+        "npy": "application/x-npy",
     ]
 
     private static func mediaType(_ file: FilePath) -> String? { file.ending.flatMap { mediaTypes[$0] } }

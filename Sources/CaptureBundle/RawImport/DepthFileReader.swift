@@ -32,15 +32,25 @@ struct DepthFileReader {
             throw BundleError(
                 .rawUnit, "cannot be read with \(scale) m for one unit, expected 0.000000001 to 1000", file: label)
         }
+        let missing = isMaxMissing(samples.grid.values) ? samples.grid.values.maxCount : 0
         let isFloats = if case .float32 = samples.grid.values { true } else { false }
+        let invalid = isFloats ? "nan-or-zero" : missing > 0 ? "zero-or-max" : "zero"
         return DepthFloats(
-            floats: [UInt8](littleEndian: units.metres(samples.grid)), size: samples.grid.size,
+            floats: [UInt8](littleEndian: units.metres(samples.grid, isMaxMissing: missing > 0)),
+            size: samples.grid.size,
             source: DepthDescription.Source(
-                encoding: samples.encoding, invalid: isFloats ? "nan-or-zero" : "zero", rowOrder: samples.rowOrder,
-                scale: scale))
+                encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale),
+            maxCount: missing)
     }
 
-    private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .png, .tif, .tiff or .exr"
+    /// Whether the highest number of an integer sample means "not measured".
+    private func isMaxMissing(_ values: SampleGrid.Values) -> Bool {
+        if let given = options.depthInvalid { return given == .zeroOrMax }
+        if case .uint16 = values { return true }
+        return false
+    }
+
+    private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .pgm, .png, .tif, .tiff or .exr"
 
     private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
         switch file.path.ending {
@@ -50,6 +60,14 @@ struct DepthFileReader {
         case "pfm":
             let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableFloatMap.decode(bytes) }
             return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first")
+        case "pgm":
+            let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableGrayMap.decode(bytes) }
+            if case .uint8 = grid.values { return Samples(grid: grid, encoding: "pgm-u8") }
+            return Samples(grid: grid, encoding: "pgm-u16")
+        case "npz":
+            throw BundleError(
+                .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
+                hints: DepthAdvice.unpacking(label))
         case "png": return try picture(bytes, .png, "png", label)
         case "tif", "tiff": return try picture(bytes, .tiff, "tiff", label)
         case "exr": return try picture(bytes, .openEXR, "exr", label)

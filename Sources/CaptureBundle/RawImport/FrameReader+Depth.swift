@@ -25,6 +25,7 @@ extension FrameReader {
         }
         try compare(made.size, said, file)
         DepthRemarks.size(made.size, file: file, &remarks)
+        DepthRemarks.highest(made, file: file, &remarks)
         var survey = DepthSurvey()
         let floats = made.floats
         survey.add(floats.span)
@@ -35,16 +36,21 @@ extension FrameReader {
     }
 
     private func depthFile() throws(BundleError) -> RawFrame.DepthFile {
-        let without = "use --no-depth to pack a capture without a depth map"
         guard let depth = frame.depth else {
-            throw BundleError(
-                .rawCapture, "has no depth map", file: frame.photo.map(label) ?? tree.root, hints: [without])
+            let within = options.matchWithin.map { " within \($0) of its time" } ?? ""
+            throw BundleError(.rawCapture, "has no depth map\(within)", file: photoFile, hints: withoutDepth)
         }
         guard tree.holds(depth.path) else {
             throw BundleError(
-                .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), hints: [without])
+                .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), hints: withoutDepth)
         }
         return depth
+    }
+
+    /// The advice to pack without a depth map, unless other frames have one: then it is missing here.
+    private var withoutDepth: [String] {
+        let others = export.frames.prefix(16).contains { $0.depth.map { tree.holds($0.path) } ?? false }
+        return others ? [] : ["use --no-depth to pack a capture without a depth map"]
     }
 
     /// The size for files that do not contain it.
@@ -81,4 +87,6 @@ struct DepthFloats {
     let size: DepthSize
     /// The form of the original file.
     let source: DepthDescription.Source
+    /// How many samples are missing because they were the highest number of an integer.
+    var maxCount = 0
 }

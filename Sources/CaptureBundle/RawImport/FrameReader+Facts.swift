@@ -19,7 +19,8 @@ extension FrameReader {
         let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo.facts) }
         guard let time, let model else { throw faults.joined }
         var members = MemberList(own)
-        members.add("captured_at", .string(time))
+        // A time that metadata.json gives for several frames is not the frame's own.
+        members.replace("captured_at", .string(time))
         members.add("device_model", .string(model))
         if let depth {
             members.replace(
@@ -58,55 +59,6 @@ extension FrameReader {
         return faults.joined
     }
 
-    private mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
-        // One that is not a text is refused by `CaptureMetadata`.
-        if let value = own["captured_at"], value.text == nil { return "" }
-        var fromLayout: String?
-        if case .time(let text) = frame.facts.clock { fromLayout = text }
-        let choice = FactChoice.time([
-            .init(own["captured_at"]?.text, "metadata.json"), .init(fromLayout, "the export"),
-            .init(exif?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
-            .init(try givenTime(), "--captured-at"),
-        ])
-        if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
-        }
-        if let text = choice.text { return text }
-        throw missingTime(exif)
-    }
-
-    /// The time from `--captured-at`, plus the seconds of the app's own clock since the first frame.
-    private func givenTime() throws(BundleError) -> String? {
-        guard let given = options.capturedAt else { return nil }
-        guard case .elapsed(let seconds) = frame.facts.clock else { return given.description }
-        // A hundred years are enough for any clock.
-        guard seconds.isFinite, abs(seconds) < 3.2e9,
-            let time = CaptureTime(milliseconds: given.milliseconds + Int((seconds * 1000).rounded()))
-        else {
-            throw BundleError(
-                .rawTime, "its frame is \(seconds) s after the first one, which is not a possible time",
-                file: metadataFile)
-        }
-        return time.description
-    }
-
-    private func missingTime(_ exif: PhotoFacts?) -> BundleError {
-        let dating = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
-        if let local = exif?.time?.local {
-            return BundleError(
-                .rawTime, "its EXIF has the local time \(local), but not the time zone", file: metadataFile,
-                hints: ["give the time zone: --time-zone +HH:MM"])
-        }
-        if case .elapsed = frame.facts.clock {
-            return BundleError(
-                .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
-                hints: ["give the time of its first frame, from which the other times are computed: \(dating)"])
-        }
-        let inFile = layout == CapbundleLayout.name ? " or captured_at in metadata.json" : ""
-        return BundleError(
-            .rawTime, "the time of the capture is unknown", file: metadataFile, hints: ["give it: \(dating)\(inFile)"])
-    }
-
     private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
         if let value = own["device_model"], value.text == nil { return "" }
         let device = exif?.device.map { $0.cut(to: 256) }
@@ -118,12 +70,11 @@ extension FrameReader {
             remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
         }
         if let text = choice.text { return text }
-        if layout == CapbundleLayout.name {
-            throw BundleError(
-                .rawCapture, "the model of the device is unknown", file: metadataFile,
-                hints: ["give it: --device-model NAME or device_model in metadata.json"])
-        }
-        return export.app.map { "unknown (\($0))" } ?? "unknown"
+        if let app = export.app { return "unknown (\(app))" }
+        let inFile = layout == CapbundleLayout.name ? " or device_model in metadata.json" : ""
+        throw BundleError(
+            .rawCapture, "the model of the device is unknown", file: metadataFile,
+            hints: ["give it: --device-model NAME\(inFile)"])
     }
 
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.
@@ -140,10 +91,13 @@ extension FrameReader {
                     "layout": .string(layout),
                 ]))
         }
+        if let offset = frame.facts.depthOffset, !options.withoutDepth {
+            members.add("depth_time_offset", .real(Double(offset) / 1e9))
+        }
         if let accuracy = portrait?.accuracy { members.add("depth_accuracy", .string(accuracy)) }
-        if photo.original != nil {
+        if let from = photo.convertedFrom {
             members.add(
-                "photo_converted", .members(["from": .string("image/heic"), "quality": .integer(HEIFPicture.quality)]))
+                "photo_converted", .members(["from": .string(from), "quality": .integer(HEIFPicture.quality)]))
         }
         if photo.isRewritten { members.add("photo_rewritten", .string("position removed")) }
     }

@@ -7,8 +7,10 @@ struct FramePhoto {
     let bytes: [UInt8]
     /// The facts in EXIF; nil if the photo cannot be read.
     let facts: PhotoFacts?
-    /// The picture from which the photo was made; nil for a photo that is packed as it was found.
+    /// The HEIC picture from which the photo was made.
     var original: HEIFPicture?
+    /// The media type of the file that was converted; nil for a photo that is packed as it was found.
+    var convertedFrom: String?
     /// Whether a position was taken out of the photo.
     var isRewritten = false
 
@@ -25,8 +27,13 @@ extension FrameReader {
         var bytes = try tree.read(path, limit: FileLimits.photo)
         try checkHash(bytes, path)
         var original: HEIFPicture?
+        var convertedFrom: String?
         if let kind = FileKind(bytes), kind.family == .heif {
             (bytes, original) = try convert(bytes, path)
+            convertedFrom = "image/heic"
+        } else if let kind = FileKind(bytes), kind.isPNG {
+            bytes = try convertPNG(bytes, kind, path)
+            convertedFrom = "image/png"
         }
         var structure = try PhotoRemarks.judge(bytes, file: file)
         // EXIF contains the time and the position, so it is read before the position is removed.
@@ -42,7 +49,40 @@ extension FrameReader {
             content: .bytes(bytes), size: bytes.count, sha256: try Digest.of(bytes), structure: structure)
         return FramePhoto(
             file: file, capture: photo, bytes: bytes, facts: facts, original: original,
-            isRewritten: changed != nil)
+            convertedFrom: convertedFrom, isRewritten: changed != nil)
+    }
+
+    /// Makes a JPEG of a PNG photo, with the EXIF of the original, which is carried.
+    ///
+    /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
+    private mutating func convertPNG(
+        _ bytes: [UInt8], _ kind: FileKind, _ path: FilePath
+    ) throws(BundleError) -> [UInt8] {
+        guard options.convertsPhoto else {
+            throw wrong(
+                path, "is \(kind.words), expected a JPEG",
+                hints: ["to make a JPEG of it and carry the original: --convert-photo"])
+        }
+        let jpeg: [UInt8]
+        do {
+            jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)
+        } catch { throw error.error(label(path)) }
+        try refusePosition(in: bytes, path)
+        try carried.add(.pngSource, mediaType: "image/png", bytes)
+        return JPEGExif.insert(Self.exif(inPNG: bytes), into: jpeg)
+    }
+
+    /// The content of the chunk `eXIf` before the picture's data (PNG section 11.3.4.5); nil if there is none.
+    private static func exif(inPNG bytes: [UInt8]) -> [UInt8]? {
+        var start = 8
+        while start + 12 <= bytes.count {
+            let length = bytes[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
+            let type = String(decoding: bytes[(start + 4)..<(start + 8)], as: UTF8.self)
+            guard length <= bytes.count - start - 12, type != "IDAT" else { return nil }
+            if type == "eXIf" { return Array(bytes[(start + 8)..<(start + 8 + length)]) }
+            start += 12 + length
+        }
+        return nil
     }
 
     /// Compares the photo with the hash of the layout, in hex or base64.

@@ -3,8 +3,8 @@ import SystemPackage
 /// Reads one frame of a RAW into a capture that can be packed: photo, depth map, confidence, facts, carried files
 /// (Spec/raw-captures.md sections 3 and 5 to 7).
 package struct FrameReader {
+    let source: RawSource
     let tree: RawTree
-    let layout: String
     let export: RawExport
     let frame: RawFrame
     let options: RawCaptureOptions
@@ -31,7 +31,7 @@ package struct FrameReader {
         case .plainFolder: return try RawCaptureReader.read(source.raw, options)
         case .frames(let tree, let export):
             var reader = FrameReader(
-                tree: tree, layout: source.layout, export: export, frame: frame, options: options, decoder: decoder)
+                source: source, tree: tree, export: export, frame: frame, options: options, decoder: decoder)
             return try reader.read()
         }
     }
@@ -60,12 +60,17 @@ package struct FrameReader {
             position: sheet.position, remarks: remarks.remarks)
     }
 
+    var layout: String { source.layout }
+
     func label(_ path: FilePath) -> FilePath { tree.label(path) }
+
+    /// The file that messages about this frame alone name.
+    var photoFile: FilePath { frame.photo.map(label) ?? tree.root }
 
     /// The file that messages about facts name.
     var metadataFile: FilePath {
         if let own = export.metadata { return label(own) }
-        return frame.photo.map(label) ?? tree.root
+        return photoFile
     }
 
     func wrong(_ path: FilePath, _ message: String, hints: [String] = []) -> BundleError {

@@ -10,7 +10,7 @@ extension RawSource {
 
     init(_ raw: FilePath, _ tree: RawTree, _ options: RawCaptureOptions) throws(BundleError) {
         if let patterns = options.patterns {
-            let export = try GenericLayout(patterns: patterns).export(tree)
+            let export = try GenericLayout(patterns: patterns, options: options).export(tree)
             try self.init(raw, tree, layout: GenericLayout.name, export, options)
             return
         }
@@ -39,9 +39,10 @@ extension RawSource {
     /// Whether `RawCaptureReader` reads this folder of our own layout: the depth map is `depth.f32`, or the folder is
     /// incomplete, since `RawCaptureReader` gives the best messages about missing files.
     private static func isForPlainReader(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
-        guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil else {
-            return false
-        }
+        guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil,
+            options.timeFromName == nil
+        else { return false }
+        if !tree.holds(CapbundleLayout.photo) { return false }
         let hasOtherDepth = !tree.holds("depth.f32") && CapbundleLayout.hasDepth(tree)
         if hasOtherDepth && !options.withoutDepth { return false }
         return tree.holds(CapbundleLayout.metadata) || !hasTime(tree, options)
@@ -57,13 +58,15 @@ extension RawSource {
     private static func unknown(
         _ raw: FilePath, _ tree: RawTree, _ fitting: [any RawLayout.Type], _ options: RawCaptureOptions
     ) throws(BundleError) -> RawSource {
-        let generic = "other folders need the names of their files: --photo PATTERN --depth PATTERN --depth-unit m|mm"
+        let general = "other folders need the names of their files: --photo PATTERN --depth PATTERN --depth-unit m|mm"
         if options.layout != .auto {
             let words = layouts.first { $0.name == options.layout.rawValue }?.words ?? options.layout.rawValue
             let other = fitting.first.map { "; it looks like \($0.words) (--layout \($0.name))" } ?? ""
-            throw BundleError(.rawLayout, "is not \(words)\(other)", file: raw, hints: [generic])
+            throw BundleError(
+                .rawLayout, "is not \(words)\(other)", file: raw,
+                hints: [PatternProposal(tree)?.words ?? general])
         }
         if tree.isFolder { return plain(raw) }
-        throw BundleError(.rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [generic])
+        throw BundleError(.rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [general])
     }
 }

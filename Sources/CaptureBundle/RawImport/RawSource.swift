@@ -13,6 +13,8 @@ package struct RawSource: Sendable {
     package let isSingle: Bool
     /// The remarks about RAW as a whole.
     package let remarks: [Remark]
+    /// The form in which the names of all chosen frames are times, for hints.
+    let nameTimes: (form: NameTimeForm, needsZone: Bool)?
     let contents: Contents
 
     enum Contents: Sendable {
@@ -42,8 +44,10 @@ package struct RawSource: Sendable {
     private static func opening(
         file raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
-        switch FileKind(file: raw)?.family {
+        let kind = FileKind(file: raw)
+        switch kind?.family {
         case .jpeg, .heif: return try RawSource(photo: raw, options)
+        case .picture where kind?.isPNG == true: return try RawSource(photo: raw, options)
         case .zip, .tar, .compressed:
             let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
             return try RawSource(raw, tree, options)
@@ -74,6 +78,7 @@ package struct RawSource: Sendable {
         self.isSingle = isSingle
         self.remarks = remarks
         self.contents = contents
+        nameTimes = frames.count > 1 ? NameTimeForm.fitting(frames.map { $0.name ?? "" }) : nil
     }
 
     /// Chooses the frames of an export.
@@ -131,7 +136,7 @@ extension RawSource {
     }
 
     private static let endings = [
-        ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif",
+        ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif", ".png",
     ]
 }
 
@@ -140,8 +145,7 @@ extension RawCaptureOptions {
     /// a conversion.
     var readsPlainFolders: Bool {
         (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil && !rewritesPhoto
-            && !convertsPhoto
-            && frames == nil
+            && !convertsPhoto && frames == nil && timeFromName == nil
     }
 }
 

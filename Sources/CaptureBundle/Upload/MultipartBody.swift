@@ -47,8 +47,12 @@ public struct MultipartBody: Sendable {
     static func write(
         _ form: any BodyForm, bundle path: FilePath, to place: OutputPlace, headers: OutputPlace?
     ) throws(BundleError) -> MultipartBody {
+        // Only a run with two outputs can end between them. The body of profile `realitycam` is another one each time.
+        let isAgain = headers != nil && form is CaptureForm && place.exists
         let bundle = try SeekableBundle(path) { status throws(BundleError) in
-            try OutputPlace.examine([place] + [headers].compactMap(\.self), reading: status)
+            try OutputPlace.examine([place] + [headers].compactMap(\.self), reading: status) {
+                place throws(BundleError) in try place.examine(mayExist: isAgain)
+            }
         }
         for n in 0..<MultipartBoundary.candidates {
             let target = try OutputTarget(place, holdsBack: true)
@@ -56,18 +60,20 @@ public struct MultipartBody: Sendable {
             let report = try Verifier.soundness.verify(BundleReader(try bundle.source()), observer: observer)
             try report.requireSound(path.string)
             guard let body = try observer.finish() else { continue }
-            try body.commit(target, headers)
+            try body.commit(target, headers, isAgain: isAgain)
             return body
         }
         throw noBoundary(path.string)
     }
 
     /// Publishes the body, and then its headers.
-    func commit(_ target: OutputTarget, _ headers: OutputPlace?) throws(BundleError) {
+    ///
+    /// - Parameter isAgain: Whether an earlier run was interrupted, so that a file with the same bytes may exist.
+    func commit(_ target: OutputTarget, _ headers: OutputPlace?, isAgain: Bool = false) throws(BundleError) {
         let headerTarget = try headers.map { place throws(BundleError) in try OutputTarget(place, holdsBack: true) }
         try headerTarget?.write(headerFile)
-        try target.commit()
-        try headerTarget?.commit()
+        try isAgain ? target.commitOnce() : target.commit()
+        try isAgain ? headerTarget?.commitOnce() : headerTarget?.commit()
     }
 
     static func noBoundary(_ file: String) -> BundleError {

@@ -7,7 +7,7 @@ enum ArgumentExamples {
     private static let byPlaceholder = [
         "<age>'": "7d, 12h or 90s", "<size>'": "500MB", "<bytes>'": "2MB", "<WxH>'": "256x192",
         "<time>'": "+2h or 2026-03-14T15:09:26Z", "<date-time>'": "2026-03-14T15:09:26+01:00, with its zone",
-        "<metres>'": "0.001", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
+        "<metres>'": "0.001", "<limit>'": "20ms, at most 1s", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
         "<pattern>'": "'rgb/*.jpg' (relative to RAW, at most one *)",
     ]
 
@@ -25,6 +25,14 @@ extension ColourTable: ExpressibleByArgument {}
 extension TrustLevel: ExpressibleByArgument {}
 
 extension LayoutChoice: ExpressibleByArgument {}
+
+extension InvalidDepth: ExpressibleByArgument {}
+
+extension NameTimeForm: ExpressibleByArgument {}
+
+extension MatchLimit: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
 
 extension NamePattern: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

@@ -29,7 +29,7 @@ struct PackCommand: ParsableCommand {
               capbundle pack scan.zip --every 10 --out-dir bundles
               capbundle pack IMG_0001.JPG -o cap.bundle
               capbundle pack scan/ --photo 'rgb/*.jpg' --depth 'd/*.png' --depth-unit mm \\
-                --out-dir bundles
+                --time-from-name ms --device-model NAME --out-dir bundles
             """)
 
     @Argument(
@@ -118,7 +118,6 @@ struct PackCommand: ParsableCommand {
         if multipart != nil || headers.path != nil {
             throw ValidationError("--multipart and --headers do not work with --out-dir")
         }
-        if dryRun { throw ValidationError("--dry-run does not work with --out-dir") }
     }
 
     func run() throws {
@@ -190,30 +189,30 @@ extension PackCommand {
             progress.end()
             diagnostic.remark(remark)
         }
-        try run.pack(threads: many.jobs, stopsAtFailure: many.failFast, onRemark: tellRemark) {
-            item, result throws(BundleError) in
-            var status = ExitStatus.success
-            let isQuiet = (try? result.get().remarks.isEmpty) ?? false
-            if isQuiet && !(format.json && Output.isTerminal) {
-                status = try tell(item, result)
-            } else {
-                try progress.around { () throws(BundleError) in status = try tell(item, result) }
+        var findings = FindingList()
+        try run.pack(
+            threads: many.jobs, stopsAtFailure: many.failFast, isDryRun: dryRun, onRemark: tellRemark
+        ) { item, result throws(BundleError) in
+            let status: ExitStatus
+            switch result {
+            case .success(let packed):
+                packed.remarks.forEach { findings.add($0) }
+                status = .success
+            case .failure(let error):
+                findings.add(error)
+                status = ExitStatus(error)
             }
+            if format.json {
+                try progress.around { () throws(BundleError) in try Output.json(json(item, result)) }
+            }
+            if findings.isFull { try progress.around { () throws(BundleError) in findings.tell(diagnostic) } }
             counts[status, default: 0] += 1
             if (try? result.get())?.wasPackedBefore == true { before += 1 }
             progress.advance(bytes: (try? result.get().byteCount) ?? 0)
         }
         progress.end()
-        let packed = (counts[.success] ?? 0) - before
-        let done = counts.values.reduce(0, +)
-        if !format.json {
-            let parts = [
-                (before, "were packed already"), (done - packed - before, "failed"),
-                (run.items.count - done, "not tried"),
-            ].filter { $0.0 > 0 }.map { ", \(Quantity.number($0.0, on: .messages)) \($0.1)" }
-            let bundles = Quantity.count(packed, "bundle", on: .messages)
-            diagnostic.note("packed \(bundles) into \(folder)\(parts.joined())")
-        }
+        findings.tell(diagnostic)
+        if !format.json { tellCounts(counts, before: before, of: run.items.count, folder) }
         let worst = ExitStatus.worst(counts.keys)
         if worst != .success { throw worst }
     }
@@ -228,18 +227,26 @@ extension PackCommand {
         return names
     }
 
-    private func tell(
-        _ item: PackingRun.Item, _ result: Result<Packer.Packed, BundleError>
-    ) throws(BundleError) -> ExitStatus {
+    private func json(_ item: PackingRun.Item, _ result: Result<Packer.Packed, BundleError>) -> JSONValue {
         switch result {
         case .success(let packed):
-            packed.remarks.forEach(diagnostic.remark)
-            if format.json { try Output.json(PackRendering.json(item.raw.string, packed, output: item.output.name)) }
-            return .success
-        case .failure(let error):
-            diagnostic.error(error)
-            if format.json { try Output.json(PackRendering.json(item.raw.string, frame: item.frame, error)) }
-            return ExitStatus(error)
+            PackRendering.json(item.raw.string, packed, output: item.output.name, isDryRun: dryRun)
+        case .failure(let error): PackRendering.json(item.raw.string, frame: item.frame, error)
+        }
+    }
+
+    private func tellCounts(_ counts: [ExitStatus: Int], before: Int, of all: Int, _ folder: String) {
+        let packed = (counts[.success] ?? 0) - before
+        let done = counts.values.reduce(0, +)
+        let parts = [
+            (before, "were packed already"), (done - packed - before, "failed"), (all - done, "not tried"),
+        ].filter { $0.0 > 0 }.map { ", \(Quantity.number($0.0, on: .messages)) \($0.1)" }.joined()
+        if dryRun {
+            let captures = Quantity.count(packed, "capture", on: .messages)
+            diagnostic.note("\(captures) can be packed into \(folder)\(parts); nothing was written")
+        } else {
+            let bundles = Quantity.count(packed, "bundle", on: .messages)
+            diagnostic.note("packed \(bundles) into \(folder)\(parts)")
         }
     }
 }

@@ -29,6 +29,12 @@ struct RawFilesOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The unit of the depth maps: m or mm.", valueName: "unit"))
     var depthUnit: DepthUnit?
 
+    @Option(
+        help: ArgumentHelp(
+            "The numbers that mean \"not measured\" in a depth map of integers.",
+            discussion: "Default: zero-or-max (0 and 65535) with 16 bits, otherwise zero.", valueName: "numbers"))
+    var depthInvalid: InvalidDepth?
+
     @Option(help: ArgumentHelp("Width and height, for depth maps that are raw samples.", valueName: "WxH"))
     var depthSize: DepthSize?
 
@@ -36,7 +42,8 @@ struct RawFilesOptions: ParsableArguments {
     var frames: FrameSelection?
 
     static let valueOptions: Set<String> = [
-        "--layout", "--photo", "--depth", "--confidence", "--depth-scale", "--depth-unit", "--depth-size", "--frames",
+        "--layout", "--photo", "--depth", "--confidence", "--depth-scale", "--depth-unit", "--depth-size",
+        "--depth-invalid", "--frames",
     ]
 
     func validate() throws {
@@ -60,6 +67,7 @@ struct RawFilesOptions: ParsableArguments {
         options.layout = layout
         options.patterns = patterns
         options.depthScale = depthScale ?? depthUnit?.scale
+        options.depthInvalid = depthInvalid
         options.frames = frames
         return options
     }

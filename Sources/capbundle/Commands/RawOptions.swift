@@ -17,14 +17,29 @@ struct RawOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The time of the first frame, if no file gives it.", discussion: "The app's clock gives the other times.",
-            valueName: "date-time"))
+            "The time of the capture, if no file gives it.",
+            discussion: "For an export with an app's clock: the time of its first frame.", valueName: "date-time"))
     var capturedAt: CaptureTime?
 
-    @Option(help: ArgumentHelp("The time zone for EXIF times that have none, such as +01:00.", valueName: "zone"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the names of the frames as times: s, ms, us or ns since 1970, or iso.",
+            discussion: "The name is what * matches, such as 2026-03-14T15-09-26.535Z with iso.", valueName: "form"))
+    var timeFromName: NameTimeForm?
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the depth map whose time is nearest to the photo's, at most this far away, such as 20ms.",
+            discussion: "The times are in the names; needs --time-from-name.", valueName: "limit"))
+    var matchWithin: MatchLimit?
+
+    @Flag(help: "Give several frames one time, that of --captured-at or metadata.json.")
+    var sameTime = false
+
+    @Option(help: ArgumentHelp("The time zone for times that have none, such as +01:00.", valueName: "zone"))
     var timeZone: ZoneOffset?
 
-    @Flag(help: "Convert a HEIC photo to JPEG, and carry the original as source/photo.heic.")
+    @Flag(help: "Convert a HEIC or PNG photo to JPEG, and carry the original as source/photo.heic or .png.")
     var convertPhoto = false
 
     @Flag(help: "Take the position and maker notes out of the photo without encoding it again.")
@@ -34,13 +49,20 @@ struct RawOptions: ParsableArguments {
     var keepPhotoLocation = false
 
     static let valueOptions = RawFilesOptions.valueOptions.union([
-        "--every", "--device-model", "--captured-at", "--time-zone",
+        "--every", "--device-model", "--captured-at", "--time-from-name", "--match-within",
+        "--time-zone",
     ])
-    static let flags: Set<String> = ["--keep-source", "--convert-photo", "--rewrite-photo", "--keep-photo-location"]
+    static let flags: Set<String> = [
+        "--keep-source", "--same-time", "--convert-photo", "--rewrite-photo", "--keep-photo-location",
+    ]
 
     func validate() throws {
         if rewritePhoto && keepPhotoLocation {
             throw ValidationError("give either --rewrite-photo or --keep-photo-location")
+        }
+        if timeFromName != nil && sameTime { throw ValidationError("give either --time-from-name or --same-time") }
+        if matchWithin != nil && (timeFromName == nil || files.depth == nil) {
+            throw ValidationError("--match-within needs --time-from-name FORM and --depth PATTERN")
         }
         if every < 1 { throw ValidationError("--every is \(every), expected 1 or more") }
     }
@@ -51,6 +73,8 @@ struct RawOptions: ParsableArguments {
         options.every = every
         options.keepsSource = keepSource
         (options.deviceModel, options.capturedAt, options.timeZone) = (deviceModel, capturedAt, timeZone)
+        options.matchWithin = matchWithin
+        (options.timeFromName, options.sharesTime) = (timeFromName, sameTime)
         options.convertsPhoto = convertPhoto
         (options.rewritesPhoto, options.keepsPhotoLocation) = (rewritePhoto, keepPhotoLocation)
         return options

@@ -98,7 +98,7 @@ function depthOf(fields) {
     const source = fields.object("source");
     source.allow(["encoding", "invalid", "row_order", "scale"], []);
     source.match("encoding", /^[0-9a-z][0-9a-z.+-]{0,31}$/, "is not the name of an encoding");
-    source.word("invalid", ["nan", "zero", "nan-or-zero", "none"]);
+    source.word("invalid", ["nan", "zero", "nan-or-zero", "zero-or-max", "none"]);
     source.word("row_order", ["top-first", "bottom-first"]);
     source.match("scale", /^[0-9]{1,10}(?:\.[0-9]{1,20})?$/, "is not a decimal number");
     return { width, height, bytes: 4 * width * height, sha256: fields.digest("sha256") };

@@ -33,7 +33,7 @@ _TOKEN = r"[0-9a-z][0-9a-z.+-]{0,62}"
 _MEDIA = re.compile(_TOKEN + "/" + _TOKEN)
 _ENCODING = re.compile(r"[0-9a-z][0-9a-z.+-]{0,31}")
 _SCALE = re.compile(r"[0-9]{1,10}(?:\.[0-9]{1,20})?")
-_INVALID = ("nan", "zero", "nan-or-zero", "none")
+_INVALID = ("nan", "zero", "nan-or-zero", "zero-or-max", "none")
 _ROW_ORDER = ("top-first", "bottom-first")
 
 

@@ -116,6 +116,11 @@ def _depths():
                              "scale": "0.001"}
     yield case("depth_source", "section 4.4", "floats made from another encoding", draft)
     draft = Draft()
+    draft.depth["source"] = {"encoding": "png-u16", "invalid": "zero-or-max", "row_order": "top-first",
+                             "scale": "0.001"}
+    yield case("depth_source_highest", "section 4.4", "floats made from integers of which the highest means missing",
+               draft)
+    draft = Draft()
     draft.depth["source"] = {"encoding": "e" * 32, "invalid": "none", "row_order": "top-first",
                              "scale": "0000000001.00000000000000000001"}
     yield case("depth_source_longest", "section 4.4", "the longest encoding and scale", draft)

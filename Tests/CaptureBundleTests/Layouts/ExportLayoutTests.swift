@@ -79,6 +79,22 @@ struct Record3DLayoutTests {
         #expect(problem.message.contains(words), "\(problem.message)")
     }
 
+    /// The metadata of 67,000 frames has more than 16 MiB.
+    @Test(.long) func takesLargeMetadata() throws {
+        let space = String(repeating: " ", count: 17 << 20)
+        #expect(try export("," + space + #""fps": 60"#).frames.count == 3)
+    }
+
+    @Test func namesTheLimitOfTheMetadata() throws {
+        let folder = try TemporaryFolder()
+        let tree = try RawTree.making(["rgb/0.jpg": "", "depth/0.exr": "", "metadata.json": ""], in: folder)
+        let file = try FileHandle(forWritingTo: folder.url.appending(path: "metadata.json"))
+        try file.truncate(atOffset: UInt64(FileLimits.scan) + 1)
+        #expect(Record3DLayout.evidence(in: tree) == "metadata.json, rgb, depth")
+        let error = #expect(throws: BundleError.self) { try Record3DLayout.export(tree) }
+        #expect(error?.message == "has more than the \(FileLimits.scan) bytes that are allowed")
+    }
+
     @Test(arguments: ["[9, 0, 4, 0, 8, 3, 0, 0, 1]", "[9, 0, 0, 0, 8, 0, 4, 3]", "{}"])
     func refusesAMatrixInAnotherOrder(_ k: String) throws {
         let error = #expect(throws: BundleError.self) { try export("", k: k) }

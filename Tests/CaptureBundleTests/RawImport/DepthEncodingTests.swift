@@ -58,6 +58,61 @@ struct DepthEncodingTests {
         #expect(try room.pack("raw") { $0.depthScale = .metres }.source?.encoding == "png-u8")
     }
 
+    /// 16 bits are big-endian, and the maximum in the header is not applied.
+    @Test func readsPortableGreyMaps() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        func pack(_ header: String, _ samples: [UInt8]) throws -> ImportRoom.Made {
+            try room.folder.write(Array(header.utf8) + samples, to: "raw/depth.pgm")
+            return try room.pack("raw") { $0.depthScale = .millimetres }
+        }
+        let samples = Self.millimetres.flatMap { PictureFiles.big(Int($0), 2) }
+        let deep = try pack("P5\n# a comment 7 8\n4\t3 10000\n", samples)
+        #expect(deep.depth[7] == (2.345 as Float).bitPattern && deep.source?.encoding == "pgm-u16")
+        let flat = try pack("P5 4 3 255 ", (0..<12).map { UInt8($0) })
+        #expect(flat.depth[11] == (0.011 as Float).bitPattern && flat.source?.encoding == "pgm-u8")
+        for header in ["P2\n4 3 255\n", "P5\n4 3\n", "P5\n4 3 65536\n", "P5\n0 3 255\n", "P5\n4 4 255\n", "P5 4 3 255"]
+        {
+            #expect(throws: BundleError.self) { try pack(header, (0..<12).map { UInt8($0) }) }
+        }
+    }
+
+    @Test func saysHowToUnpackAnArchiveOfArrays() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil)
+        try room.folder.write("PK\u{3}\u{4}", to: "raw/depth.npz")
+        let error = try room.refusal("raw")
+        #expect(error.message.hasPrefix("missing; depth.npz is a zip archive"))
+        #expect(error.hints.last?.hasPrefix("to unpack one: unzip -p ") == true)
+    }
+
+    /// Many depth cameras write 65535 where they see nothing.
+    @Test func theHighestNumberOf16BitsIsMissing() throws {
+        let room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+        func pack(_ samples: [UInt16], _ invalid: InvalidDepth? = nil) throws -> ImportRoom.Made {
+            try room.folder.write(PictureFiles.png(width: 4, height: 3, samples), to: "raw/depth.png")
+            return try room.pack("raw") { $0.depthInvalid = invalid }
+        }
+        for (samples, invalid, expected, last) in [
+            (Self.millimetres, nil, "zero-or-max", 0), (Self.millimetres, .zeroOrMax, "zero-or-max", 0),
+            (Self.millimetres, .zero, "zero", 65.535), (Self.millimetres.map { min($0, 65_534) }, nil, "zero", 65.534),
+        ] as [([UInt16], InvalidDepth?, String, Float)] {
+            let made = try pack(samples, invalid)
+            #expect(made.source?.invalid == expected)
+            #expect(made.depth[10] == last.bitPattern && made.depth[9] == (65.534 as Float).bitPattern)
+            #expect(made.codes == (expected == "zero-or-max" ? ["raw.samples"] : []))
+        }
+        #expect(try pack(Self.millimetres).packed.id != pack(Self.millimetres, .zero).packed.id)
+        let grey = (0..<3).map { _ in [UInt8]([0, 7, 254, 255]) }
+        for (invalid, last) in [(nil, 255), (.zeroOrMax, 0)] as [(InvalidDepth?, Float)] {
+            let png = PictureFiles.png(width: 4, height: 3, bits: 8, colour: 0, rows: grey)
+            try room.folder.write(png, to: "raw/depth.png")
+            let made = try room.pack("raw") { ($0.depthInvalid, $0.depthScale) = (invalid, .metres) }
+            #expect(made.depth[3] == last.bitPattern)
+        }
+    }
+
     @Test(
         arguments: [
             ("npy", [1, 2, 3], BundleError.Code.rawDepth), ("pfm", Array("PF\n1 1\n-1\n".utf8), .rawDepth),

@@ -77,6 +77,26 @@ struct FactPrecedenceTests {
         #expect(try room.pack("raw").metadata()["captured_at"] as? String == "2026-03-14T15:09:26+01:00")
     }
 
+    /// A PNG becomes a JPEG only if the user says so, and the original is carried.
+    @Test(arguments: ["raw/photo.png", "photo.png"]) func convertsAPNG(_ name: String) throws {
+        let rows = (0..<8).map { _ in [UInt8](repeating: 200, count: 24) }
+        let tiff = Array(exif().dropFirst(12).dropLast(RawFolder.photo.count - 2))
+        let chunk = PictureFiles.chunk("eXIf", tiff)
+        let png = PictureFiles.png(width: 8, height: 8, bits: 8, colour: 2, rows: rows, between: chunk)
+        try room.folder.write(png, to: name)
+        let raw = name == "photo.png" ? name : "raw"
+        let refused = try room.refusal(raw) { $0.withoutDepth = true }
+        #expect(refused.message == "is an 8-bit colour PNG, 8x8, expected a JPEG")
+        #expect(refused.hints == ["to make a JPEG of it and carry the original: --convert-photo"])
+        let made = try room.pack(raw) { ($0.withoutDepth, $0.convertsPhoto) = (true, true) }
+        #expect(made.entries["source/photo.png"] == png)
+        let photo = try #require(made.entries["photo.jpg"])
+        #expect(try JPEGStructure(photo).size?.width == 8)
+        let facts = try made.metadata()
+        #expect(facts["device_model"] as? String == "Maker Model 5")
+        #expect((facts["photo_converted"] as? [String: Any])?["from"] as? String == "image/png")
+    }
+
     @Test func saysWhichOptionGivesTheTimeOrTheModel() throws {
         try write(RawFolder.photo, #"{"device_model": "Rig"}"#)
         #expect(try room.refusal("raw").hints.contains { $0.contains("--captured-at TIME") })

@@ -22,11 +22,15 @@ struct GenericFormTests {
         }
     }
 
+    private func patterns(_ photo: String, _ depth: String) -> CapturePatterns? {
+        NamePattern(photo).flatMap { CapturePatterns(photo: $0, depth: NamePattern(depth)) }
+    }
+
     private func choose(_ options: inout RawCaptureOptions) {
-        let patterns = [NamePattern("rgb/frame-*.jpg"), NamePattern("./depth/frame-*.depth.png")].compactMap(\.self)
-        options.patterns = patterns.first.flatMap { CapturePatterns(photo: $0, depth: patterns.last) }
+        options.patterns = patterns("rgb/frame-*.jpg", "./depth/frame-*.depth.png")
         options.depthScale = .millimetres
         options.capturedAt = CaptureTime("2026-03-14T15:09:26Z")
+        options.sharesTime = true
         options.deviceModel = "Rig"
     }
 
@@ -65,12 +69,130 @@ struct GenericFormTests {
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T14:09:26.535Z")
     }
 
-    @Test func namesThePatternThatFitsNothing() throws {
+    /// Fifty frames of ten seconds, whose names are milliseconds.
+    private func fiftyFrames(_ change: (inout RawCaptureOptions) -> Void) throws -> [Result<String, BundleError>] {
+        for index in 0..<50 {
+            try room.folder.write(RawFolder.photo, to: "film/\(1_773_497_366_535 + 200 * index).jpg")
+        }
+        var options = RawCaptureOptions(withoutDepth: true)
+        options.patterns = NamePattern("*.jpg").flatMap { CapturePatterns(photo: $0) }
+        options.deviceModel = "Rig"
+        change(&options)
+        let run = try PackingRun(
+            [room.folder.path("film") as FilePath], into: room.folder.path("film-out"), replaces: true,
+            packer: room.packer, options: options)
+        var times: [Result<String, BundleError>] = []
+        try run.pack { _, result in times.append(result.map(\.manifest.capturedAt.description)) }
+        return times
+    }
+
+    @Test func severalFramesNeverGetOneTimeSilently() throws {
+        let one = CaptureTime("2026-03-14T15:09:26Z")
+        let hints = ["the name is a time in milliseconds since 1970: --time-from-name ms"]
+        try room.folder.write(#"{"captured_at": "2026-03-14T15:09:26Z"}"#, to: "film/metadata.json")
+        for (time, found) in [
+            (nil, ", and metadata.json gives one time for 50 frames"),
+            (one, ", and --captured-at gives one time for 50 frames"),
+        ] {
+            for refused in try fiftyFrames({ $0.capturedAt = time }) {
+                let error = try #require(throws: BundleError.self) { try refused.get() }
+                #expect(error.code == .rawTime && error.message == "has no time of its own\(found)")
+                #expect(error.hints == hints + ["if one time is right for all frames: --same-time"])
+            }
+        }
+        let own = try fiftyFrames { $0.timeFromName = .milliseconds }.map { try $0.get() }
+        #expect(Set(own.map { Array($0.utf8) }).count == 50 && own.first == "2026-03-14T14:09:26.535Z")
+        #expect(try room.metadata("film-out/film-1773497366735.bundle")["captured_at"] as? String == own[1])
+        let shared = try fiftyFrames { ($0.capturedAt, $0.sharesTime) = (one, true) }
+        #expect(try shared.allSatisfy { try $0.get() == "2026-03-14T15:09:26.000Z" })
+        let wrong = try fiftyFrames { $0.timeFromName = .microseconds }
+        #expect(throws: BundleError.self) { try wrong[0].get() }
+    }
+
+    @Test func namesThePatternThatFitsNothingAndOneThatDoes() throws {
+        let hint =
+            "it has 6 photos with their depth maps; to pack: capbundle pack \(room.folder.path("scan") as String) "
+            + "--photo 'rgb/frame-*.jpg' --depth 'depth/frame-*.depth.png' --depth-scale METRES "
+            + "--device-model NAME --out-dir BUNDLES"
+        for (photo, depth, message) in [
+            ("*.jpeg", "depth/*.png", "no file matches --photo *.jpeg"),
+            ("rgb/frame-*.jpg", "depth/*.exr", "no file matches --depth depth/*.exr"),
+            (
+                "rgb/*.jpg", "depth/frame-*.depth.png",
+                "no photo and depth map have the same name where their patterns have *"
+            ),
+        ] {
+            let error = try room.refusal("scan") {
+                choose(&$0)
+                $0.patterns = patterns(photo, depth)
+            }
+            #expect(error.code == .rawLayout && error.message == message && error.hints == [hint])
+        }
+    }
+
+    /// 7-Scenes has both in one folder; a colour picture is never taken for a depth map.
+    @Test func proposesOnlyPatternsThatFit() throws {
+        let colour = PictureFiles.png(
+            width: 2, height: 1, bits: 8, colour: 2, rows: [[UInt8](repeating: 9, count: 6)])
+        for name in ["frame-000000", "frame-000001"] {
+            try room.folder.write(colour, to: "seq/\(name).color.png")
+            try room.folder.write("1 0 0 0", to: "seq/\(name).pose.txt")
+            try room.folder.write(colour, to: "colour/\(name).png")
+            try room.folder.write(RawFolder.photo, to: "photos/\(name).jpg")
+        }
+        for name in ["seq", "colour"] { #expect(try !room.refusal(name).hints.contains { $0.contains("--depth") }) }
+        #expect(
+            try room.refusal("photos").hints == ["if the folder holds one capture, rename its photo to photo.jpg"])
+        for name in ["frame-000000", "frame-000001"] {
+            try room.folder.write(PictureFiles.png(width: 2, height: 1, [1, 2]), to: "seq/\(name).depth.png")
+        }
+        let options = "--photo 'frame-*.color.png' --depth 'frame-*.depth.png' --depth-scale METRES --convert-photo"
+        #expect(try room.refusal("seq").hints.first?.contains(options) == true)
+    }
+
+    @Test func refusesAnUnknownModel() throws {
         let error = try room.refusal("scan") {
             choose(&$0)
-            $0.patterns = NamePattern("*.jpeg").flatMap { CapturePatterns(photo: $0) }
+            ($0.deviceModel, $0.frames) = (nil, FrameSelection("5"))
         }
-        #expect(error.code == .rawLayout && error.message == "no file matches --photo *.jpeg")
+        #expect(error.message == "the model of the device is unknown")
+        #expect(error.hints == ["give it: --device-model NAME"])
+    }
+
+    /// Photos and depth maps of a recorder that gives each its own time, in seconds. 2.030 is 10 ms from two photos.
+    @Test func takesTheNearestDepthMap() throws {
+        for time in ["1305031102.000", "1305031102.020", "1305031102.040", "1305031109.000"] {
+            try room.folder.write(RawFolder.photo, to: "tum/rgb/\(time).jpg")
+        }
+        for (time, code) in [("1305031101.987", 1), ("1305031102.0304", 2), ("1305031102.051", 3)] {
+            try room.folder.write(
+                PictureFiles.png(width: 2, height: 1, [UInt16(code * 1000), 9]), to: "tum/depth/\(time).png")
+        }
+        func pack(_ limit: String?) throws -> [Result<Packer.Packed, BundleError>] {
+            var options = RawCaptureOptions()
+            options.patterns = patterns("rgb/*.jpg", "depth/*.png")
+            (options.depthScale, options.deviceModel) = (.millimetres, "Rig")
+            (options.timeFromName, options.matchWithin) = (.seconds, limit.flatMap { MatchLimit($0) })
+            let run = try PackingRun(
+                [room.folder.path("tum") as FilePath], into: room.folder.path("out"), replaces: true,
+                packer: room.packer, options: options)
+            var results: [Result<Packer.Packed, BundleError>] = []
+            try run.pack { _, result in results.append(result) }
+            return results
+        }
+        let alone = try pack(nil)
+        let hint = try #require(throws: BundleError.self) { try alone[0].get() }.hints.first
+        #expect(hint?.contains("2 photos with their depth maps") == true)
+        #expect(hint?.contains("--time-from-name s --match-within 20ms") == true)
+        let results = try pack("20ms")
+        let errors = results.map { result in if case .failure(let error) = result { error.message } else { "" } }
+        let none = "has no depth map within 20ms of its time"
+        #expect(errors == ["", none, "", none])
+        for (photo, offset) in [("02.000", -0.013), ("02.040", -0.0096)] {
+            let facts = try room.metadata("out/tum-13050311\(photo).bundle")
+            #expect(facts["depth_time_offset"] as? Double == offset)
+        }
+        #expect(try results[2].get().manifest.capturedAt.description == "2011-05-10T12:38:22.040Z")
     }
 
     @Test(arguments: ["", "/etc/*.jpg", "../*.jpg", "a/../*.jpg", "*/*.jpg", "a*b*.jpg"])

@@ -73,6 +73,12 @@ struct ImportRoom {
         }
     }
 
+    /// metadata.json of a bundle.
+    func metadata(_ name: String) throws -> [String: Any] {
+        let bytes = try #require(try goTheWholeWay(name)["metadata.json"])
+        return try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+    }
+
     /// The error with which a RAW of the folder is refused.
     func refusal(_ raw: String, _ change: (inout RawCaptureOptions) -> Void = { _ in }) throws -> BundleError {
         var options = RawCaptureOptions()

@@ -42,7 +42,7 @@ struct ChainPacking {
         guard var packed = try outcome.results.first?.get() else {
             throw BundleError(.internalFailure, "a capture has no result")
         }
-        try made?.commit()
+        try made?.commit(isAgain: packed.wasPackedBefore)
         packed.body = made?.body
         return packed
     }

@@ -69,7 +69,8 @@ struct LinkedFile {
             throw BundleError(
                 .outputExists,
                 "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
-                file: name, hints: ["the bundle is complete: rename it to another name"])
+                file: name,
+                hints: ["move the other file away; the next \"capbundle pack --chain\" then finishes the bundle"])
         }
     }
 

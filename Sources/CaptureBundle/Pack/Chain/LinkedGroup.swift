@@ -28,12 +28,13 @@ struct LinkedGroup {
         _ makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void
     ) throws(BundleError) -> Bool {
         do {
-            if let packed = try ChainTargets(keyID: state.keyID).packed(capture.plan, at: capture.place) {
+            let targets = ChainTargets(state)
+            if let packed = try targets.packed(capture.plan, at: capture.place) {
                 try makeBody(packed.plan, packed.assertion)
                 outcomes.append(.success(try packed.result(counter: packed.counter)))
                 return true
             }
-            try capture.place.examine()
+            try targets.examine(capture.place, isForLink: true)
         } catch {
             outcomes.append(.failure(error))
             return false
@@ -134,7 +135,7 @@ struct LinkedGroup {
             let hint =
                 "link \(entry.file.pending.link.seq) is given out; the next \"capbundle pack --chain\" with this key "
                 + "finishes the bundle"
-            let hints = error.code == .outputExists ? [] : [hint]
+            let hints = error.code == .outputExists ? error.hints : [hint]
             outcomes[entry.index] = .failure(BundleError(error.code, error.message, file: error.file, hints: hints))
         }
     }

@@ -50,11 +50,7 @@ extension PackingRun {
             threads: threads, window: threads + min(8, openFiles / 8), next: { queue.withLock { $0.next() } },
             work: { index in
                 Self.result { () throws(BundleError) in
-                    let item = items[index]
-                    let source = try item.source.get()
-                    let capture = try FrameReader.read(source.frame, of: source.raw, options, packer.decoder)
-                    return ChainPacking.Capture(
-                        plan: try BundlePlan(capture, device: device.point, secret: secret), place: item.output)
+                    ChainPacking.Capture(plan: try plan(index, device, secret), place: items[index].output)
                 }
             },
             deliver: { capture throws(BundleError) in

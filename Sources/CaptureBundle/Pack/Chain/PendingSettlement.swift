@@ -14,7 +14,7 @@ struct PendingSettlement {
     mutating func settle(_ state: inout DeviceKeyState) throws(BundleError) {
         guard let last = state.chain.pending.last else { return }
         for pending in state.chain.pending {
-            if try !finish(pending) { remarks.append(Self.gap(pending)) }
+            if try !finish(pending, state) { remarks.append(Self.gap(pending)) }
         }
         state.chain.last = last.end
         state.chain.pending = []
@@ -42,8 +42,10 @@ struct PendingSettlement {
 
     /// Gives the bundle of a link its name.
     ///
-    /// - Returns: Whether the bundle exists. If another file has the target's name, the bundle keeps its hidden name.
-    private mutating func finish(_ pending: PendingLink) throws(BundleError) -> Bool {
+    /// - Returns: Whether the bundle exists.
+    /// - Throws: `output.exists` if another file has the target's name. The bundle keeps its hidden name, and the link
+    ///   stays pending: otherwise its capture could get a second link under that name.
+    private mutating func finish(_ pending: PendingLink, _ state: DeviceKeyState) throws(BundleError) -> Bool {
         guard let files = pending.files else { return false }
         let folder = try open(files.target.folder, of: pending)
         let temporary = try PendingBundle(files.temporary, of: pending, device: device.point, canChange: true)
@@ -63,7 +65,7 @@ struct PendingSettlement {
         }
         guard let temporary, temporary.isWhole else { return false }
         try temporary.sign(device, counter: pending.counter)
-        let replaces = try mayReplace(files.target)
+        let replaces = try mayReplace(files.target, state)
         do throws(NativeError) {
             if replaces {
                 try folder.rename(hidden, to: name)
@@ -73,11 +75,11 @@ struct PendingSettlement {
             try folder.synchronize()
         } catch {
             guard error.isExisting else { throw .writing(files.target, error) }
-            remark(
-                .warning, "chain.taken", files.target.string,
-                "another file has this name; the bundle with link \(pending.link.seq) is complete in "
-                    + "\(files.temporary): rename it to another name")
-            return true
+            throw BundleError(
+                .outputExists,
+                "another file has the name of the bundle with link \(pending.link.seq), which is complete in "
+                    + "\(files.temporary); until it has its name, no capture gets a link", file: files.target,
+                hints: ["move the other file away, and pack again: mv -n \(ShellWord.quote(files.target)) NEWNAME"])
         }
         remark(
             .note, "chain.finished", files.target.string,
@@ -85,14 +87,14 @@ struct PendingSettlement {
         return true
     }
 
-    /// Whether the user asked to replace the file at a path, and that file is not a bundle of the chain.
-    private func mayReplace(_ target: FilePath) throws(BundleError) -> Bool {
+    /// Whether the user asked to replace the file at a path, and that file is certainly not a link of the chain.
+    private func mayReplace(_ target: FilePath, _ state: DeviceKeyState) throws(BundleError) -> Bool {
         let isNamed = places.contains { place in
             guard case .replacing(let path) = place, path.name == target.name else { return false }
             return place.wholePath == target
         }
         guard isNamed else { return false }
-        return try !ChainTargets(keyID: device.point.keyID).hasLink(at: target)
+        return try ChainTargets(state).isOtherBundle(at: target)
     }
 
     /// Opens the folder of a link's files. A missing folder does not give the link up, since its disk may not be mounted.

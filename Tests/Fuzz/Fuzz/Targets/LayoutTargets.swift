@@ -148,7 +148,9 @@ enum PatternTarget: FuzzTarget {
         let names = lines.dropFirst(2).map { FilePath($0) }.filter { $0.isRelative && !$0.isEmpty }
         let tree = RawTree(
             root: "raw", storage: MemoryStorage(files: Dictionary(names.map { ($0, []) }) { _, last in last }))
-        let export = Cost.bounded(bytes.count) { try? GenericLayout(patterns: patterns).export(tree) }
+        let export = Cost.bounded(bytes.count) {
+            try? GenericLayout(patterns: patterns, options: RawCaptureOptions()).export(tree)
+        }
         for path in export?.frames.compactMap(\.photo) ?? [] {
             expect(tree.holds(path), "the photo \(path) does not exist")
         }

@@ -1,0 +1,79 @@
+package import CaptureBundle
+
+/// Collects the errors and remarks of many captures, so that each kind is told once: with the first three files, how
+/// many others there are, and the hints of the first.
+package struct FindingList {
+    private struct Kind {
+        let isError: Bool
+        let weight: Remark.Weight
+        let message: String
+        let hints: [String]
+        var files: [String]
+        var fileCount = 1
+        var count = 1
+        var last: String
+    }
+
+    /// What makes two findings the same: the word before the message, the code, the message.
+    private struct Key: Hashable {
+        let bytes: [UInt8]
+
+        init(_ words: String...) { bytes = words.flatMap { Array($0.utf8) + [0] } }
+    }
+
+    private var kinds: [Kind] = []
+    private var places: [Key: Int] = [:]
+    private static let shown = 3
+
+    package init() {}
+
+    /// Whether there are so many kinds that they should be told now, to bound the memory.
+    package var isFull: Bool { kinds.count >= 1000 }
+
+    package mutating func add(_ error: BundleError) {
+        for fault in error.each {
+            let file = [fault.file.map { $0.isEmpty ? "\"\"" : $0 }, fault.entry].compactMap(\.self)
+            add(
+                Kind(
+                    isError: true, weight: .warning, message: fault.message, hints: fault.hints, files: [],
+                    last: file.joined(separator: ": ")), Key("error", fault.code.rawValue, fault.message))
+        }
+    }
+
+    package mutating func add(_ remark: Remark) {
+        add(
+            Kind(
+                isError: false, weight: remark.weight, message: remark.message, hints: [], files: [],
+                last: remark.file), Key(remark.weight.rawValue, remark.code, remark.message))
+    }
+
+    private mutating func add(_ found: Kind, _ key: Key) {
+        guard let index = places[key] else {
+            places[key] = kinds.count
+            var kind = found
+            kind.files = [kind.last]
+            kinds.append(kind)
+            return
+        }
+        kinds[index].count += 1
+        // The findings of one file follow each other.
+        guard kinds[index].last != found.last else { return }
+        kinds[index].last = found.last
+        kinds[index].fileCount += 1
+        if kinds[index].files.count < Self.shown { kinds[index].files.append(found.last) }
+    }
+
+    /// Prints the kinds in the order in which they were found first, and forgets them.
+    package mutating func tell(_ diagnostic: Diagnostic) {
+        for kind in kinds {
+            let more = kind.fileCount - kind.files.count
+            let files = kind.files.filter { !$0.isEmpty }.joined(separator: ", ")
+            let others = more > 0 ? " and \(Quantity.number(more, on: .messages)) more" : ""
+            let frames = kind.count == kind.fileCount ? "" : " (\(Quantity.count(kind.count, "frame", on: .messages)))"
+            let text = (files.isEmpty ? "" : "\(files)\(others): ") + kind.message + frames
+            diagnostic.finding(kind.isError ? nil : kind.weight, text, hints: kind.hints)
+        }
+        kinds = []
+        places = [:]
+    }
+}

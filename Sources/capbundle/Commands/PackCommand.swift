@@ -186,6 +186,7 @@ extension PackCommand {
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         var before = 0
+        var hasNamedPhoto = false
         let tellRemark = { (remark: Remark) in
             progress.end()
             diagnostic.remark(remark)
@@ -195,9 +196,11 @@ extension PackCommand {
             var status = ExitStatus.success
             let isQuiet = (try? result.get().remarks.isEmpty) ?? false
             if isQuiet && !(format.json && Output.isTerminal) {
-                status = try tell(item, result)
+                status = try tell(item, result, &hasNamedPhoto)
             } else {
-                try progress.around { () throws(BundleError) in status = try tell(item, result) }
+                try progress.around { () throws(BundleError) in
+                    status = try tell(item, result, &hasNamedPhoto)
+                }
             }
             counts[status, default: 0] += 1
             if (try? result.get())?.wasPackedBefore == true { before += 1 }
@@ -228,12 +231,16 @@ extension PackCommand {
         return names
     }
 
+    /// - Parameter hasNamedPhoto: Whether the note about photos was told, which is not repeated.
     private func tell(
-        _ item: PackingRun.Item, _ result: Result<Packer.Packed, BundleError>
+        _ item: PackingRun.Item, _ result: Result<Packer.Packed, BundleError>, _ hasNamedPhoto: inout Bool
     ) throws(BundleError) -> ExitStatus {
         switch result {
         case .success(let packed):
-            packed.remarks.forEach(diagnostic.remark)
+            for remark in packed.remarks where remark.code != Remark.photoFields || !hasNamedPhoto {
+                diagnostic.remark(remark)
+                if remark.code == Remark.photoFields { hasNamedPhoto = true }
+            }
             if format.json { try Output.json(PackRendering.json(item.raw.string, packed, output: item.output.name)) }
             return .success
         case .failure(let error):

@@ -51,28 +51,27 @@ struct ExifCheckTests {
         let plain = JPEGPieces.photo(with: exif.segment)
         let photo = Array(plain[..<2]) + filler + Array(plain[2...])
         for length in [1, 2, 3, 7, 64, photo.count] {
-            var reader = PhotoHeaderReader()
-            for start in stride(from: 0, to: photo.count, by: length) {
-                reader.take(photo.span.extracting(start..<min(start + length, photo.count)))
-            }
-            #expect(reader.header.exif?.model == "Test 7")
-            #expect(reader.header.frame?.description == "8x8")
+            var walk = JPEGWalk(size: photo.count, readsHeaderOnly: true)
+            for piece in photo.pieces(of: length) { try walk.take(piece.span) }
+            let header = walk.finishHeader()
+            #expect(header.exif?.model == "Test 7")
+            #expect(header.frame?.description == "8x8")
         }
     }
 
     /// The search ends after 1 MiB, so a photo cannot make a verifier keep more than one segment.
-    @Test func readsNothingBeyondTheLimit() {
+    @Test func readsNothingBeyondTheLimit() throws {
         let filler = JPEGPieces.segment(0xfe, [UInt8](repeating: 0, count: 65_533))
         var exif = ExifBuilder(isLittle: true)
         exif.main = [.text(0x0110, "Test 7")]
         let plain = JPEGPieces.photo(with: exif.segment)
         let (start, rest) = (Array(plain[..<2]), Array(plain[2...]))
         for (count, isFound) in [(15, true), (16, false)] {
-            var reader = PhotoHeaderReader()
-            reader.take(start.span)
-            for _ in 0..<count { reader.take(filler.span) }
-            reader.take(rest.span)
-            #expect((reader.header.exif != nil) == isFound)
+            var walk = JPEGWalk(size: plain.count + count * filler.count, readsHeaderOnly: true)
+            try walk.take(start.span)
+            for _ in 0..<count { try walk.take(filler.span) }
+            try walk.take(rest.span)
+            #expect((walk.finishHeader().exif != nil) == isFound)
         }
     }
 

@@ -4,19 +4,11 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// An unusual photo that decoders open is packed, and a position is found wherever in the photo it lies.
+/// An unusual photo that decoders open is packed with a warning.
 struct JPEGStructureTests {
     private static let photo = RawFolder.photo
     private static let scan = photo.count - 13
     private static let exif = JPEGPieces.exifWithPosition
-    private static let text = JPEGPieces.packetWithPosition
-
-    private static func utf16(_ text: String, isLittle: Bool, mark: Bool) -> [UInt8] {
-        ((mark ? "\u{feff}" : "") + text).utf16.flatMap { unit in
-            let bytes = [UInt8(unit & 0xff), UInt8(unit >> 8)]
-            return isLittle ? bytes : bytes.reversed()
-        }
-    }
 
     /// Unusual bytes before, between and after the segments of a photo: name, photo, and words of the expected warning.
     static let odd: [(String, @Sendable (_ more: [UInt8]) -> [UInt8], String?)] = [
@@ -54,37 +46,8 @@ struct JPEGStructureTests {
     func warnsOfWhatIsOddAndGoesOn(_ index: Int) throws {
         let (name, make, words) = Self.odd[index]
         let plain = try JPEGStructure(make([]))
-        #expect(!plain.holdsPosition, "\(name)")
         #expect((plain.oddity == nil) == (words == nil), "\(name): \(plain.oddity ?? "")")
         #expect(plain.oddity?.contains(words ?? "") ?? true, "\(name): \(plain.oddity ?? "")")
-        for segment in [Self.exif, JPEGPieces.xmp(Array(Self.text.utf8))] {
-            #expect(try JPEGStructure(make(segment)).holdsPosition, "\(name)")
-        }
-    }
-
-    @Test(arguments: [true, false], [true, false])
-    func findsThePositionInXMPOfAnyEncoding(_ isLittle: Bool, _ mark: Bool) throws {
-        let packet = JPEGPieces.xmp(Self.utf16(Self.text, isLittle: isLittle, mark: mark))
-        #expect(try JPEGStructure(JPEGPieces.photo(with: packet)).holdsPosition)
-        let other = JPEGPieces.xmp(
-            Self.utf16(Self.text.replacing("GPSL", with: "GSPL"), isLittle: isLittle, mark: mark))
-        #expect(try !JPEGStructure(JPEGPieces.photo(with: other)).holdsPosition)
-    }
-
-    /// A position is found wherever the packet is cut into two parts.
-    @Test func findsThePositionInExtendedXMP() throws {
-        let packet = Array(Self.text.utf8)
-        for cut in stride(from: 0, to: packet.count, by: isLongRun ? 1 : 7) {
-            let parts =
-                JPEGPieces.extendedXMP(Array(packet[..<cut]), whole: packet.count, at: 0)
-                + JPEGPieces.extendedXMP(Array(packet[cut...]), whole: packet.count, at: cut)
-            #expect(try JPEGStructure(JPEGPieces.photo(with: parts)).holdsPosition, "cut at \(cut)")
-        }
-    }
-
-    @Test func findsAPositionBehindASegmentThatIsSaidToBeTooLong() throws {
-        let tooLong: [UInt8] = [0xff, 0xe1, 0, 200] + Array("Exif\0\0MM\0*\0\0\0\u{8}\0\0".utf8)
-        #expect(try JPEGStructure(JPEGPieces.photo(with: tooLong + Self.exif)).holdsPosition)
     }
 
     @Test(arguments: [Array("Description ".utf8) + [0xa2, 0xa2], Array("%PDF-1.7 ".utf8), [0x89, 0x50, 0x4e, 0x47]])
@@ -115,9 +78,7 @@ struct JPEGStructureTests {
     @Test(
         .long,
         arguments: [
-            [0xff, 0xe1, 0xff, 0xff] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 0xff, 0xff],
-            [0xff, 0xe1, 0xff, 0xff] + Array("http://ns.adobe.com/xap/1.0/\0".utf8),
-            [0xff, 0xe1, 0xff, 0xff] + Array("http://ns.adobe.com/xmp/extension/\0".utf8), [0xff],
+            [0xff, 0xe1, 0xff, 0xff] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 0xff, 0xff], [0xff],
         ])
     func looksAtEachByteOnce(_ piece: [UInt8]) throws {
         func time(_ bytes: [UInt8]) throws -> Duration {

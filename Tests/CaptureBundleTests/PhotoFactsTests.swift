@@ -29,7 +29,6 @@ struct PhotoFactsTests {
             #expect(facts.make == "Rig")
             #expect(facts.model == "Test 7")
             #expect(facts.device == "Rig Test 7")
-            #expect(facts.software == "1.2")
             #expect(facts.orientation == 6)
             #expect(facts.time?.local == "2026-03-14T15:09:26.535")
             #expect(facts.time?.offset == "+01:00")

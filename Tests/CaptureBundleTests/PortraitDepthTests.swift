@@ -30,6 +30,8 @@ struct PortraitDepthTests {
         + "</rdf:Seq></d:IntrinsicMatrix><d:IntrinsicMatrixReferenceWidth>64</d:IntrinsicMatrixReferenceWidth>"
         + "<d:IntrinsicMatrixReferenceHeight>48</d:IntrinsicMatrixReferenceHeight>"
 
+    static let portrait = JPEGPieces.photo(andSecond: JPEGPieces.photo(with: packet(disparity)))
+
     @Test func findsTheDisparityAndItsCamera() throws {
         let second = JPEGPieces.photo(with: Self.packet(Self.disparity, more: Self.more))
         let photo = JPEGPieces.photo(andSecond: second)
@@ -37,13 +39,10 @@ struct PortraitDepthTests {
         #expect(Array(photo[depth.picture]) == second)
         #expect(depth.isDisparity)
         #expect([depth.minimum, depth.maximum] == [0.25, 4.25])
-        #expect(depth.nativeFormat == "hdis")
         #expect(depth.accuracy == "relative")
         let camera = try #require(depth.intrinsics)
         #expect([camera.fx, camera.fy, camera.cx, camera.cy] == [80.5, 81, 31.5, 23])
         #expect(camera.width == 64 && camera.height == 48)
-        let metres: [Float] = [4, 1 / Float(4.25)]
-        #expect(depth.convert(codes: [0, 255]) == metres)
     }
 
     /// Without an index, the images are found one behind the other, with zeros between and after them.
@@ -73,6 +72,8 @@ struct PortraitDepthTests {
     }
 
     @Test func givesZeroWhereNothingWasMeasured() {
+        let metres: [Float] = [4, 1 / Float(4.25)]
+        #expect(PortraitDepth.convert(codes: [0, 255], minimum: 0.25, maximum: 4.25, isDisparity: true) == metres)
         #expect(PortraitDepth.convert(codes: [0, 1], minimum: 0, maximum: 255, isDisparity: true) == [0, 1])
         #expect(PortraitDepth.convert(codes: [0, 255], minimum: -1, maximum: 2, isDisparity: false) == [0, 2])
         #expect(PortraitDepth.convert(codes: [0], minimum: 1e-45, maximum: 1, isDisparity: true) == [0])
@@ -94,7 +95,9 @@ struct PortraitDepthTests {
             Issue.record("the picture is not 8-bit grey")
             return
         }
-        let floats = RawFolder.floats(depth.convert(codes: codes))
+        let floats = RawFolder.floats(
+            PortraitDepth.convert(
+                codes: codes, minimum: depth.minimum, maximum: depth.maximum, isDisparity: depth.isDisparity))
         #expect(floats == (try folder.appending(path: "depth.f32").bytes))
     }
 }

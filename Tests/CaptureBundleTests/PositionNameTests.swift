@@ -8,12 +8,17 @@ struct PositionNameTests {
     }
 
     @Test func findsThemAtAnyDepth() throws {
-        let text = #"{"location":{"latitude":1},"a":[{"GPS_":1}],"Geo-Location":2,"latitudes":3,"b":{"Coords":4}}"#
-        #expect(try Self.names(text) == ["location.latitude", "a.GPS_", "Geo-Location", "b.Coords"])
+        let text =
+            #"{"location":{"latitude":1},"a":[{"GPS_ImgDirection":1}],"Geo-Location":2,"my LatitudesE7":3,"b":{"Coords":"#
+            + #"4},"lat_lng":5,"Place":6,"agps":7,"place_name":8,"lat/lon":9,"lat_lon_alt":10}"#
+        let expected = [
+            "location.latitude", "a.GPS_ImgDirection", "Geo-Location", "my LatitudesE7", "b.Coords", "lat_lng", "Place",
+        ]
+        #expect(try Self.names(text) == expected)
     }
 
     @Test func separatorsAndEmptyNamesHideNothing() throws {
-        let separators = String(repeating: "_-", count: 100)
+        let separators = String(repeating: "_- ", count: 100)
         let names = try Self.names(#"{"":{"location":1},"\#(separators)lat":2}"#)
         #expect(names == [".location", String(separators.prefix(100))])
     }

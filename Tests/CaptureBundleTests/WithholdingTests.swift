@@ -28,10 +28,10 @@ struct WithholdingTests {
     /// Packs a capture whose photo, depth map, confidence map and position can be withheld.
     private func pack(
         photo: [UInt8] = RawFolder.photo, metadata: String = RawFolder.metadata,
-        withholdable: [String] = ["photo", "depth.f32", "confidence.png"]
+        confidence: [UInt8] = Self.confidence, withholdable: [String] = ["photo", "depth.f32", "confidence.png"]
     ) throws -> [UInt8] {
         try RawFolder.write(to: folder, photo: photo, metadata: metadata)
-        try folder.write(Self.confidence, to: "raw/confidence.png")
+        try folder.write(confidence, to: "raw/confidence.png")
         var options = RawCaptureOptions()
         options.withholdable = Self.selection(withholdable)
         _ = try Packer(key: key).pack(folder.path("raw"), to: .replacing(folder.path("a.bundle")), options: options)
@@ -139,37 +139,41 @@ struct WithholdingTests {
         #expect(try folder.bytes("b.bundle") == Self.cut(["photo.jpg"], of: telling))
     }
 
-    private static let sourceFiles: [(name: String, bytes: [UInt8], isTelling: Bool)] = [
-        ("frame.json", Array(#"{"a": {"latitude": 1}}"#.utf8), true), ("frame.json", Array("{}".utf8), false),
-        ("x.f32", photoWithPosition, true), ("x.f32", RawFolder.photo, false),
-        ("x.f32", Array("latitude".utf8), true), ("x.raw", Array("Exif\0\0\u{1}".utf8), true),
-        ("rows.csv", Array("time,lat,lon\n1,2,3\n".utf8), true), ("rows.tsv", Array("time\tgps\n1\t2\n".utf8), true),
-        ("track.gpx", Array("<gpx><trkpt/></gpx>".utf8), true), ("almost.json", Array(#"{"lat": 1,}"#.utf8), true),
-        ("track.kml", Array("<kml><coordinates>1,2</coordinates></kml>".utf8), true),
-        ("log.txt", Array("$GNGLL,5919.7,N,01804.1,E\n".utf8), true),
-        ("wide.json", [0xff, 0xfe, 0x7b, 0, 0x22, 0, 0x6c, 0, 0x61, 0, 0x74, 0, 0x22, 0], true),
-        ("log.txt", Array("time, depth, position of the lamp\n".utf8), false),
-        ("rows.csv", Array("time,x,y\n1,2,3\n".utf8), false), ("x.f32", [0, 0, 128, 63], false),
-        ("x.webp", Array("RIFF\0\0\0\0WEBPVP8 ".utf8), true), ("x.gif", Array("GIF89a".utf8), true),
-        ("x.jxl", Array("\0\0\0\u{c}JXL \r\n".utf8), true), ("y.jpg", Array("\0x".utf8), true),
-        ("x.gz", [0x1f, 0x8b, 8, 0, 0, 0], true), ("x.zip", Array("PK\u{3}\u{4}".utf8), true),
-        ("notes.txt", Array("latitude".utf8), true),
-        ("x.bin", PictureFiles.chunk("none", []), false),
-    ]
+    /// What leaked before, or could: each is refused by `redact`, and refused or left out by `pack --location omit`.
+    @Test func refusesWhatIsNotListed() throws {
+        let exif = Array(JPEGPieces.exifWithPosition[10...])
+        let telling = Self.confidence.dropLast(12) + PictureFiles.chunk("eXIf", exif) + Self.confidence.suffix(12)
+        let cases: [(String, photo: [UInt8], confidence: [UInt8], metadata: String)] = [
+            ("photo.jpg", JPEGPieces.photo(with: JPEGPieces.xmp(Array("<a>N 12 30 15</a>".utf8))), Self.confidence, ""),
+            ("confidence.png", RawFolder.photo, Array(telling), ""),
+            ("confidence.png", RawFolder.photo, Self.confidence + [0], ""),
+            ("metadata.json", RawFolder.photo, Self.confidence, #""a": [{"GPSLatitude": 1}], "#),
+        ]
+        for (entry, photo, confidence, more) in cases {
+            let metadata = RawFolder.metadata.replacing("\"unknown\"", with: more + "\"unknown\"")
+            _ = try pack(photo: photo, metadata: metadata, confidence: confidence)
+            let error = #expect(throws: BundleError.self) { try redact(["location"]) }
+            #expect(error?.code == .redactPosition && error?.entry == entry && error?.further.isEmpty == true)
+            let names = error?.hints.contains { $0.contains("--withhold location.json,\(entry)") }
+            #expect(names == (entry != "metadata.json"), "\(error?.hints ?? [])")
+            _ = try redact(["location"], keepsPhotoLocation: true)
 
-    /// Files below `source/` are judged by their first bytes, whatever their name says.
-    @Test func searchesSourceFiles() throws {
-        for (name, bytes, isTelling) in Self.sourceFiles {
-            let path = try #require(EntryPath("source/\(name)"))
-            var places = RemainingPlaces(PictureDecoder())
-            let entry = ManifestEntry(path: path, size: bytes.count, sha256: try Digest.of(bytes))
-            places.begin(entry)
-            for byte in bytes { places.take([byte].span) }
-            places.end()
-            let manifest = try Manifest(
-                capturedAt: #require(CaptureTime("2026-03-14T14:09:26.535Z")), device: key.publicKey(),
-                entries: [entry], depth: nil)
-            #expect((places.refusal("a.bundle", manifest) != nil) == isTelling, "\(name)")
+            var options = RawCaptureOptions(location: .omit)
+            let packer = Packer(key: key)
+            func packed() throws -> Packer.Packed {
+                try packer.pack(folder.path("raw"), to: .replacing(folder.path("a.bundle")), options: options)
+            }
+            if entry == "confidence.png" {
+                let made = try packed()
+                #expect(made.remarks.map(\.code) == ["raw.ignored"] && made.manifest.entry(.confidence) == nil)
+            } else {
+                let refused = #expect(throws: BundleError.self) { try packed() }
+                #expect(refused?.code == .rawPosition && refused?.file?.hasSuffix("raw/\(entry)") == true)
+            }
+            options.keepsPhotoLocation = true
+            let kept = try packed()
+            #expect(kept.manifest.entry(.confidence) != nil)
+            #expect(kept.remarks.contains { $0.code == "metadata.position" } == (entry == "metadata.json"))
         }
     }
 

@@ -17,36 +17,25 @@ struct XMPPacketTests {
     @Test func readsElementsAttributesAndArrays() throws {
         let packet = try #require(
             Self.packet(
-                "<p:one> 1 </p:one><q:two xmlns:q='urn:q'>a&lt;&#x26;&#98;<![CDATA[<c>]]></q:two><!-- no -->"
+                "<p:one> 1 </p:one><q:two xmlns:q='urn:q'>a&lt;&#x26;&#98;</q:two><!-- no -->"
                     + "<p:list><r:Seq><r:li>1</r:li><r:li/></r:Seq></p:list>"
                     + "<p:form r:parseType='Resource'><p:inner>5</p:inner></p:form>"
                     + "<p:forms><r:Bag><r:li><r:Description><p:x>1</p:x></r:Description></r:li></r:Bag></p:forms>",
                 attributes: "p:three='&quot;3&apos;' xmlns:p2='urn:p' p2:four='4'"))
         #expect(packet.text("urn:p", "one") == " 1 ")
-        #expect(packet.text("urn:q", "two") == "a<&b<c>")
+        #expect(packet.text("urn:q", "two") == "a<&b")
         #expect(packet.text("urn:p", "two") == nil)
         #expect(packet.text("urn:p", "three") == "\"3'")
         #expect(packet.text("urn:p", "four") == "4")
         #expect(packet.texts("urn:p", "list") == ["1", ""])
         for name in ["form", "forms", "inner", "x"] { #expect(packet.texts("urn:p", name) == nil, "\(name)") }
-        #expect(packet.uses("urn:q"))
-        #expect(packet.place == nil)
-    }
-
-    @Test(arguments: [
-        ("<exif:GPSLatitude xmlns:exif='http://ns.adobe.com/exif/1.0/'>1,2N</exif:GPSLatitude>", "GPSLatitude"),
-        ("<z:GPSAltitude xmlns:z='http://ns.adobe.com/exif/1.0/'>1/1</z:GPSAltitude>", "GPSAltitude"),
-        ("<p:a><r:Bag><r:li r:parseType='Resource'><p:myLatitude>1</p:myLatitude></r:li></r:Bag></p:a>", "myLatitude"),
-        ("<s:City xmlns:s='http://ns.adobe.com/photoshop/1.0/'>x</s:City>", "City"),
-    ])
-    func namesWhatTellsAPlace(_ inside: String, _ name: String) throws {
-        #expect(try #require(Self.packet(inside)).place == name)
     }
 
     static let refused: [String] = [
         "<p:a>&b;</p:a>", "<p:a>&#0;</p:a>", "<p:a>&#xd800;</p:a>", "<p:a>&#99999999999;</p:a>", "<p:a>&amp</p:a>",
-        "<p:a></p:b>", "<p:a p:x='1' p:x='2'/>", "<p:a p:x=1/>", "<p:a p:x='<'/>", "<nobody:a/>", "<p:a:b/>", "<:a/>",
-        "<!DOCTYPE x>", "<!ENTITY x 'y'>", "<p:a", "<!-- ", "<p:a>\0</p:a>", "< p:a/>", "<p:a/ >", tooDeep, tooWide,
+        "<p:a></p:b>", "<p:a p:x=1/>", "<p:a p:x='<'/>", "<nobody:a/>", "<p:a:b/>", "<:a/>",
+        "<!DOCTYPE x>", "<p:a><![CDATA[1]]></p:a>", "<!ENTITY x 'y'>", "<p:a", "<!-- ", "<p:a>\0</p:a>", "< p:a/>",
+        "<p:a/ >", tooDeep, tooWide,
         tooMany,
     ]
     private static let tooDeep = String(repeating: "<p:a>", count: 80) + String(repeating: "</p:a>", count: 80)

@@ -15,15 +15,6 @@ public enum JPEGPieces {
         segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + packet)
     }
 
-    /// Makes an APP1 segment with one part of an extended XMP packet.
-    public static func extendedXMP(_ part: [UInt8], whole: Int, at offset: Int) -> [UInt8] {
-        let header = Array("http://ns.adobe.com/xmp/extension/\0".utf8) + [UInt8](repeating: 0x41, count: 32)
-        let numbers = [whole, offset].flatMap { number in
-            stride(from: 24, through: 0, by: -8).map { UInt8(number >> $0 & 0xff) }
-        }
-        return segment(0xe1, header + numbers + part)
-    }
-
     public static let packetWithPosition =
         "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF "
         + "xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description "

@@ -1,3 +1,5 @@
+import CaptureNative
+
 extension BundleError.Code {
     static let metadataCanonical = Self("metadata.canonical")
     static let metadataValue = Self("metadata.value")
@@ -102,10 +104,12 @@ public struct CaptureMetadata: Sendable {
     private static let namesToReport = 16
     private static let bytesToReport = 100
 
-    private static let positionNames: Set<String> = [
-        "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
-        "position",
-    ]
+    private static let positionNames = Set(
+        [
+            "lat", "lon", "lng", "latlng", "latlon", "geo", "geolocation", "location", "coordinate", "coordinates",
+            "coords", "position", "place",
+        ].map { Array($0.utf8) })
+    private static let positionWords = ["latitude", "longitude"].map { Array($0.utf8) }
 
     /// - Parameter path: The names that lead to the value; nil for the whole.
     private static func collect(_ value: JSONValue, path: String?, into found: inout [String]) {
@@ -127,12 +131,10 @@ public struct CaptureMetadata: Sendable {
         }
     }
 
-    static func looksLikeAPosition(_ name: String) -> Bool {
-        // A cheap test first: every position name contains c, g, l or p, and is short without its separators.
-        guard name.utf8.contains(where: { "cglpCGLP".utf8.contains($0) }) else { return false }
-        let letters = name.utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
-        guard letters.count <= 64 else { return false }
-        return positionNames.contains(String(decoding: letters, as: UTF8.self).lowercased())
+    private static func looksLikeAPosition(_ name: String) -> Bool {
+        let letters = name.utf8.filter { !"_- ".utf8.contains($0) }.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+        return letters.starts(with: "gps".utf8) || positionNames.contains(letters)
+            || positionWords.contains { ByteSearch.first($0, in: letters.span, from: 0) != nil }
     }
 }
 

@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// The segments of one JPEG image and its true end (ITU-T T.81 annex B). Reading stops where the image is broken.
+/// The segments of one JPEG image and its true end (ITU-T T.81 annex B). Reading stops where decoders give up.
 struct JPEGSegments {
     /// A marker with its data.
     struct Segment {
@@ -36,7 +36,11 @@ struct JPEGSegments {
                 if scan != nil { end = place + 2 }
                 return
             }
-            guard marker >= 0xc0, !(0xd0...0xd8).contains(marker), place + 4 <= bytes.count else { return }
+            if marker == 0x01 || (0xd0...0xd7).contains(marker) {
+                position = place + 2
+                continue
+            }
+            guard marker >= 0xc0, marker != 0xd8, place + 4 <= bytes.count else { return }
             let length = Int(bytes[place + 2]) << 8 | Int(bytes[place + 3])
             guard length >= 2, place + 2 + length <= bytes.count else { return }
             segments.append(Segment(marker: marker, range: place..<(place + 2 + length)))
@@ -49,9 +53,6 @@ struct JPEGSegments {
         }
     }
 
-    /// Whether the image has a scan and an end marker, and everything before that is in segments.
-    var isWhole: Bool { end != nil }
-
     /// The segments before the first scan with this marker whose data begin with `start`.
     func segments(_ marker: UInt8, beginningWith start: [UInt8], in bytes: [UInt8]) -> [Segment] {
         segments.filter {
@@ -59,24 +60,14 @@ struct JPEGSegments {
         }
     }
 
-    /// The size in the first frame header; nil if there is none or a side is 0.
-    func size(in bytes: [UInt8]) -> JPEGStructure.PhotoSize? {
-        let frames: Set<UInt8> = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]
-        guard let frame = segments.first(where: { frames.contains($0.marker) }), frame.data.count >= 5 else {
-            return nil
-        }
-        let sides = bytes[frame.data].dropFirst().prefix(4).map(Int.init)
-        let (height, width) = (sides[0] << 8 | sides[1], sides[2] << 8 | sides[3])
-        return width * height > 0 ? .init(width: width, height: height) : nil
-    }
-
-    /// The marker at a position, after any fill bytes, and the offset of its 0xff byte.
+    /// The next marker from a position on, and the offset of its 0xff byte. Bytes before it are skipped, as decoders do.
     private static func marker(in bytes: [UInt8], at position: Int) -> (UInt8, Int)? {
-        guard position < bytes.count, bytes[position] == 0xff else { return nil }
         var position = position
-        while position + 1 < bytes.count, bytes[position + 1] == 0xff { position += 1 }
-        guard position + 1 < bytes.count, bytes[position + 1] != 0 else { return nil }
-        return (bytes[position + 1], position)
+        while let mark = ByteSearch.first(mark, in: bytes.span, from: position), mark + 1 < bytes.count {
+            if bytes[mark + 1] != 0 && bytes[mark + 1] != 0xff { return (bytes[mark + 1], mark) }
+            position = mark + 1
+        }
+        return nil
     }
 
     /// The offset of the first marker that does not belong to the scan's data.

@@ -16,7 +16,7 @@ enum MultiPictureIndex {
         // Offsets count from the TIFF header of the index.
         let base = segment.data.lowerBound + header.count
         guard let tiff = TIFFStructure(Array(jpeg[base..<segment.data.upperBound])),
-            let entry = tiff.directory(at: tiff.firstDirectory)?[entriesTag], let value = entry.value
+            let entry = TIFFDirectory(tiff, offset: tiff.firstDirectory)?[entriesTag], let value = entry.value
         else { return [] }
         let starts = stride(from: value.lowerBound, to: value.upperBound, by: entryLength).dropFirst().prefix(limit)
         return starts.compactMap { start in

@@ -1,8 +1,7 @@
 /// The facts about a capture in the EXIF of its photo (CIPA DC-008).
-package struct PhotoFacts: Sendable {
+package struct PhotoFacts: Equatable, Sendable {
     package private(set) var make: String?
     package private(set) var model: String?
-    package private(set) var software: String?
     /// How the stored picture must be turned before it is shown: 1 to 8; 1 is upright.
     package private(set) var orientation: Int?
     /// The size of the stored picture, from the frame header of a JPEG, otherwise from EXIF.
@@ -30,26 +29,24 @@ package struct PhotoFacts: Sendable {
 
     private static let exifHeader = Array("Exif\0\0".utf8)
 
-    /// Reads the first image of a JPEG file. A fact that is missing or malformed is nil.
+    /// Reads the header of a JPEG file. A fact that is missing or malformed is nil.
     ///
     /// - Returns: nil if the bytes do not begin with a JPEG's first marker.
     package init?(jpeg: [UInt8]) {
-        guard let image = JPEGSegments(jpeg) else { return nil }
-        let exif = image.segments(0xe1, beginningWith: Self.exifHeader, in: jpeg).first
-        if let exif { read(Array(jpeg[exif.data].dropFirst(Self.exifHeader.count))) }
-        size = image.size(in: jpeg) ?? size
+        guard jpeg.starts(with: [0xff, 0xd8]) else { return nil }
+        var walk = JPEGWalk(size: jpeg.count, readsHeaderOnly: true)
+        let header = walk.finishHeader(jpeg)
+        self = header.exif ?? PhotoFacts()
+        size = header.frame ?? size
     }
+
+    private init() {}
 
     /// Reads EXIF alone: TIFF bytes, with or without the six bytes `Exif` NUL NUL before them.
     ///
     /// - Returns: nil if the bytes do not begin with a TIFF header.
     package init?(exif: [UInt8]) {
         let tiff = exif.starts(with: Self.exifHeader) ? Array(exif.dropFirst(Self.exifHeader.count)) : exif
-        self.init(tiff: tiff)
-    }
-
-    /// Reads the bytes after `Exif` NUL NUL in a segment; nil if they do not begin with a TIFF header.
-    init?(tiff: [UInt8]) {
         guard TIFFStructure(tiff) != nil else { return nil }
         read(tiff)
     }
@@ -62,10 +59,11 @@ package struct PhotoFacts: Sendable {
     }
 
     private mutating func read(_ bytes: [UInt8]) {
-        guard let tiff = TIFFStructure(bytes), let main = tiff.directory(at: tiff.firstDirectory) else { return }
+        guard let tiff = TIFFStructure(bytes), let main = TIFFDirectory(tiff, offset: tiff.firstDirectory) else {
+            return
+        }
         make = main[TIFFTag.make].flatMap(tiff.text)
         model = main[TIFFTag.model].flatMap(tiff.text)
-        software = main[TIFFTag.software].flatMap(tiff.text)
         orientation = main[TIFFTag.orientation].flatMap { tiff.unsigned($0) }.flatMap {
             (1...8).contains($0) ? $0 : nil
         }

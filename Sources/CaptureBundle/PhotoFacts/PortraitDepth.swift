@@ -10,8 +10,6 @@ package struct PortraitDepth: Sendable {
     /// The value of the code 0; `maximum` is that of the code 255.
     package let minimum: Double
     package let maximum: Double
-    /// The format of the samples before the device converted them to 8-bit codes: `hdis`, `fdis`, `hdep` or `fdep`.
-    package let nativeFormat: String
     /// The accuracy in Apple's words, `relative` or `absolute`; nil if XMP does not give it.
     package let accuracy: String?
     package let intrinsics: Intrinsics?
@@ -57,6 +55,7 @@ package struct PortraitDepth: Sendable {
             let minimum = number(Self.pixelData, "FloatMinValue"),
             let maximum = number(Self.pixelData, "FloatMaxValue"), minimum <= maximum,
             Float(minimum).isFinite, Float(maximum - minimum).isFinite,
+            // The format of the samples before the device converted them to 8-bit codes.
             let format = xmp.text(Self.pixelData, "NativeFormat").flatMap(Self.fourCharacters),
             (type == "disparity" ? ["hdis", "fdis"] : ["hdep", "fdep"]).contains(format)
         else { return nil }
@@ -68,7 +67,6 @@ package struct PortraitDepth: Sendable {
         self.picture = picture
         isDisparity = type == "disparity"
         (self.minimum, self.maximum) = (minimum, maximum)
-        nativeFormat = format
         accuracy = xmp.text(Self.depthData, "Accuracy").flatMap { ["relative", "absolute"].contains($0) ? $0 : nil }
         // The matrix is column-major: fx 0 0, 0 fy 0, cx cy 1.
         let matrix = (xmp.texts(Self.depthData, "IntrinsicMatrix") ?? []).compactMap { Double($0) }
@@ -85,13 +83,8 @@ package struct PortraitDepth: Sendable {
         }
     }
 
-    /// Converts the 8-bit codes of the auxiliary picture to metres. A result that is not positive becomes 0, which means
-    /// "not measured".
-    package func convert(codes: [UInt8]) -> [Float] {
-        Self.convert(codes: codes, minimum: minimum, maximum: maximum, isDisparity: isDisparity)
-    }
-
-    /// Converts 8-bit codes to metres. The code 0 means `minimum` and 255 means `maximum`.
+    /// Converts 8-bit codes to metres. The code 0 means `minimum` and 255 means `maximum`. A result that is not positive
+    /// becomes 0, which means "not measured".
     ///
     /// The order and the precision of the operations are those with which Apple's own floats result, bit for bit.
     package static func convert(codes: [UInt8], minimum: Double, maximum: Double, isDisparity: Bool) -> [Float] {

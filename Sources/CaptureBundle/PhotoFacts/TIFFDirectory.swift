@@ -31,13 +31,10 @@ package struct TIFFStructure {
         return value
     }
 
-    /// Reads the directory at an offset; nil if it does not lie within the structure.
-    func directory(at offset: Int) -> TIFFDirectory? { TIFFDirectory(self, offset: offset) }
-
     /// The directory to which the entry with this tag points.
     func directory(of tag: Int, in directory: TIFFDirectory) -> TIFFDirectory? {
         guard let entry = directory[tag], let target = unsigned(entry) else { return nil }
-        return target == directory.offset ? nil : self.directory(at: target)
+        return target == directory.offset ? nil : TIFFDirectory(self, offset: target)
     }
 
     /// The bytes of an entry's value; nil if they do not lie within the structure.
@@ -47,20 +44,6 @@ package struct TIFFStructure {
     func unsigned(_ entry: TIFFDirectory.Entry, at index: Int = 0) -> Int? {
         guard [1, 3, 4, 13].contains(entry.type), let (range, length) = element(of: entry, index) else { return nil }
         return number(at: range, length: length)
-    }
-
-    /// The offset that an entry holds. Programs also follow pointers of signed types.
-    func pointer(_ entry: TIFFDirectory.Entry, at index: Int = 0) -> Int? {
-        guard [1, 3, 4, 6, 8, 9, 13].contains(entry.type), let (place, length) = element(of: entry, index) else {
-            return nil
-        }
-        return number(at: place, length: length)
-    }
-
-    /// Whether a directory at an offset would reach beyond the end. Some programs then read a part of it.
-    func overruns(at offset: Int) -> Bool {
-        guard offset >= Self.headerLength, let count = number(at: offset, length: 2) else { return false }
-        return count > 0 && directory(at: offset) == nil
     }
 
     /// The quotient of a RATIONAL or SRATIONAL; nil if its denominator is 0.
@@ -98,14 +81,9 @@ package struct TIFFDirectory {
         let tag: Int
         let type: Int
         let count: Int
-        /// The offset of the twelve bytes of the entry.
-        let offset: Int
         /// The range of the value, in the entry itself or elsewhere; nil if the type is unknown or the range is not
         /// inside the structure.
         let value: Range<Int>?
-
-        /// Whether the value is outside the entry.
-        var isElsewhere: Bool { value.map { $0.lowerBound != offset + 8 } ?? false }
     }
 
     static let entryLength = 12
@@ -117,6 +95,7 @@ package struct TIFFDirectory {
     /// The offset of the next directory; nil if there is none.
     let next: Int?
 
+    /// Reads the directory at an offset; nil if it does not lie within the structure.
     init?(_ tiff: TIFFStructure, offset: Int) {
         guard offset >= TIFFStructure.headerLength, let count = tiff.number(at: offset, length: 2),
             offset + 2 + count * Self.entryLength <= tiff.bytes.count
@@ -130,9 +109,6 @@ package struct TIFFDirectory {
     /// The first entry with this tag.
     subscript(tag: Int) -> Entry? { entries.first { $0.tag == tag } }
 
-    /// The range of the count and the entries, without the pointer to the next directory.
-    var range: Range<Int> { offset..<(offset + 2 + entries.count * Self.entryLength) }
-
     private static func entry(_ tiff: TIFFStructure, at offset: Int) -> Entry? {
         guard let tag = tiff.number(at: offset, length: 2), let type = tiff.number(at: offset + 2, length: 2),
             let count = tiff.number(at: offset + 4, length: 4)
@@ -143,7 +119,7 @@ package struct TIFFDirectory {
             let start = length <= 4 ? offset + 8 : tiff.number(at: offset + 8, length: 4) ?? .max
             if start <= tiff.bytes.count - length { value = start..<(start + length) }
         }
-        return Entry(tag: tag, type: type, count: count, offset: offset, value: value)
+        return Entry(tag: tag, type: type, count: count, value: value)
     }
 }
 
@@ -155,8 +131,6 @@ enum TIFFTag {
     static let software = 0x0131
     static let exif = 0x8769
     static let gps = 0x8825
-    static let interoperability = 0xa005
-    static let subDirectories = 0x014a
     static let dateTimeOriginal = 0x9003
     static let offsetTimeOriginal = 0x9011
     static let subSecTimeOriginal = 0x9291

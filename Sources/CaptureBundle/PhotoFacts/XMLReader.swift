@@ -2,8 +2,8 @@ import CaptureNative
 
 /// Reads the part of XML 1.0 with namespaces (W3C) that XMP needs, in one pass and with limits.
 ///
-/// Document types are refused. The only entities are the five predefined ones and character references. Nothing outside
-/// the given bytes is opened. The text must be UTF-8.
+/// Document types and CDATA are refused. The only entities are the five predefined ones and character references. The
+/// text must be UTF-8.
 struct XMLReader {
     /// A name with its namespace resolved; the namespace is empty if there is none.
     struct Name: Hashable {
@@ -15,10 +15,7 @@ struct XMLReader {
         }
     }
 
-    struct Attribute {
-        let name: Name
-        let value: String
-    }
+    typealias Attribute = (name: Name, value: String)
 
     enum Event {
         case start(Name, [Attribute])
@@ -26,10 +23,8 @@ struct XMLReader {
         case end
     }
 
-    struct Failure: Error {
-        let offset: Int
-        let message: String
-    }
+    /// The text is not XML of this form, or exceeds a limit.
+    struct Failure: Error {}
 
     private static let depthLimit = 64
     private static let attributeLimit = 256
@@ -41,9 +36,7 @@ struct XMLReader {
     private static let xmlns = Array("xmlns".utf8)
     private static let xmlnsPrefix = Array("xmlns:".utf8)
     private static let comment = Array("!--".utf8)
-    private static let data = Array("![CDATA[".utf8)
     private static let endOfComment = Array("-->".utf8)
-    private static let endOfData = Array("]]>".utf8)
     private static let endOfInstruction = Array("?>".utf8)
 
     private let bytes: [UInt8]
@@ -59,9 +52,6 @@ struct XMLReader {
     private var owesEnd = false
     private var isStarted = false
 
-    /// The number of bytes that were read.
-    var offset: Int { position }
-
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
@@ -72,11 +62,11 @@ struct XMLReader {
         if owesEnd { return close() }
         while true {
             if isStarted && open.isEmpty { return nil }
-            guard let byte = current else { throw failure("the text ends inside an element") }
+            guard let byte = current else { throw Failure() }
             guard byte == UInt8(ascii: "<") else {
                 let text = try text()
                 if !open.isEmpty { return .text(text) }
-                guard text.trimmed.isEmpty else { throw failure("there is text outside the outermost element") }
+                guard text.trimmed.isEmpty else { throw Failure() }
                 continue
             }
             position += 1
@@ -85,36 +75,18 @@ struct XMLReader {
                 position += 1
                 try skip(through: Self.endOfInstruction)
             case UInt8(ascii: "!"):
-                if let text = try declaration() { return .text(text) }
+                guard bytes[position...].starts(with: Self.comment) else { throw Failure() }
+                try skip(through: Self.endOfComment)
             case UInt8(ascii: "/"):
                 position += 1
                 let name = try name()
                 skipSpace()
-                guard take(UInt8(ascii: ">")), let start = open.last, bytes[name] == bytes[start] else {
-                    throw failure("an end tag that does not match")
-                }
+                let isEnd = open.last.map { bytes[$0] == bytes[name] } ?? false
+                guard take(UInt8(ascii: ">")), isEnd else { throw Failure() }
                 return close()
             default: return try startTag()
             }
         }
-    }
-
-    /// Reads what begins with `<!`: a comment, which is skipped, or CDATA, whose text is returned.
-    private mutating func declaration() throws(Failure) -> String? {
-        let rest = bytes[position...]
-        if rest.starts(with: Self.comment) {
-            position += Self.comment.count
-            try skip(through: Self.endOfComment)
-            return nil
-        }
-        guard rest.starts(with: Self.data) else {
-            throw failure("a document type or another declaration, which XMP must not have")
-        }
-        guard !open.isEmpty else { throw failure("there is text outside the outermost element") }
-        position += Self.data.count
-        let start = position
-        try skip(through: Self.endOfData)
-        return try string(bytes[start..<(position - Self.endOfData.count)])
     }
 
     private mutating func close() -> Event {
@@ -129,7 +101,7 @@ struct XMLReader {
 
     private mutating func startTag() throws(Failure) -> Event {
         let written = try name()
-        guard open.count < Self.depthLimit else { throw failure("more than \(Self.depthLimit) nested elements") }
+        guard open.count < Self.depthLimit else { throw Failure() }
         open.append(written)
         isStarted = true
         var attributes: [(written: Range<Int>, value: String)] = []
@@ -137,44 +109,34 @@ struct XMLReader {
             let hadSpace = skipSpace()
             if take(UInt8(ascii: ">")) { break }
             if take(UInt8(ascii: "/")) {
-                guard take(UInt8(ascii: ">")) else { throw failure("a malformed tag") }
+                guard take(UInt8(ascii: ">")) else { throw Failure() }
                 owesEnd = true
                 break
             }
-            guard hadSpace, attributes.count < Self.attributeLimit else { throw failure("a malformed tag") }
+            guard hadSpace, attributes.count < Self.attributeLimit else { throw Failure() }
             let attribute = (written: try name(), value: try attributeValue())
             try bind(attribute)
             attributes.append(attribute)
         }
-        guard !occursTwice(attributes.map(\.written)) else { throw failure("an attribute occurs twice") }
         var resolved: [Attribute] = []
         for (name, value) in attributes where prefixBound(by: name) == nil {
-            resolved.append(Attribute(name: try resolve(name, isAttribute: true), value: value))
+            resolved.append((try resolve(name, isAttribute: true), value))
         }
         return .start(try resolve(written, isAttribute: false), resolved)
     }
 
-    /// Whether two names are equal. Comparing each with each would take too long for hundreds of attributes.
-    private func occursTwice(_ names: [Range<Int>]) -> Bool {
-        guard names.count > 1 else { return false }
-        let sorted = names.map { bytes[$0] }.sorted { $0.lexicographicallyPrecedes($1) }
-        return zip(sorted, sorted.dropFirst()).contains { $0 == $1 }
-    }
-
     private mutating func attributeValue() throws(Failure) -> String {
         skipSpace()
-        guard take(UInt8(ascii: "=")) else { throw failure("an attribute without a value") }
+        guard take(UInt8(ascii: "=")) else { throw Failure() }
         skipSpace()
-        guard let quote = current, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-            throw failure("an attribute without quotes")
-        }
+        guard let quote = current, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw Failure() }
         position += 1
         let start = position
         while let byte = current, byte != quote {
-            guard byte != UInt8(ascii: "<") else { throw failure("'<' in an attribute") }
+            guard byte != UInt8(ascii: "<") else { throw Failure() }
             position += 1
         }
-        guard current == quote else { throw failure("the text ends inside an attribute") }
+        guard current == quote else { throw Failure() }
         let value = try unescaped(bytes[start..<position])
         position += 1
         return value
@@ -200,9 +162,8 @@ extension XMLReader {
 
     private mutating func bind(_ attribute: (written: Range<Int>, value: String)) throws(Failure) {
         guard let prefix = prefixBound(by: attribute.written) else { return }
-        guard bindings.count < Self.namespaceLimit, attribute.value.utf8.count <= Self.nameLimit else {
-            throw failure("too many or too long namespaces")
-        }
+        let isSmall = bindings.count < Self.namespaceLimit && attribute.value.utf8.count <= Self.nameLimit
+        guard isSmall else { throw Failure() }
         bindings.append((bytes[prefix], open.count))
         namespaces[bytes[prefix], default: []].append(Array(attribute.value.utf8))
     }
@@ -213,14 +174,12 @@ extension XMLReader {
         let colon = bytes[written].firstIndex(of: UInt8(ascii: ":"))
         let prefix = written.lowerBound..<(colon ?? written.lowerBound)
         let rest = bytes[(colon.map { $0 + 1 } ?? written.lowerBound)..<written.upperBound]
-        guard colon == nil || !prefix.isEmpty, !rest.isEmpty, !rest.contains(UInt8(ascii: ":")) else {
-            throw failure("a name with several colons")
-        }
+        guard colon == nil || !prefix.isEmpty, !rest.isEmpty, !rest.contains(UInt8(ascii: ":")) else { throw Failure() }
         let local = Array(rest)
         if bytes[prefix].elementsEqual(Self.xml) { return Name(namespace: Self.xmlNamespace, local: local) }
         if prefix.isEmpty && isAttribute { return Name(namespace: [], local: local) }
         if let namespace = namespaces[bytes[prefix]]?.last { return Name(namespace: namespace, local: local) }
-        guard prefix.isEmpty else { throw failure("a prefix without a namespace") }
+        guard prefix.isEmpty else { throw Failure() }
         return Name(namespace: [], local: local)
     }
 }
@@ -230,8 +189,6 @@ extension XMLReader {
 extension XMLReader {
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private func failure(_ message: String) -> Failure { Failure(offset: position, message: message) }
-
     private mutating func take(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
         position += 1
@@ -239,9 +196,7 @@ extension XMLReader {
     }
 
     private mutating func skip(through end: [UInt8]) throws(Failure) {
-        guard let found = ByteSearch.first(end, in: bytes.span, from: position) else {
-            throw failure("the text ends inside a comment, an instruction or CDATA")
-        }
+        guard let found = ByteSearch.first(end, in: bytes.span, from: position) else { throw Failure() }
         position = found + end.count
     }
 
@@ -265,14 +220,12 @@ extension XMLReader {
             guard isStart || (isLater && position > start) else { break }
             position += 1
         }
-        guard position > start, position - start <= Self.nameLimit else { throw failure("a malformed name") }
+        guard position > start, position - start <= Self.nameLimit else { throw Failure() }
         return start..<position
     }
 
     private func string(_ bytes: some Sequence<UInt8>) throws(Failure) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-            throw failure("not valid UTF-8")
-        }
+        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else { throw Failure() }
         return text
     }
 
@@ -287,24 +240,19 @@ extension XMLReader {
             }
             let name = rest.prefix(12).prefix { $0 != UInt8(ascii: ";") }
             rest = rest.dropFirst(name.count)
-            guard rest.popFirst() == UInt8(ascii: ";") else { throw failure("an entity without its end") }
+            guard rest.popFirst() == UInt8(ascii: ";") else { throw Failure() }
             text += try entity(String(decoding: name, as: UTF8.self))
         }
         return try string(text)
     }
 
+    private static let entities = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"]
+
     private func entity(_ name: String) throws(Failure) -> [UInt8] {
-        switch name {
-        case "lt": return Array("<".utf8)
-        case "gt": return Array(">".utf8)
-        case "amp": return Array("&".utf8)
-        case "quot": return Array("\"".utf8)
-        case "apos": return Array("'".utf8)
-        default:
-            let hex = name.rest(after: "#x").flatMap { UInt32($0, radix: 16) }
-            guard let code = hex ?? name.rest(after: "#").flatMap({ UInt32($0) }), let scalar = Unicode.Scalar(code)
-            else { throw failure("an entity that XML does not define") }
-            return Array(String(scalar).utf8)
-        }
+        if let known = Self.entities[name] { return Array(known.utf8) }
+        let hex = name.rest(after: "#x").flatMap { UInt32($0, radix: 16) }
+        let code = hex ?? name.rest(after: "#").flatMap { UInt32($0) }
+        guard let scalar = code.flatMap(Unicode.Scalar.init) else { throw Failure() }
+        return Array(String(scalar).utf8)
     }
 }

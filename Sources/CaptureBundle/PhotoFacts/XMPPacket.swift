@@ -1,6 +1,6 @@
 /// The top-level properties of an XMP packet (ISO 16684-1): simple ones, and arrays of simple items.
 ///
-/// Structures are skipped; their names are used only for `place`.
+/// Structures are skipped.
 package struct XMPPacket: Sendable {
     private struct Property: Sendable {
         let namespace: [UInt8]
@@ -10,17 +10,10 @@ package struct XMPPacket: Sendable {
     }
 
     private var properties: [Property] = []
-    /// The namespaces of all properties at any depth; at most 256.
-    private var namespaces: Set<[UInt8]> = []
-    /// The first property, at any depth, that contains a position or names a place; nil if there is none.
-    package private(set) var place: String?
-    /// The number of bytes up to the end of the outermost element.
-    package private(set) var end = 0
 
-    static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-    static let meta = "adobe:ns:meta/"
-    static let note = "http://ns.adobe.com/xmp/note/"
-    static let byteLimit = 64 << 20
+    private static let header = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    private static let byteLimit = 1 << 24
     private static let propertyLimit = 4096
 
     /// Reads a packet; nil if it is not XML in the form that XMP allows, or exceeds a limit.
@@ -33,7 +26,12 @@ package struct XMPPacket: Sendable {
                 guard walk.take(event, into: &self) else { return nil }
             }
         } catch { return nil }
-        end = reader.offset
+    }
+
+    /// Reads the packet of a JPEG image (XMP specification part 3, section 1.1.3). Extended XMP is not read.
+    static func read(_ jpeg: [UInt8], _ image: JPEGSegments) -> XMPPacket? {
+        let segment = image.segments(0xe1, beginningWith: header, in: jpeg).first
+        return segment.flatMap { XMPPacket(Array(jpeg[$0.data].dropFirst(header.count))) }
     }
 
     /// The text of a simple property; nil if there is none.
@@ -44,21 +42,6 @@ package struct XMPPacket: Sendable {
     /// The items of an array, or the one text of a simple property; nil if there is none.
     package func texts(_ namespace: String, _ name: String) -> [String]? {
         properties.first { $0.name.elementsEqual(name.utf8) && $0.namespace.elementsEqual(namespace.utf8) }?.texts
-    }
-
-    /// Whether a property at any depth has this namespace.
-    package func uses(_ namespace: String) -> Bool { namespaces.contains(Array(namespace.utf8)) }
-
-    /// Adds the properties of the extended packet.
-    mutating func add(_ other: XMPPacket) {
-        properties += other.properties
-        namespaces.formUnion(other.namespaces)
-        place = place ?? other.place
-    }
-
-    private mutating func see(_ name: XMLReader.Name) {
-        if namespaces.count < 256 { namespaces.insert(name.namespace) }
-        if place == nil, PlaceNames.isPlace(name) { place = String(decoding: name.local, as: UTF8.self) }
     }
 
     private mutating func add(_ name: XMLReader.Name, _ texts: [String]) -> Bool {
@@ -101,12 +84,8 @@ extension XMPPacket {
         ) -> Bool {
             let isTop = isRDF(name, "Description") && isRDF(path.last, "RDF") && description == nil
             path.append(name)
-            packet.see(name)
-            for attribute in attributes {
-                packet.see(attribute.name)
-                if isTop, !attribute.name.namespace.elementsEqual(XMPPacket.rdf.utf8) {
-                    guard packet.add(attribute.name, [attribute.value]) else { return false }
-                }
+            for attribute in attributes where isTop && !attribute.name.namespace.elementsEqual(XMPPacket.rdf.utf8) {
+                guard packet.add(attribute.name, [attribute.value]) else { return false }
             }
             if isTop { description = path.count }
             guard let description else { return true }
@@ -129,19 +108,11 @@ extension XMPPacket {
             guard let description, let name else { return true }
             switch path.count - description {
             case -1: self.description = nil
-            case 0: return close(name, &packet)
+            case 0 where form != .structure: return packet.add(name, form == .array ? items : [text])
             case 2 where form == .array: items.append(text)
             default: break
             }
             return true
-        }
-
-        private func close(_ name: XMLReader.Name, _ packet: inout XMPPacket) -> Bool {
-            switch form {
-            case .simple: packet.add(name, [text])
-            case .array: packet.add(name, items)
-            case .structure: true
-            }
         }
     }
 }

@@ -47,15 +47,6 @@ struct FactChoice {
 }
 
 extension PhotoFacts {
-    /// Reads only the EXIF before the first scan of a JPEG, which is faster than a walk through the whole file; nil if
-    /// there is none.
-    init?(exifOf jpeg: [UInt8]) {
-        var reader = PhotoHeaderReader()
-        reader.take(jpeg.span)
-        guard let facts = reader.header.exif else { return nil }
-        self = facts
-    }
-
     /// The time with its zone; nil if EXIF has no time, or its zone is unknown.
     func capturedAt(zone: ZoneOffset?) -> String? {
         time?.capturedAt?.text ?? zone.flatMap { time?.capturedAt(offset: $0.description) }

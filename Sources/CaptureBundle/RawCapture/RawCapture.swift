@@ -4,6 +4,7 @@ import SystemPackage
 /// A raw capture that was read and checked, but is not in a bundle yet.
 package struct RawCapture {
     struct Photo {
+        let file: FilePath
         let content: PayloadContent
         let size: Int
         let sha256: Digest
@@ -50,7 +51,7 @@ package struct RawCapture {
     /// The position after the location policy was applied.
     let position: GeoPosition?
     /// Remarks for the user: a `warning` if something may be refused or may leak, a note for the rest.
-    package let remarks: [Remark]
+    package internal(set) var remarks: [Remark]
     /// The entries that the user marks as withholdable.
     private(set) var withholdable = EntrySelection()
 }

@@ -13,20 +13,15 @@ extension RawCaptureReader {
                 throw wrong(Self.photoName, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
             }
             PhotoRemarks.size(size, file: file, &remarks)
-            // A photo that must not tell a position is searched as a whole.
-            let limit = PositionRefusal.applies(options) ? FileLimits.photo : PayloadContent.memoryLimit
-            guard size <= limit else { return try readLargePhoto(handle, size: size) }
+            guard size <= PayloadContent.memoryLimit else { return try readLargePhoto(handle, size: size) }
             var bytes = [UInt8](repeating: 0, count: size)
             var more: [UInt8] = [0]
             guard try handle.read(into: &bytes) == size, try handle.read(into: &more) == 0 else {
                 throw BundleError(.inputUnreadable, "changed while it was being packed", file: file)
             }
             let structure = try judge { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }
-            if PositionRefusal.applies(options) {
-                try PositionRefusal.check(PlacesTold.tellsAPosition(bytes, kind: .jpeg), file, options)
-            }
             return RawCapture.Photo(
-                content: .bytes(bytes), size: size, sha256: try Digest.of(bytes), structure: structure)
+                file: file, content: .bytes(bytes), size: size, sha256: try Digest.of(bytes), structure: structure)
         }
     }
 
@@ -39,12 +34,8 @@ extension RawCaptureReader {
             }
         }
         let structure = try judge { () throws(JPEGStructure.Failure) in try walk.finish() }
-        if PositionRefusal.applies(options) {
-            let words = "more than \(FileLimits.photo) bytes cannot be searched"
-            try PositionRefusal.check(words, file, options)
-        }
         return RawCapture.Photo(
-            content: .file(handle, name: file.string), size: size, sha256: sha256, structure: structure)
+            file: file, content: .file(handle, name: file.string), size: size, sha256: sha256, structure: structure)
     }
 
     private mutating func judge(

@@ -43,7 +43,7 @@ package struct RawCaptureReader {
         let metadata = faults.attempt { () throws(BundleError) in try readMetadata(search, photo) }
         let depth = faults.attempt { () throws(BundleError) in try readDepth(search, metadata) }
         let position = metadata.flatMap { metadata in
-            faults.attempt { () throws(BundleError) in try readPosition(metadata, photo: photo) }
+            faults.attempt { () throws(BundleError) in try readPosition(metadata) }
         }
         let confidence = faults.attempt { () throws(BundleError) in try readConfidence(search) }
         guard let photo, let metadata, let position, let depth, let confidence else { throw faults.joined }
@@ -76,11 +76,11 @@ package struct RawCaptureReader {
     }
 
     /// Reads the confidence map, except if the depth map is left out.
-    private func readConfidence(_ search: RawFolderSearch) throws(BundleError) -> [RawCapture.Carried] {
+    private mutating func readConfidence(_ search: RawFolderSearch) throws(BundleError) -> [RawCapture.Carried] {
         let name = Self.confidenceName
         guard search.holds(name), !options.withoutDepth else { return [] }
         let bytes = try readSmall(name, limit: FileLimits.confidence)
-        try ConfidenceMap.check(bytes, file: path(name))
+        guard try ConfidenceMap.accepts(bytes, file: path(name), options, &remarks) else { return [] }
         return [try RawCapture.Carried(.confidence, bytes)]
     }
 
@@ -142,8 +142,7 @@ package struct RawCaptureReader {
 extension RawCaptureReader {
     /// The members of metadata.json, with a time and a model from elsewhere where it has none.
     private mutating func filled(_ root: JSONValue, _ photo: RawCapture.Photo?) -> JSONValue {
-        var facts: PhotoFacts?
-        if case .bytes(let bytes) = photo?.content { facts = PhotoFacts(exifOf: bytes) }
+        let facts = photo?.structure.exif
         let time = FactChoice.time([
             .init(root["captured_at"]?.text, Self.metadataName),
             .init(facts?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
@@ -175,28 +174,14 @@ extension RawCaptureReader {
         return CanonicalJSON.encode(.object(members))
     }
 
-    private mutating func readPosition(
-        _ metadata: CaptureMetadata, photo: RawCapture.Photo?
-    ) throws(BundleError) -> GeoPosition? {
+    private func readPosition(_ metadata: CaptureMetadata) throws(BundleError) -> GeoPosition? {
         let name = Self.metadataName
-        // Only the top-level `location` moves to location.json; a member called "location.raw" stays.
-        let kept = (metadata.root.members ?? []).filter { $0.name != "location" }
-        for member in CaptureMetadata.namesThatLookLikeAPosition(in: .object(kept)) {
-            remark(
-                .warning, "metadata.position", name,
-                "the member \(member) looks like a position and is kept; --location does not change it")
-        }
         var position: GeoPosition?
         if let root = metadata.root["location"], root.kind != JSONValue.null.kind {
             do {
                 position = try GeoPosition(root)
             } catch {
                 throw wrong(name, "location: \(error.message)")
-            }
-        }
-        if let photo {
-            if photo.structure.holdsPosition && (options.location != .exact || position == nil) {
-                remark(.warning, "photo.position", Self.photoName, PositionRefusal.kept)
             }
         }
         do {

@@ -61,7 +61,6 @@ extension FrameReader {
         guard options.keepsSource else { return }
         for path in frame.carried {
             let bytes = try tree.read(path, limit: FileLimits.carried)
-            try refusePosition(in: bytes, path)
             try carried.addSource(path, bytes)
         }
     }

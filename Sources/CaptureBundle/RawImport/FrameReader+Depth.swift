@@ -19,7 +19,6 @@ extension FrameReader {
             made = try DepthFileReader(depth, said: try size(said, depth), options, decoder).read(tree)
             if options.keepsSource {
                 let bytes = try tree.read(depth.path, limit: FileLimits.depth)
-                try refusePosition(in: bytes, depth.path)
                 try carried.addSource(depth.path, bytes)
             }
         }

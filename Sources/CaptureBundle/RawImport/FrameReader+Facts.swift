@@ -34,10 +34,6 @@ extension FrameReader {
         do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error) }
         let position = try position(own, photo)
         members.replace("location", nil)
-        for member in CaptureMetadata.namesThatLookLikeAPosition(in: members.object) {
-            let message = "the member \(member) looks like a position and is kept; --location does not change it"
-            remarks.add(.warning, "metadata.position", metadataFile, message)
-        }
         let canonical = CanonicalJSON.encode(members.object)
         guard canonical.count <= BundleLimits.metadataBytes else {
             let limit = BundleLimits.metadataBytes
@@ -126,15 +122,12 @@ extension FrameReader {
         return value([camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down])
     }
 
-    private mutating func position(_ own: JSONValue, _ photo: FramePhoto) throws(BundleError) -> GeoPosition? {
+    private func position(_ own: JSONValue, _ photo: FramePhoto) throws(BundleError) -> GeoPosition? {
         let fromPhoto = photo.facts?.position?.json
         // A metadata.json without a position means that the capture has none.
         let root = own["location"] ?? frame.facts.location ?? (export.metadata == nil ? fromPhoto : nil)
         do {
             let position = try root.map { root throws(BundleError) in try GeoPosition(root) }
-            if photo.structure.holdsPosition && (options.location != .exact || position == nil) {
-                remarks.add(.warning, "photo.position", photo.file, PositionRefusal.kept)
-            }
             return try position?.applying(options.location)
         } catch {
             throw BundleError(.rawCapture, "location: \(error.message)", file: metadataFile)

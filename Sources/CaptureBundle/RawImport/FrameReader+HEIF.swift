@@ -2,7 +2,8 @@ import SystemPackage
 
 /// A HEIC photo (Spec/raw-captures.md section 6).
 extension FrameReader {
-    /// Makes a JPEG of a HEIC photo, with the EXIF of the original, which is carried.
+    /// Makes a JPEG of a HEIC photo, with the EXIF of the original. The original is carried, unless the bundle must not
+    /// tell the position.
     ///
     /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
     mutating func convert(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> ([UInt8], HEIFPicture) {
@@ -17,23 +18,20 @@ extension FrameReader {
         guard let photo = picture.photo else {
             throw BundleError(.rawCapture, "is a HEIC file without a photo", file: file)
         }
-        try refusePosition(inHEIF: picture, file)
-        try carried.add(.heicSource, mediaType: "image/heic", bytes)
+        try carryOriginal(.heicSource, mediaType: "image/heic", bytes, file)
         return (JPEGExif.insert(picture.exif, into: photo), picture)
     }
 
-    /// The original is carried as it is, and `--rewrite-photo` does not change it.
-    private func refusePosition(inHEIF picture: HEIFPicture, _ file: FilePath) throws(BundleError) {
-        guard options.location != .exact, !options.keepsPhotoLocation else { return }
-        let inExif = picture.exif.flatMap { PlacesTold.tellsAPosition($0, kind: .tiff) }
-        guard let what = inExif ?? picture.xmp.flatMap({ PlacesTold.tellsAPosition($0, kind: .xmp) }) else { return }
-        throw BundleError(
-            .rawPosition,
-            "tells a position (\(what)), which --location \(options.location.rawValue) must not keep, and the original "
-                + "is carried", file: file,
-            hints: [
-                "to make a JPEG without it yourself: heif-convert, then exiftool -gps:all=", PositionRefusal.keeping,
-            ])
+    /// Carries the original of a converted photo, unless the bundle must not tell the position.
+    mutating func carryOriginal(
+        _ path: EntryPath, mediaType: String, _ bytes: [UInt8], _ file: FilePath
+    ) throws(BundleError) {
+        if options.hidesPosition {
+            let words = "is not carried, because --location \(options.location.rawValue) does not allow other files"
+            remarks.add(.note, "raw.ignored", file, words)
+        } else {
+            try carried.add(path, mediaType: mediaType, bytes)
+        }
     }
 }
 

@@ -4,14 +4,15 @@ import SystemPackage
 struct FramePhoto {
     let file: FilePath
     let capture: RawCapture.Photo
+    /// The photo as it was found, of which `capture` may have only a part.
     let bytes: [UInt8]
-    /// The facts in EXIF; nil if the photo cannot be read.
+    /// The facts in EXIF; nil if the photo has none.
     let facts: PhotoFacts?
     /// The HEIC picture from which the photo was made.
     var original: HEIFPicture?
     /// The media type of the file that was converted; nil for a photo that is packed as it was found.
     var convertedFrom: String?
-    /// Whether a position was taken out of the photo.
+    /// Whether something was taken out of the photo.
     var isRewritten = false
 
     var structure: JPEGStructure { capture.structure }
@@ -35,24 +36,21 @@ extension FrameReader {
             bytes = try convertPNG(bytes, kind, path)
             convertedFrom = "image/png"
         }
-        var structure = try PhotoRemarks.judge(bytes, file: file)
-        // EXIF contains the time and the position, so it is read before the position is removed.
-        let facts = PhotoFacts(exifOf: bytes)
-        let changed = try rewritten(bytes, path)
-        if let changed {
-            bytes = changed
-            structure = try PhotoRemarks.judge(bytes, file: file)
-        }
-        PhotoRemarks.size(bytes.count, file: file, &remarks)
+        // EXIF contains the time and the position, so it is read before the photo is rewritten.
+        let found = try PhotoRemarks.judge(bytes, file: file)
+        let packed = options.rewritesPhoto ? try rewritten(bytes, file) : bytes
+        let structure = packed == bytes ? found : try PhotoRemarks.judge(packed, file: file)
+        PhotoRemarks.size(packed.count, file: file, &remarks)
         PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
-            content: .bytes(bytes), size: bytes.count, sha256: try Digest.of(bytes), structure: structure)
+            file: file, content: .bytes(packed), size: packed.count, sha256: try Digest.of(packed),
+            structure: structure)
         return FramePhoto(
-            file: file, capture: photo, bytes: bytes, facts: facts, original: original,
-            convertedFrom: convertedFrom, isRewritten: changed != nil)
+            file: file, capture: photo, bytes: bytes, facts: found.exif, original: original,
+            convertedFrom: convertedFrom, isRewritten: packed != bytes)
     }
 
-    /// Makes a JPEG of a PNG photo, with the EXIF of the original, which is carried.
+    /// Makes a JPEG of a PNG photo, with the EXIF of the original, which is carried if it may be.
     ///
     /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
     private mutating func convertPNG(
@@ -67,8 +65,7 @@ extension FrameReader {
         do {
             jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)
         } catch { throw error.error(label(path)) }
-        try refusePosition(in: bytes, path)
-        try carried.add(.pngSource, mediaType: "image/png", bytes)
+        try carryOriginal(.pngSource, mediaType: "image/png", bytes, label(path))
         return JPEGExif.insert(Self.exif(inPNG: bytes), into: jpeg)
     }
 
@@ -83,6 +80,15 @@ extension FrameReader {
             start += 12 + length
         }
         return nil
+    }
+
+    /// The photo with only what Spec/raw-captures.md section 7 lists.
+    private func rewritten(_ bytes: [UInt8], _ file: FilePath) throws(BundleError) -> [UInt8] {
+        do throws(PhotoFields.Failure) { return try PhotoFields(bytes).photo } catch {
+            throw BundleError(
+                .rawPosition, "cannot be rewritten: its markers do not lead to an end marker", file: file,
+                hints: ["leave out --rewrite-photo, and pack it with --keep-photo-location"])
+        }
     }
 
     /// Compares the photo with the hash of the layout, in hex or base64.

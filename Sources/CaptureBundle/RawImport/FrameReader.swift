@@ -21,7 +21,7 @@ package struct FrameReader {
     ) throws(BundleError) -> RawCapture {
         if let problem = frame.problem { throw problem }
         let capture = try readFiles(frame, of: source, options, decoder)
-        return try capture.marking(options.withholdable, in: source.raw)
+        return try capture.judgingPosition(options, in: source.raw).marking(options.withholdable, in: source.raw)
     }
 
     private static func readFiles(
@@ -89,7 +89,7 @@ package struct FrameReader {
     private mutating func readConfidence() throws(BundleError) {
         guard let path = frame.confidence, !options.withoutDepth, tree.holds(path) else { return }
         let bytes = try tree.read(path, limit: FileLimits.confidence)
-        try ConfidenceMap.check(bytes, file: label(path))
+        guard try ConfidenceMap.accepts(bytes, file: label(path), options, &remarks) else { return }
         try carried.add(.confidence, bytes)
     }
 }

@@ -52,7 +52,7 @@ extension RawSource {
     private static func hasTime(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
         if options.capturedAt != nil { return true }
         guard let photo = try? tree.read(CapbundleLayout.photo, limit: FileLimits.photo) else { return false }
-        return PhotoFacts(exifOf: photo)?.time != nil
+        return PhotoFacts(jpeg: photo)?.time != nil
     }
 
     private static func unknown(

@@ -1,7 +1,9 @@
+import CaptureNative
+
 extension BundleError.Code {
     /// An entry that is not in the manifest, or not withholdable, cannot be withheld.
     public static let redactEntry = Self("redact.entry")
-    /// The position cannot be withheld, because an entry that stays tells it.
+    /// The position cannot be withheld, because an entry that stays may tell it.
     public static let redactPosition = Self("redact.position")
 }
 
@@ -26,55 +28,43 @@ public struct Redactor: Sendable {
     }
 
     private let selection: EntrySelection
-    /// Whether a copy is refused in which an entry tells a position.
+    /// Whether a copy is refused that contains more than a bundle without a position may contain.
     private let hidesPosition: Bool
     /// Whether `location.json` is withheld only from a bundle that has it.
     private let isPositionOptional: Bool
-    private let decoder: PictureDecoder
 
     /// - Parameters:
     ///   - selection: The entries to withhold. Those that a bundle lacks already are accepted.
-    ///   - keepsPhotoLocation: Whether `location.json` may be withheld although another entry tells a position.
-    ///   - decoder: Reads the EXIF of carried HEIC files.
-    public init(
-        withholding selection: EntrySelection, keepsPhotoLocation: Bool = false,
-        decoder: PictureDecoder = PictureDecoder()
-    ) {
+    ///   - keepsPhotoLocation: Whether `location.json` may be withheld although another entry may tell a position.
+    public init(withholding selection: EntrySelection, keepsPhotoLocation: Bool = false) {
         self.selection = selection
-        self.decoder = decoder
         hidesPosition = selection.contains(.location) && !keepsPhotoLocation
         isPositionOptional = false
     }
 
-    /// Makes copies that do not tell the position: `location.json` is withheld from a bundle that has it, and every
-    /// entry that stays is searched for a position, also if the bundle has no `location.json`.
+    /// Makes copies without a position: `location.json` is withheld from a bundle that has it, and every entry that stays
+    /// has only what Spec/raw-captures.md section 7 lists, also if the bundle has no `location.json`.
     ///
-    /// A copy in which an entry tells a position is refused with `redact.position`. The error and those in `further` name
-    /// the entries, and the caller can add them to `others`.
+    /// Another copy is refused with `redact.position`. The error and those in `further` name the entries, and the caller
+    /// can add them to `others`.
     ///
-    /// - Parameters:
-    ///   - others: Entries to withhold too. Those that a bundle lacks already are accepted.
-    ///   - decoder: Reads the EXIF of carried HEIC files.
-    public init(
-        hidingPositionAnd others: EntrySelection = EntrySelection(), decoder: PictureDecoder = PictureDecoder()
-    ) {
+    /// - Parameter others: Entries to withhold too. Those that a bundle lacks already are accepted.
+    public init(hidingPositionAnd others: EntrySelection = EntrySelection()) {
         var selection = others
         selection.add(.location)
         self.selection = selection
-        self.decoder = decoder
         hidesPosition = true
         isPositionOptional = true
     }
 
     /// Reads the bundle once. The copy gets its name only if the bundle is sound; trust is not checked.
     ///
-    /// - Throws: The worst fault of a damaged bundle; `redact.entry`, `redact.position`, `decoder.missing`,
-    ///   `output.exists`, `output.unusable`, `input.unreadable`, `io.failed`. Nothing is left behind then.
+    /// - Throws: The worst fault of a damaged bundle; `redact.entry`, `redact.position`, `output.exists`,
+    ///   `output.unusable`, `input.unreadable`, `io.failed`. Nothing is left behind then.
     public func redact(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> Redacted {
         try OutputPlace.examine([place], reading: source.status)
         let target = try OutputTarget(place, holdsBack: true)
-        let observer = RedactionObserver(
-            selection, BundleWriter(target), hidesPosition ? RemainingPlaces(decoder) : nil)
+        let observer = RedactionObserver(selection, BundleWriter(target), hidesPosition: hidesPosition)
         let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
         try report.requireSound(source.name)
         guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {
@@ -82,12 +72,38 @@ public struct Redactor: Sendable {
         }
         try judge(manifest, source.name)
         try observer.finish()
-        if let error = observer.places?.refusal(source.name, manifest) { throw error }
+        try refuse(observer.unlisted, source.name)
         try target.commit()
         let absent = report.withheld
         return Redacted(
             manifest: manifest, manifestSHA256: manifestSHA256, byteCount: observer.writer.byteCount,
             withheld: observer.withheld, withheldBefore: manifest.entries.filter { absent.contains($0.path) })
+    }
+
+    /// Refuses entries that a bundle without a position must not contain, and says how to go on.
+    private func refuse(_ unlisted: [(entry: ManifestEntry, words: String)], _ file: String) throws(BundleError) {
+        var faults = FaultList()
+        let all = (selection.items.map(\.description) + unlisted.map(\.entry.path.description)).joined(separator: ",")
+        let withholding = unlisted.allSatisfy(\.entry.isWithholdable) ? ["withhold it too: --withhold \(all)"] : []
+        for (entry, words) in unlisted {
+            let isLast = entry.path == unlisted.last?.entry.path
+            let ways = isLast ? withholding + ["to withhold location.json anyway: --keep-photo-location"] : []
+            _ = faults.attempt { () throws(BundleError) in
+                throw BundleError(
+                    .redactPosition, "\(words), which a bundle without a position must not have", file: file,
+                    entry: entry.path.description, hints: (entry.isWithholdable ? [] : [Self.way(entry.path)]) + ways)
+            }
+        }
+        guard faults.faults.isEmpty else { throw faults.joined }
+    }
+
+    /// Says how to pack a capture whose position can be withheld.
+    private static func way(_ path: EntryPath) -> String {
+        switch path.role {
+        case .metadata: "remove it from metadata.json, or rename it, and pack the capture again"
+        case .photo: "pack the capture again with --rewrite-photo, or with --withholdable photo.jpg"
+        default: "pack the capture again with --withholdable \(path)"
+        }
     }
 
     /// Refuses names of entries that this bundle cannot withhold.
@@ -117,19 +133,22 @@ public struct Redactor: Sendable {
     }
 }
 
-/// Copies the entries that stay while their bundle is verified.
+/// Copies the entries that stay while their bundle is verified. It has at most one entry in memory.
 private final class RedactionObserver: BundleObserver {
     let writer: BundleWriter
-    /// Searches the entries that stay for a position; nil if the caller allows them to contain it.
-    private(set) var places: RemainingPlaces?
+    /// The entries that stay and have more than a bundle without a position may have.
+    private(set) var unlisted: [(entry: ManifestEntry, words: String)] = []
     private(set) var withheld: [ManifestEntry] = []
     private let selection: EntrySelection
+    private let hidesPosition: Bool
     private var current: ManifestEntry?
+    /// The bytes of the current entry, if they are judged.
+    private var bytes: [UInt8] = []
 
-    init(_ selection: EntrySelection, _ writer: BundleWriter, _ places: RemainingPlaces?) {
+    init(_ selection: EntrySelection, _ writer: BundleWriter, hidesPosition: Bool) {
         self.selection = selection
         self.writer = writer
-        self.places = places
+        self.hidesPosition = hidesPosition
     }
 
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
@@ -143,14 +162,15 @@ private final class RedactionObserver: BundleObserver {
         } else {
             current = entry
             try writer.begin(entry.path.description, size: entry.size)
-            places?.begin(entry)
         }
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
-        guard current != nil else { return }
+        guard let entry = current else { return }
         try writer.write(piece)
-        places?.take(piece)
+        // One byte more than the limit is enough to see that an entry is too large.
+        guard hidesPosition, Unlisted.needsBytes(entry.path), bytes.count <= Unlisted.sizeLimit else { return }
+        bytes.append(copying: piece)
     }
 
     /// Ends the copy. Call it when the whole bundle was read.
@@ -163,6 +183,7 @@ private final class RedactionObserver: BundleObserver {
         guard let entry = current else { return }
         current = nil
         try writer.end(entry.size)
-        places?.end()
+        if hidesPosition, let words = Unlisted.words(entry.path, bytes) { unlisted.append((entry, words)) }
+        bytes = []
     }
 }

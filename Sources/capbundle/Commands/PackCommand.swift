@@ -185,6 +185,7 @@ extension PackCommand {
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         var before = 0
+        var hasNamedPhoto = false
         let tellRemark = { (remark: Remark) in
             progress.end()
             diagnostic.remark(remark)
@@ -196,7 +197,11 @@ extension PackCommand {
             let status: ExitStatus
             switch result {
             case .success(let packed):
-                packed.remarks.forEach { findings.add($0) }
+                // The note about photos that are not as listed is told once.
+                for remark in packed.remarks where remark.code != Remark.photoFields || !hasNamedPhoto {
+                    findings.add(remark)
+                    if remark.code == Remark.photoFields { hasNamedPhoto = true }
+                }
                 status = .success
             case .failure(let error):
                 findings.add(error)

@@ -42,10 +42,10 @@ struct RawOptions: ParsableArguments {
     @Flag(help: "Convert a HEIC or PNG photo to JPEG, and carry the original as source/photo.heic or .png.")
     var convertPhoto = false
 
-    @Flag(help: "Take the position and maker notes out of the photo without encoding it again.")
+    @Flag(help: "Drop all but a short list of EXIF fields from the photo, without encoding it again.")
     var rewritePhoto = false
 
-    @Flag(help: "Pack a photo that contains a position, whatever --location says.")
+    @Flag(help: "Pack photo and other files unchanged, whatever --location says.")
     var keepPhotoLocation = false
 
     static let valueOptions = RawFilesOptions.valueOptions.union([

@@ -15,8 +15,9 @@ struct RedactCommand: ParsableCommand {
             withheld entries stay in the copy; only that of location.json is salted. Writes nothing unless the bundle \
             is unchanged and its signature is valid; does not check trust.
 
-            Refuses to withhold location.json if another entry contains a position; --keep-photo-location overrides \
-            this.
+            Withholds location.json only if the photo has nothing but a short list of EXIF fields and no other \
+            entry can tell the position; --keep-photo-location overrides this. "capbundle pack --rewrite-photo" \
+            writes such a photo.
 
             Example:
               capbundle redact cap.bundle --withhold location.json -o public.bundle
@@ -37,7 +38,7 @@ struct RedactCommand: ParsableCommand {
         completion: .file())
     var output: String
 
-    @Flag(help: "Withhold location.json even if another entry tells a position.")
+    @Flag(help: "Withhold location.json even if another entry may tell the position.")
     var keepPhotoLocation = false
 
     @OptionGroup var force: ForceOption

@@ -7,10 +7,9 @@ import { parseTime, utcText } from "./time.js";
 // The metadata: section 6.
 
 const DEEPEST = 32;
-const PLACE_NAMES = new Set([
-    "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
-    "position",
-]);
+const PLACE_NAME = new RegExp(
+    "latitude|longitude|^gps"
+    + "|^(lat|lon|lng|latlng|latlon|geo|geolocation|location|coordinates?|coords|position|place)$");
 const MOST_WARNINGS = 16;
 const LONGEST_NAME = 100;
 
@@ -84,10 +83,10 @@ function placeNames(root) {
     const visit = (value, place) => {
         for (const element of value.elements ?? []) visit(element, place);
         for (const [name, member] of value.members ?? []) {
-            const plain = name.toLowerCase().replace(/[_-]/g, "");
+            const plain = name.replace(/[A-Z]/g, letter => letter.toLowerCase()).replace(/[_ -]/g, "");
             const path = [...place, name];
             const isTopLocation = path.length === 1 && name === "location";
-            if (PLACE_NAMES.has(plain) && !isTopLocation && found.length < MOST_WARNINGS) found.push(cut(path.join(".")));
+            if (PLACE_NAME.test(plain) && !isTopLocation && found.length < MOST_WARNINGS) found.push(cut(path.join(".")));
             visit(member, path);
         }
     };

@@ -8,8 +8,9 @@ from .faults import Fault, printable
 _SPACES = "\t\n\v\f\r "
 _DIGITS = re.compile(r"[0-9]+")
 _POSITION_NAMES = frozenset((
-    "lat", "latitude", "lon", "lng", "longitude", "gps", "geo", "geolocation", "location", "coordinates", "coords",
-    "position"))
+    "lat", "lon", "lng", "latlng", "latlon", "geo", "geolocation", "location", "coordinate", "coordinates", "coords",
+    "position", "place"))
+_PLAIN = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord(other): None for other in "_- "}
 
 
 def judge(data, manifest):
@@ -74,7 +75,7 @@ def _positions(value, path=None):
     """Yields the paths of members that look like a position, except the top-level `location`, which E3 reports."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            if _plain(name) in _POSITION_NAMES and not (path is None and name == "location"):
+            if _is_position(name) and not (path is None and name == "location"):
                 yield name if path is None else path + "." + name
             yield from _positions(inner, name if path is None else path + "." + name)
     elif isinstance(value, list):
@@ -82,5 +83,6 @@ def _positions(value, path=None):
             yield from _positions(inner, (path or "") + "[]")
 
 
-def _plain(name):
-    return name.lower().replace("_", "").replace("-", "")
+def _is_position(name):
+    plain = name.translate(_PLAIN)
+    return (plain in _POSITION_NAMES or plain.startswith("gps") or "latitude" in plain or "longitude" in plain)

@@ -204,6 +204,12 @@ def _metadata():
                Draft().set_metadata(metadata(nested=inner)))
     yield case("metadata_position", "section 6", "members that look like a position: a warning, not a fault",
                Draft().set_metadata(metadata(exif={"GPS": {"Lat_itude": Number("1")}}, coords=[])))
+    for name, member in (("gps", "GPS-Img_Direction"), ("word", "my LatitudeE7"), ("lat_lng", "Lat_Lng"),
+                         ("place", "place"), ("coordinate", "COORDINATE")):
+        yield case("metadata_position_" + name, "section 6", "a member that looks like a position: a warning",
+                   Draft().set_metadata(metadata(nested=[{member: None}])))
+    yield case("metadata_position_not", "section 6", "members that do not look like a position: no warning",
+               Draft().set_metadata(metadata(agps=Number("1"), lat_lon_alt=Number("2"), place_name="3", locations=[])))
     yield case("metadata_model_longest", "section 6", "device_model of 256 bytes in UTF-8",
                Draft().set_metadata(metadata(device_model="\u00e9" * 128)))
     yield case("metadata_model_no_break_space", "section 6",

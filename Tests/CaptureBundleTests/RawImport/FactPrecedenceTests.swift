@@ -122,30 +122,34 @@ struct FactPrecedenceTests {
             $0.rewritesPhoto = true
         }
         let rewritten = try #require(made.entries["photo.jpg"])
-        #expect(try !JPEGStructure(rewritten).holdsPosition)
-        #expect(rewritten.count == photo.count && rewritten.suffix(70) == photo.suffix(70))
+        #expect(rewritten == exif())
         #expect(try made.metadata()["photo_rewritten"] as? String == "position removed")
         let place = try #require(made.entries["location.json"])
         #expect(String(decoding: place, as: UTF8.self).contains(#""latitude":-12.5"#))
     }
 
-    /// A maker's own form is not searched, so its notes are removed from every photo that is rewritten.
-    @Test func makerNotesAreRemovedFromAPhotoWithoutAPosition() throws {
-        func photo(_ note: String) -> [UInt8] {
-            var exif = ExifBuilder(isLittle: true)
-            exif.exif = [.text(0x9003, "2026:03:14 15:09:26"), .bytes(0x927c, Array(note.utf8))]
-            return JPEGPieces.photo(with: exif.segment)
+    /// A photo that stays as it is leads to one note, unless the position can be withheld with the photo.
+    @Test func saysThatThePositionCannotBeWithheldLater() throws {
+        try write(exif(gps: true), nil)
+        #expect(try room.pack("raw").codes == ["photo.fields"])
+        #expect(try room.pack("raw") { $0.withholdable.add(.photo) }.codes.isEmpty)
+        let made = try room.pack("raw") { $0.rewritesPhoto = true }
+        #expect(made.codes.isEmpty && made.entries["photo.jpg"] == exif())
+        try write(exif(), nil)
+        let plain = try room.pack("raw") { $0.rewritesPhoto = true }
+        #expect(try plain.metadata()["photo_rewritten"] == nil && plain.entries["photo.jpg"] == exif())
+    }
+
+    /// Files as they were found are refused; a depth map inside a photo is read before the photo is rewritten.
+    @Test func carriesNoFileAsItWasFound() throws {
+        try write(RawFolder.photo, ImportRoom.metadata)
+        let error = try room.refusal("raw") { ($0.location, $0.keepsSource) = (.omit, true) }
+        #expect(error.code == .rawPosition && error.message.contains("source/depth.png"))
+        try room.folder.write(PortraitDepthTests.portrait, to: "portrait.jpg")
+        let made = try room.pack("portrait.jpg") {
+            ($0.location, $0.rewritesPhoto) = (.omit, true)
+            ($0.capturedAt, $0.deviceModel) = (CaptureTime("2026-03-14T15:09:26Z"), "Rig")
         }
-        for (note, isKept) in [("Panasonic\0\0\0\u{1}\0m\0Town", false), ("Apple iOS\0\0\u{1}MM\0\0", true)] {
-            try write(photo(note), ImportRoom.metadata)
-            #expect(try room.pack("raw") { $0.location = .omit }.entries["photo.jpg"] == photo(note))
-            let made = try room.pack("raw") {
-                $0.location = .omit
-                $0.rewritesPhoto = true
-            }
-            let zeros = String(repeating: "\0", count: note.utf8.count)
-            #expect(made.entries["photo.jpg"] == photo(isKept ? note : zeros))
-            #expect(try (made.metadata()["photo_rewritten"] != nil) != isKept)
-        }
+        #expect(made.source?.encoding == "apple-disparity-u8" && made.entries["photo.jpg"] == RawFolder.photo)
     }
 }

@@ -20,7 +20,7 @@ extension FuzzTarget {
 let allTargets: [any FuzzTarget.Type] = [
     ContainerTarget.self, ManifestTarget.self, MetadataTarget.self, LocationTarget.self, JSONTarget.self,
     AssertionTarget.self, DepthTarget.self, VerifyTarget.self, BodyTarget.self, TrustTarget.self, KeyStateTarget.self,
-    ExifTarget.self, MultiPictureTarget.self, XMPTarget.self, JPEGTarget.self, PositionRemovalTarget.self,
+    ExifTarget.self, MultiPictureTarget.self, XMPTarget.self, JPEGTarget.self, PhotoFieldsTarget.self,
     PNGTarget.self, NumpyTarget.self, PortableFloatMapTarget.self, CompressedFloatsTarget.self,
     ScannerAppTarget.self, Record3DTarget.self, PolycamTarget.self, NerfstudioTarget.self, PatternTarget.self,
 ]

@@ -26,11 +26,12 @@ final class EntryContentCheck {
     private let manifest: Manifest
     private var gathered: [UInt8] = []
     private var survey: DepthSurvey?
-    private var photo = PhotoHeaderReader()
+    private var photo: JPEGWalk
 
     init(_ entry: ManifestEntry, _ manifest: Manifest, surveysDepth: Bool) throws(BundleError) {
         self.entry = entry
         self.manifest = manifest
+        photo = JPEGWalk(size: entry.size, readsHeaderOnly: true)
         switch entry.path {
         case .depth:
             // A manifest that lists a depth map also describes it: rule M7.
@@ -54,7 +55,7 @@ final class EntryContentCheck {
         case .metadata, .location:
             // The memory is bounded, because the manifest was refused if the size of either entry exceeds its limit.
             gathered.append(copying: piece)
-        case .photo: photo.take(piece)
+        case .photo: try? photo.take(piece)
         case .opaque: break
         }
     }
@@ -69,7 +70,7 @@ final class EntryContentCheck {
             MetadataCheck(manifest: manifest).run(gathered, &findings)
         case .location:
             do { findings.location = try GeoPosition.decode(gathered) } catch { findings.faults.append(error) }
-        case .photo: findings.photo = photo.header
+        case .photo: findings.photo = photo.finishHeader()
         case .opaque: break
         }
         let path = entry.path.description

@@ -11,7 +11,6 @@ enum JPEGTarget: FuzzTarget {
     static func judge(_ bytes: [UInt8]) {
         let whole = Cost.bounded(bytes.count) { () -> Result<JPEGStructure, JPEGStructure.Failure> in
             _ = PhotoFacts(jpeg: bytes)
-            _ = PlacesTold.tellsAPosition(bytes, kind: .jpeg)
             return Result { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }
         }
         for size in [1, 1000] {
@@ -50,34 +49,24 @@ enum MultiPictureTarget: FuzzTarget {
         }
         guard let depth else { return }
         expect(depth.picture.upperBound <= bytes.count, "the depth is outside the file")
-        let metres = depth.convert(codes: Array(0...255))
+        let metres = PortraitDepth.convert(
+            codes: Array(0...255), minimum: depth.minimum, maximum: depth.maximum, isDisparity: depth.isDisparity)
         expect(metres.count == 256, "256 codes give \(metres.count) samples")
     }
 }
 
-/// The removal of the position from a photo.
-enum PositionRemovalTarget: FuzzTarget {
-    static let name = "position-removal"
+/// The photo with only the listed segments and fields.
+enum PhotoFieldsTarget: FuzzTarget {
+    static let name = "photo-fields"
 
     static func seeds(_ samples: Samples) -> [[UInt8]] { PhotoSeeds.photos + MultiPictureTarget.seeds(samples) }
 
     static func judge(_ bytes: [UInt8]) {
-        guard let clean = Cost.bounded(bytes.count, { try? PositionRemoval.apply(to: bytes) }) else { return }
-        expect(clean.count == bytes.count, "the removal changes the length")
-        expect(PlacesTold.tellsAPosition(clean, kind: .jpeg) == nil, "a position is still told")
-        expect(PhotoFacts(jpeg: clean)?.position == nil, "EXIF still has a position")
-        expect((try? PositionRemoval.apply(to: clean)) == clean, "a second removal changes the photo")
-        let changed = bytes.indices.filter { bytes[$0] != clean[$0] }
-        // This list of the bytes that may change is made here again, so that it does not depend on the removal.
-        var mayChange: [Range<Int>] = []
-        for image in MultiPictureIndex.walk(bytes).images {
-            mayChange += image.segments.filter { (0xe0...0xfe).contains($0.marker) }
-                .flatMap { [$0.range.lowerBound + 1..<$0.range.lowerBound + 2, $0.data] }
-        }
-        expect(
-            changed.allSatisfy { index in mayChange.contains { $0.contains(index) } },
-            "a byte outside the segments of applications changed")
-        let structure = try? JPEGStructure(bytes)
-        expect((try? JPEGStructure(clean))?.size == structure?.size, "the photo has another size")
+        guard let fields = Cost.bounded(bytes.count, { try? PhotoFields(bytes) }) else { return }
+        expect(fields.others.isEmpty == (fields.photo == bytes), "what was dropped is not named")
+        let again = try? PhotoFields(fields.photo)
+        expect(again?.others.isEmpty == true && again?.photo == fields.photo, "a second time changes the photo")
+        expect(PhotoFacts(jpeg: fields.photo)?.position == nil, "EXIF still has a position")
+        expect(JPEGSegments(fields.photo)?.end == fields.photo.count, "the photo does not end at its end marker")
     }
 }

@@ -37,7 +37,7 @@ enum PhotoSeeds {
     /// A second picture that is a disparity map.
     static let disparity = JPEGPieces.photo(with: JPEGPieces.xmp(Array(depthPacket.utf8)))
 
-    /// Photos with EXIF, XMP, extended XMP, a second picture, and without all of them.
+    /// Photos with EXIF, XMP, IPTC, and without all of them.
     static let photos: [[UInt8]] = {
         var photos = [RawFolder.photo]
         for isLittle in [true, false] {
@@ -46,11 +46,6 @@ enum PhotoSeeds {
             }
         }
         photos += packets.map { JPEGPieces.photo(with: JPEGPieces.xmp($0)) }
-        let long = Array(JPEGPieces.packetWithPosition.utf8)
-        photos.append(
-            JPEGPieces.photo(
-                with: JPEGPieces.extendedXMP(Array(long[..<100]), whole: long.count, at: 0)
-                    + JPEGPieces.extendedXMP(Array(long[100...]), whole: long.count, at: 100)))
         let resources = Array("Photoshop 3.0\08BIM\u{4}\u{4}\0\0\0\0\0\u{8}".utf8) + [0x1c, 2, 90, 0, 3, 65, 66, 67]
         photos.append(JPEGPieces.photo(with: JPEGPieces.segment(0xed, resources)))
         photos.append(JPEGPieces.photo(with: JPEGPieces.exifWithPosition, at: 71))

@@ -12,7 +12,7 @@ final class CaptureShelf: Sendable {
     let hasVerifyPage: Bool
     private let logger: Logger
     private let bundles: StoredBundles
-    private let hiding: PlaceHiding
+    private let hiding = PlaceHiding()
     private let large: BundlePictures
     private let small: BundlePictures
     private let prepared = BoundedCache<PreparedContent>(limit: 16 << 20)
@@ -32,7 +32,6 @@ final class CaptureShelf: Sendable {
         self.logger = logger
         bundles = StoredBundles(queue: queue, scratch: scratch)
         let decoder = PictureDecoder(executable: CompanionFile.decoder)
-        hiding = PlaceHiding(decoder: decoder)
         large = BundlePictures(.large, decoder: decoder)
         small = BundlePictures(.small, decoder: decoder)
     }

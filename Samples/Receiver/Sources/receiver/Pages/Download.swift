@@ -15,16 +15,14 @@ enum Download: Sendable {
 
 /// Makes copies of bundles that do not tell the place.
 struct PlaceHiding: Sendable {
-    let decoder: PictureDecoder
-
     /// Writes a copy to a path, unless the result is `refused`.
     ///
-    /// An entry that tells the place is left out too, if the device has marked it as withholdable.
+    /// An entry that may tell the place is left out too, if the device has marked it as withholdable.
     func copy(_ bundle: FilePath, to target: FilePath) throws -> Download {
         var others = EntrySelection()
         while true {
             do throws(BundleError) {
-                let redacted = try Redactor(hidingPositionAnd: others, decoder: decoder)
+                let redacted = try Redactor(hidingPositionAnd: others)
                     .redact(BundleSource(file: bundle), to: .file(target))
                 return .withoutPlace(leftOut: (redacted.withheld + redacted.withheldBefore).map(\.path.description))
             } catch {
@@ -36,8 +34,6 @@ struct PlaceHiding: Sendable {
                     for path in new { others.add(path) }
                 case .redactEntry:
                     return Self.refusal(([error] + error.further).compactMap { $0.entry.flatMap { EntryPath($0) } })
-                case .decoderMissing:
-                    return .refused("this receiver cannot search it for the place")
                 case _ where error.verdict != nil:
                     return .refused("the stored bundle is damaged")
                 default: throw error

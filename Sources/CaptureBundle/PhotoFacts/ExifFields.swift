@@ -1,0 +1,121 @@
+/// EXIF with only the listed fields, in the one form that they may have (Spec/raw-captures.md section 7).
+struct ExifFields {
+    /// The TIFF structure with those fields; empty if there are none.
+    private(set) var bytes: [UInt8] = []
+    /// Names what the original has besides.
+    private(set) var others: [String] = []
+    /// What to say of an original with other bytes; nil if `others` says enough.
+    var form: String? { others.isEmpty ? "EXIF in another arrangement" : nil }
+
+    private enum Form { case text, version, integer, rational }
+
+    private struct Field {
+        let tag: Int
+        let type: Int
+        let count: Int
+        let value: [UInt8]
+    }
+
+    private static let main: [Int: Form] = [
+        TIFFTag.make: .text, TIFFTag.model: .text, TIFFTag.software: .text, 0x0132: .text,
+        TIFFTag.orientation: .integer, 0x0128: .integer, 0x011a: .rational, 0x011b: .rational,
+    ]
+
+    private static let exif: [Int: Form] = {
+        let texts = [0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x9290, 0x9291, 0x9292, 0xa433, 0xa434]
+        let rationals = [0x829a, 0x829d, 0x9201, 0x9202, 0x9204, 0x9205, 0x920a]
+        let integers = [
+            0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x8833, 0x9207, 0x9209, 0xa001, 0xa002, 0xa003, 0xa402, 0xa403,
+            0xa405,
+        ]
+        let forms = [(texts, Form.text), ([0x9000, 0xa000], .version), (rationals, .rational), (integers, .integer)]
+        return Dictionary(uniqueKeysWithValues: forms.flatMap { tags, form in tags.map { ($0, form) } })
+    }()
+
+    private static let textLimit = 64
+
+    /// - Parameter tiff: The bytes after `Exif` NUL NUL.
+    init(_ tiff: [UInt8]) {
+        guard let tiff = TIFFStructure(tiff), let main = TIFFDirectory(tiff, offset: tiff.firstDirectory) else {
+            others = ["EXIF that cannot be read"]
+            return
+        }
+        var fields = read(main, Self.main, in: tiff)
+        let inner = tiff.directory(of: TIFFTag.exif, in: main).map { read($0, Self.exif, in: tiff) } ?? []
+        if main.next != nil { others.append("a thumbnail") }
+        guard !fields.isEmpty || !inner.isEmpty else { return }
+        let header = Array(tiff.bytes.prefix(4)) + number(TIFFStructure.headerLength, 4, like: tiff)
+        if !inner.isEmpty { fields.append(Field(tag: TIFFTag.exif, type: 4, count: 1, value: [0, 0, 0, 0])) }
+        let length = directory(fields, at: header.count, like: tiff).count
+        if !inner.isEmpty {
+            let place = number(header.count + length, 4, like: tiff)
+            fields[fields.count - 1] = Field(tag: TIFFTag.exif, type: 4, count: 1, value: place)
+        }
+        bytes = header + directory(fields, at: header.count, like: tiff)
+        if !inner.isEmpty { bytes += directory(inner, at: bytes.count, like: tiff) }
+    }
+
+    /// The listed fields of a directory, in the order of their tags.
+    private mutating func read(_ directory: TIFFDirectory, _ list: [Int: Form], in tiff: TIFFStructure) -> [Field] {
+        var fields: [Field] = []
+        var seen: Set<Int> = []
+        for entry in directory.entries {
+            // As everywhere, only the first field with a tag counts.
+            let isFirst = seen.insert(entry.tag).inserted
+            if isFirst, let form = list[entry.tag], let field = Self.field(entry, form, in: tiff) {
+                fields.append(field)
+            } else if !isFirst || entry.tag != TIFFTag.exif {
+                others.append(Self.name(entry.tag))
+            }
+        }
+        return fields.sorted { $0.tag < $1.tag }
+    }
+
+    /// A field in its listed form; nil if it has another form.
+    private static func field(_ entry: TIFFDirectory.Entry, _ form: Form, in tiff: TIFFStructure) -> Field? {
+        guard let value = tiff.value(entry) else { return nil }
+        func isPrintable(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { (0x20...0x7e).contains($0) } }
+        let isListed: Bool
+        switch form {
+        case .text:
+            let text = value.prefix { $0 != 0 }
+            guard entry.type == 2, (1...textLimit).contains(text.count), isPrintable(text) else { return nil }
+            return Field(tag: entry.tag, type: entry.type, count: text.count + 1, value: text + [0])
+        case .version: isListed = entry.type == 7 && entry.count == 4 && isPrintable(value)
+        case .integer: isListed = (entry.type == 3 || entry.type == 4) && entry.count == 1
+        case .rational: isListed = (entry.type == 5 || entry.type == 10) && entry.count == 1
+        }
+        return isListed ? Field(tag: entry.tag, type: entry.type, count: entry.count, value: Array(value)) : nil
+    }
+
+    private static func name(_ tag: Int) -> String {
+        switch tag {
+        case TIFFTag.gps: "GPS fields"
+        case TIFFTag.makerNote: "a maker note"
+        default: "the EXIF field 0x\(Hex.encode([UInt8(tag >> 8), UInt8(tag & 0xff)]))"
+        }
+    }
+
+    private func number(_ value: Int, _ length: Int, like tiff: TIFFStructure) -> [UInt8] {
+        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        return tiff.isLittleEndian ? bytes : bytes.reversed()
+    }
+
+    /// A directory with the values behind it that do not fit an entry.
+    private func directory(_ fields: [Field], at offset: Int, like tiff: TIFFStructure) -> [UInt8] {
+        var entries = number(fields.count, 2, like: tiff)
+        var values: [UInt8] = []
+        let start = offset + 2 + fields.count * TIFFDirectory.entryLength + 4
+        for field in fields {
+            entries += number(field.tag, 2, like: tiff) + number(field.type, 2, like: tiff)
+            entries += number(field.count, 4, like: tiff)
+            if field.value.count <= 4 {
+                entries += field.value + [UInt8](repeating: 0, count: 4 - field.value.count)
+            } else {
+                entries += number(start + values.count, 4, like: tiff)
+                values += field.value + [UInt8](repeating: 0, count: field.value.count % 2)
+            }
+        }
+        return entries + [0, 0, 0, 0] + values
+    }
+}

@@ -1,0 +1,54 @@
+/// Finds what a bundle without a position must not contain (Spec/raw-captures.md section 7).
+enum Unlisted {
+    /// The largest photo that is read.
+    static let sizeLimit = 1 << 30
+
+    /// Whether an entry is judged by its bytes.
+    static func needsBytes(_ path: EntryPath) -> Bool { [.photo, .confidence, .metadata].contains(path) }
+
+    /// Says what an entry has that is not listed, such as `has XMP`; nil for an entry that is as listed.
+    ///
+    /// - Parameter bytes: The bytes of an entry that needs them.
+    static func words(_ path: EntryPath, _ bytes: [UInt8]) -> String? {
+        switch path {
+        case .photo: photo(bytes)
+        case .confidence: confidence(bytes)
+        case .metadata: metadata(bytes)
+        default: path.role == .source ? "is a file as it was found" : nil
+        }
+    }
+
+    static func photo(_ jpeg: [UInt8]) -> String? {
+        guard jpeg.count <= sizeLimit else { return "has more than \(sizeLimit) bytes" }
+        let fields: PhotoFields
+        do throws(PhotoFields.Failure) { fields = try PhotoFields(jpeg) } catch {
+            return "has no markers that lead to its end"
+        }
+        var names: [String] = []
+        for name in fields.others where !names.contains(name) && names.count < 100 { names.append(name) }
+        guard !names.isEmpty else { return nil }
+        let more = names.count > 4 ? " and \(names.count - 3) more" : ""
+        return "has \(names.prefix(more.isEmpty ? 4 : 3).joined(separator: ", "))\(more)"
+    }
+
+    private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+    static func confidence(_ png: [UInt8]) -> String? {
+        guard png.starts(with: pngSignature) else { return "is not a PNG" }
+        var position = pngSignature.count
+        while position + 12 <= png.count {
+            let length = png[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
+            let type = String(decoding: png[(position + 4)..<(position + 8)], as: UTF8.self)
+            guard ["IHDR", "IDAT", "IEND"].contains(type) else { return "has the chunk \(type)" }
+            position += 12 + length
+            if type == "IEND" && length == 0 { break }
+        }
+        return position == png.count ? nil : "has bytes outside its chunks"
+    }
+
+    private static func metadata(_ json: [UInt8]) -> String? {
+        let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting)
+        guard let names = root.map({ CaptureMetadata.namesThatLookLikeAPosition(in: $0) }) else { return "is not JSON" }
+        return names.isEmpty ? nil : "has the member \(names.joined(separator: ", "))"
+    }
+}

@@ -95,7 +95,7 @@ def offers_a_sample(page):
 def works_in_pieces(page):
     """A large photo and a large depth map, and the same cancelled."""
     size = {"width": 1024, "height": 1024}
-    raw = changed_raw(page, "pieces", {"depth_map_dimensions": size}, (RAW / "photo.jpg").read_bytes() + os.urandom(17_000_000))
+    raw = changed_raw(page, "pieces", {"depth_map_dimensions": size}, (RAW / "photo.jpg").read_bytes() + os.urandom(68_000_000))
     (raw / "depth.f32").write_bytes(b"".join(struct.pack("<f", 1 + place / 2 ** 10) * 2 ** 10 for place in range(2 ** 10)))
     bundle = page.bundle("pieces.bundle", raw)
     page.open()

@@ -3,7 +3,7 @@ import { crc32 } from "./crc32.js";
 import { Fault } from "./fault.js";
 import { Broken, inflate, TooLong } from "./inflate.js";
 import { DEPTH } from "./path.js";
-import { SHA256 } from "./sha256.js";
+import { digestOf } from "./sha256.js";
 
 // The depth map: section 5.
 
@@ -21,11 +21,9 @@ export async function readFloats(gzip, { bytes: expected, sha256: digest }, pace
     const { floats, read, written } = await inflated(gzip, expected, pace);
     if (gzip.length < read + TRAILER_LENGTH) throw wrong("depth.gzip", "the gzip member is cut off");
     const trailer = new DataView(gzip.buffer, gzip.byteOffset + read);
-    const hash = new SHA256();
     let crc = 0;
     await pace.each(floats.subarray(0, written), part => {
         crc = crc32(part, crc);
-        hash.add(part);
         pace.done += part.length;
     });
     if (trailer.getUint32(0, true) !== crc) {
@@ -38,7 +36,7 @@ export async function readFloats(gzip, { bytes: expected, sha256: digest }, pace
         throw wrong("depth.gzip", "there are bytes after the end of the gzip member");
     }
     if (written < expected) throw wrong("depth.length", `inflates to ${written} bytes, expected ${expected}`);
-    const found = hash.finish();
+    const found = await digestOf(floats, pace);
     if (found !== digest) throw wrong("depth.sha256", `the floats' SHA-256 is ${found}, the manifest says ${digest}`);
     return floats;
 }

@@ -1,7 +1,7 @@
 import { sha256 } from "./bytes.js";
 
 const LONGEST_PIECE = 25; // milliseconds of work without a pause
-const PIECE = 2 ** 20;
+const PIECE = 2 ** 18;
 
 /** Divides long work into pieces. Between them the browser can draw and listen, and the user can cancel the work. */
 export class Pace {

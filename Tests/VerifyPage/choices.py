@@ -7,7 +7,7 @@ from VerifyPage.samples import FORGERIES, KEY, RAW, SAMPLE, point_of
 
 # The words of the page for each verdict, in the order of its table.
 WORDS = {
-    "malformed": "MALFORMED", "altered": "ALTERED", "unknown-device": "sound, but the device is unknown",
+    "unreadable": "not readable", "malformed": "MALFORMED", "altered": "ALTERED", "unknown-device": "sound, but the device is unknown",
     "unacceptable": "not acceptable", "withheld": "verified, entries withheld", "verified": "verified",
 }
 

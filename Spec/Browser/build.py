@@ -5,6 +5,7 @@
 hashes of its script and its style, so a browser runs nothing else.
 """
 import base64
+import collections
 import hashlib
 import pathlib
 import re
@@ -13,9 +14,13 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parents[1] / "Samples/verify.html"
 FIRST = FOLDER / "view/page.js"
+SAMPLE = FOLDER / "sample"
 LIMIT = 150_000
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "([^"]+)";\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+COMMENT = re.compile(r"^ *(?:/\*\*|\*|//).*\n", re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
+NAMES = re.compile(
+    r"^(?:export )?(?:async )?(?:function\*?|class|const|let) (\w+)(?: = [^;\n]*?, ([A-Z_]+) = )?", re.MULTILINE)
 
 
 def modules(path, found):
@@ -28,15 +33,11 @@ def modules(path, found):
     return found
 
 
-def wrapped(path, text):
-    """A module as a function that is called at once, so that the names in it are its own."""
-    exports = EXPORT.findall(text)
-    body = IMPORT.sub(lambda match: f"const {match[1]} = {pathlib.Path(match[2]).stem}Module;\n", text)
-    body = EXPORT.sub("", body).strip()
-    # One space for each level keeps the page readable and small.
+def bare(path, text):
+    """A module without imports, exports and comments, with one space for each level."""
+    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text))).strip()
     body = re.sub(r"^(?:    )+", lambda match: " " * (len(match[0]) // 4), body, flags=re.MULTILINE)
-    result = f"\nreturn {{ {', '.join(exports)} }};" if exports else ""
-    return f"// {path.relative_to(FOLDER)}\nconst {path.stem}Module = (() => {{\n{body}{result}\n}})();\n"
+    return f"// {path.relative_to(FOLDER)}\n{body}\n"
 
 
 def script():
@@ -44,17 +45,24 @@ def script():
     unused = set(FOLDER.glob("*/*.js")) - set(found)
     if unused:
         sys.exit(f"build.py: nothing imports {sorted(path.name for path in unused)}")
-    if len({path.stem for path in found}) != len(found):
-        sys.exit("build.py: two modules have the same name")
-    return "\n" + "\n".join(wrapped(path, text) for path, text in found.items())
+    names = collections.Counter(name for text in found.values() for line in NAMES.findall(text) for name in line if name)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        sys.exit(f"build.py: two modules declare {twice}: they share the scope of the page")
+    return "\n" + "\n".join(bare(path, text) for path, text in found.items())
 
 
 def digest(text):
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+def sample():
+    """The point of the sample's device and the bundle, compressed, in base64."""
+    return base64.b64encode((SAMPLE / "device.point").read_bytes() + (SAMPLE / "bundle.gz").read_bytes()).decode()
+
+
 def page():
-    values = {"script": script(), "style": "\n" + (FOLDER / "style.css").read_text()}
+    values = {"script": script(), "style": "\n" + (FOLDER / "style.css").read_text(), "sample": sample()}
     values |= {"script-hash": digest(values["script"]), "style-hash": digest(values["style"])}
     if "</script" in values["script"].lower() or "<!--" in values["script"] or "</style" in values["style"].lower():
         sys.exit("build.py: the script or the style would end its element")

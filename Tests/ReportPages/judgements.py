@@ -5,6 +5,7 @@ import functools
 from Kit.browser import SCHEMES, WIDTHS
 from Kit.outcomes import IS_LONG, expect
 from ReportPages.shown_captures import TITLES
+from VerifyPage.choices import WORDS
 
 
 def is_quiet_and_inert(browser, captures, name):
@@ -74,6 +75,35 @@ def shows_whole_pictures(browser, captures, name):
         expect(damaged == 0, "a damaged bundle has a picture")
 
 
+def shows_the_worst_first(browser, captures, name):
+    """The order of the table, the links of the counts to its rows, and of the rows to the cards."""
+    browser.open(captures.path(name))
+    rows = browser.ask(
+        "return [...document.querySelectorAll('section[aria-labelledby=table] tbody tr')].map(r => ["
+        "r.cells[1].textContent.trim(), document.querySelector(r.querySelector('a')?.getAttribute('href') ?? 'body')"
+        ".querySelector('.badge')].flatMap(e => e.className ? [e.textContent.trim(), e.classList[1]] : [e]))")
+    expect(len(rows) == captures.cards[name] and all(row == card for row, card, _ in rows), f"rows and their cards: {rows}")
+    tones = [tone for *_, tone in rows]
+    expect(tones == sorted(tones, key=["bad", "doubtful", "neutral", "good"].index), f"the order is {tones}")
+    first = browser.ask("return document.querySelector('main section h2').id")
+    expect(first == ("table" if name != "queue" else "decisions"), f"the first section is {first}")
+    if name == "queue":
+        return
+    words, order = [row for row, *_ in rows], list(WORDS.values())
+    expect(words == sorted(words, key=order.index), f"the order is {words}")
+    tiles = browser.ask(
+        "return [...document.querySelectorAll('.tiles a')].map(a => [+a.querySelector('strong').textContent,"
+        " a.querySelector('.badge')?.textContent.trim(),"
+        " document.querySelector(a.getAttribute('href')).cells?.[1].textContent.trim()])")
+    expect(tiles[1:] == [[words.count(word), word, word] for word in sorted(set(words), key=order.index)], f"tiles: {tiles}")
+    if name == "bundles":
+        first = browser.ask("return [...document.querySelectorAll('article')].find(a => a.textContent.includes('replaced after'))"
+                            ".querySelector('.findings li').textContent")
+        expect(first.startswith("replaced after signing: "), f"the first finding is {first!r}")
+        amber = browser.ask("return [...document.querySelectorAll('.doubtful')].filter(e => e.textContent.includes('withheld')).length")
+        expect(amber >= 4, f"{amber} words about withheld entries are amber")
+
+
 def is_dark_where_wanted(browser, captures, name):
     brightness = {}
     for scheme in SCHEMES:
@@ -91,6 +121,8 @@ def prints_whole(browser, captures, name):
         "return [...document.querySelectorAll('.card, .scroll')].filter(e => e.scrollHeight > e.clientHeight + 2"
         " && getComputedStyle(e).overflowY !== 'visible').length")
     expect(clipped == 0, f"{clipped} boxes are clipped on paper")
+    bars = browser.ask("return [...document.querySelectorAll('.bar rect:not(.bad)')].map(e => getComputedStyle(e).fill)")
+    expect("rgb(0, 0, 0)" not in bars, f"on paper the bars of a day are {bars[:3]}")
     browser.open(captures.path(name))
     pdf = browser.pdf()
     expect(pdf.startswith(b"%PDF-") and len(pdf) > 10_000, f"{len(pdf)} bytes of PDF")
@@ -137,6 +169,7 @@ JUDGEMENTS = [
     ("its policy stops scripts, styles and requests", allows_nothing_from_outside),
     ("fits narrow and wide windows", fits_every_width),
     ("shows whole pictures, upright, and none of damaged bundles", shows_whole_pictures),
+    ("has the worst first in its table, to which the counts link", shows_the_worst_first),
     ("is dark if the user prefers dark pages", is_dark_where_wanted),
     ("is printed completely", prints_whole),
     ("headings, landmarks, tables, links; axe finds nothing", is_readable_for_a_screen_reader),

@@ -71,10 +71,11 @@ class Captures(Home):
         self._pack(folder / "turned.bundle", {"captured_at": "2026-03-05T09:30:00.000Z"}, turned(SAMPLE / "photo.jpg"))
         for path in (SAMPLES / "tampered").glob("*.bundle"):
             shutil.copy(path, folder)
+        self._run(self._capbundle, "redact", folder / "day 2.bundle", "--withhold", "location.json", "-o", folder / "withheld.bundle")
         whole = (folder / "day 1.bundle").read_bytes()
         (folder / "cut off.bundle").write_bytes(whole[:5000])
         (folder / "notes.txt").write_text("not a bundle")
-        self._report("bundles", folder)
+        self._report("bundles", folder, "--allow-withheld")
         self.cards["bundles"] = len(list(folder.glob("*.bundle")))
 
     def _chains(self):

@@ -5,7 +5,7 @@ import struct
 
 from Kit.outcomes import IS_LONG, expect
 from ReportPages.shown_captures import turned
-from VerifyPage.samples import HEIGHT, RAW, SAMPLE, WIDTH, changed_raw, opened
+from VerifyPage.samples import HEIGHT, RAW, SAMPLE, WIDTH, broken_photo, changed_raw, opened
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -29,6 +29,7 @@ def colours_the_depth_map(page):
             expect(colour == (0, 34, 78, 255), f"{sample} is {colour}")
     labels = page.ask("return [...document.querySelectorAll('.scale span')].map(e => e.textContent)")
     expect(labels == [f"{near:.2f} m", f"{far:.2f} m"], f"the scale says {labels}")
+    expect(f"2 % are nearer than {near:.2f} m, 2 % farther than {far:.2f} m" in page.text(), "the percentiles are not named")
     said = json.loads(page.capbundle("depth", "--json", SAMPLE))["depth_statistics"]
     expect(abs(said["p02_m"] - near) < 1e-6 and abs(said["p98_m"] - far) < 1e-6, "capbundle has other percentiles")
 
@@ -107,6 +108,43 @@ def turns_the_scene(page):
     expect(changed() == 0, "the button does not reset the view")
 
 
+# The middle of the bright points of the scene.
+BRIGHT = """
+    const done = arguments[0], c = document.querySelector('.cloud');
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+        const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+        let [count, x, y] = [0, 0, 0];
+        for (let at = 0; at < data.length; at += 4) {
+            if (data[at] < 240 || data[at + 3] < 255) continue;
+            count += 1; x += at / 4 % c.width; y += Math.floor(at / 4 / c.width);
+        }
+        done([x / count, y / count]);
+    }));
+    """
+
+
+def turns_with_the_hand(page):
+    """A near square in front of a wall, coloured by depth: it moves to where it is dragged, or to where an arrow points."""
+    raw = changed_raw(page, "square", {}, broken_photo())
+    near = [[96 <= x < 160 and 72 <= y < 120 for x in range(WIDTH)] for y in range(HEIGHT)]
+    (raw / "depth.f32").write_bytes(b"".join(struct.pack("<f", 1.5 if one else 2) for row in near for one in row))
+    opened(page, page.bundle("square.bundle", raw))
+    page.pictures_shown(2)
+    canvas = page.browser.driver.find_element("css selector", ".cloud")
+    start = page.browser.ask_async(BRIGHT)
+    expect(abs(start[0] - 320) > 5 and abs(start[1] - 240) > 2, f"the scene begins unturned: {start}")
+    for across, down, keys in ((60, 0, Keys.ARROW_RIGHT), (-60, 0, Keys.ARROW_LEFT), (0, 60, Keys.ARROW_DOWN), (0, -60, Keys.ARROW_UP)):
+        for way in ("drag", "keys"):
+            canvas.send_keys("0")
+            if way == "drag":
+                ActionChains(page.browser.driver).drag_and_drop_by_offset(canvas, across, down).perform()
+            else:
+                canvas.send_keys(keys * 4)
+            moved = [after - before for before, after in zip(start, page.browser.ask_async(BRIGHT))]
+            wanted, other = (moved[0] * across, moved[1]) if across else (moved[1] * down, moved[0])
+            expect(wanted > 60 and abs(other) < 12, f"{way} {across}, {down} moves the square by {moved}")
+
+
 def shows_all_points(page):
     raw = changed_raw(page, "dense", {})
     (raw / "depth.f32").write_bytes(struct.pack("<f", 1.5) * (WIDTH * HEIGHT))
@@ -115,8 +153,8 @@ def shows_all_points(page):
     expect(f"{WIDTH * HEIGHT} points" in page.text(), "not all points are shown")
 
 
-def looks_like_the_photo_at_first(page):
-    """Before it is turned, the scene looks like the photo, also if EXIF turns or mirrors the photo; so does the depth map."""
+def looks_like_the_photo(page):
+    """Turned back, the scene looks like the photo, also if EXIF turns or mirrors the photo; so does the depth map."""
     samples = struct.unpack(f"<{WIDTH * HEIGHT}f", (RAW / "depth.f32").read_bytes())
     for orientation in range(1, 9) if IS_LONG else (2, 6):
         name = f"orientation {orientation}"
@@ -132,11 +170,14 @@ def looks_like_the_photo_at_first(page):
             # Turned clockwise, column x and row y of the picture are row HEIGHT - 1 - x and column y of the stored map.
             x, y = HEIGHT // 2, WIDTH // 2
             expect(told.startswith(f"{samples[(HEIGHT - 1 - x) * WIDTH + y]:.3f} m"), f"the middle is {told!r}")
-        straight, mirrored, upside_down = page.ask("""
+        page.browser.driver.find_element("css selector", ".cloud").send_keys(Keys.ARROW_LEFT * 3 + Keys.ARROW_UP)
+        straight, mirrored, upside_down = page.browser.ask_async("""
+            const done = arguments[0];
+            requestAnimationFrame(() => requestAnimationFrame(() => {
             const cloud = document.querySelector('.cloud'), photo = document.querySelector('.photo img');
             const { width, height } = cloud;
             const seen = cloud.getContext('2d').getImageData(0, 0, width, height).data;
-            return [[1, 1], [-1, 1], [1, -1]].map(([across, down]) => {
+            done([[1, 1], [-1, 1], [1, -1]].map(([across, down]) => {
                 const context = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d');
                 context.translate(across < 0 ? width : 0, down < 0 ? height : 0);
                 context.scale(across, down);
@@ -149,7 +190,8 @@ def looks_like_the_photo_at_first(page):
                     difference += Math.abs(seen[place] - real[place]);
                 }
                 return difference / count;
-            });
+            }));
+            }));
             """)
         expect(straight < 12, f"orientation {orientation}: the scene differs from the photo by {straight:.1f} of 255")
         expect(straight * 2 < min(mirrored, upside_down), f"orientation {orientation}: {straight}, {mirrored}, {upside_down}")
@@ -170,6 +212,7 @@ TESTS = [
     ("metres under the cursor and the pointer", tells_metres_by_keyboard_and_pointer),
     ("the scene turns by keyboard and mouse, and stands still otherwise", turns_the_scene),
     ("all points of a full depth map", shows_all_points),
-    ("photo, depth map and scene are upright as EXIF says, and the scene looks like the photo", looks_like_the_photo_at_first),
+    ("the scene begins a little turned, and turns with the hand", turns_with_the_hand),
+    ("photo, depth map and scene are upright as EXIF says, and the scene looks like the photo", looks_like_the_photo),
     ("the lens of metadata.json is used", uses_the_lens_of_the_metadata),
 ]

@@ -3,6 +3,7 @@ import base64
 import json
 import shutil
 
+from Kit.outcomes import expect
 from VerifyPage.page import SAMPLES
 
 SAMPLE = SAMPLES / "desk-lamp/desk-lamp.bundle"
@@ -27,6 +28,14 @@ def changed_raw(page, name, changes, photo=None):
     if photo:
         (raw / "photo.jpg").write_bytes(photo)
     return raw
+
+
+def broken_photo():
+    """The photo with a frame header that no browser decodes: 99 bits for each sample."""
+    photo = (RAW / "photo.jpg").read_bytes()
+    broken = photo.replace(b"\xff\xc0\x00\x11\x08", b"\xff\xc0\x00\x11\x63")
+    expect(broken != photo, "the sample has no frame header of this form")
+    return broken
 
 
 def point_of(pem):

@@ -1,15 +1,32 @@
 package import CaptureBundle
 
+/// A kind of results, such as all altered bundles. The table has the kinds in the order of their ranks, the worst first.
+package struct ReportKind: Sendable {
+    package let rank: Int
+    /// The end of the identifier of its first row, `kind-altered`: letters and hyphens.
+    package let name: StaticString
+
+    package init(rank: Int, name: StaticString) {
+        self.rank = rank
+        self.name = name
+    }
+
+    var anchor: HTML { "kind-\(name.description)" }
+}
+
 /// The parts of a page about one capture: its card, and its row of the table.
 package struct ReportEntry: Sendable {
     /// The Unix time in milliseconds at which the capture was made or pushed; nil if no valid signature covers the time.
     package let time: Int?
     package let tone: ReportTone
+    package let kind: ReportKind
     let card: [UInt8]
     let row: [UInt8]
 
-    package init(time: Int?, card: ReportCard, row: HTML) {
+    /// - Parameter row: The cells, as `ReportTable.linked` makes them.
+    package init(time: Int?, kind: ReportKind, card: ReportCard, row: HTML) {
         self.time = time
+        self.kind = kind
         tone = card.tone
         self.card = Array(card.html.source.utf8)
         self.row = Array(row.source.utf8)
@@ -24,6 +41,7 @@ package final class ReportCaptures {
     private struct Place {
         let time: Int?
         let tone: ReportTone
+        let kind: ReportKind
         let offset: Int
         let card: Int
         let row: Int
@@ -46,7 +64,9 @@ package final class ReportCaptures {
         let offset = try spool.append(entry.card)
         _ = try spool.append(entry.row)
         places.append(
-            Place(time: entry.time, tone: entry.tone, offset: offset, card: entry.card.count, row: entry.row.count))
+            Place(
+                time: entry.time, tone: entry.tone, kind: entry.kind, offset: offset, card: entry.card.count,
+                row: entry.row.count))
     }
 
     /// The number of captures of each day and tone.
@@ -60,16 +80,17 @@ package final class ReportCaptures {
         return (order == .oldestFirst ? sorted : sorted.reversed()).map { ($0, counts[$0] ?? [:]) }
     }
 
-    /// The captures in the order of the page. Captures without a time come first, in the order in which they were added.
-    private var ordered: [Place] {
+    /// The captures in the order of the cards, with their numbers. Captures without a time come first, in the order in
+    /// which they were added.
+    private var ordered: [(number: Int, place: Place)] {
         func key(_ place: Place) -> (Int, Int, Int) {
             guard let time = place.time else { return (0, 0, place.offset) }
             return (1, order == .oldestFirst ? time : ~time, place.offset)
         }
-        return places.sorted { key($0) < key($1) }
+        return Array(places.sorted { key($0) < key($1) }.enumerated()).map { (number: $0.offset, place: $0.element) }
     }
 
-    /// Writes the timeline, the cards and the table.
+    /// Writes the table with the worst first, the timeline, and the cards.
     ///
     /// - Parameters:
     ///   - tones: The tones and their names, in the order of the columns.
@@ -79,6 +100,8 @@ package final class ReportCaptures {
         to target: TextTarget, timeline: String, tones: [(tone: ReportTone, name: String)], untimed: String,
         table: ReportTable
     ) throws(BundleError) {
+        let places = ordered
+        try writeTable(places, table, to: target)
         let days = days
         if !days.isEmpty {
             let lines = ReportTimeline(caption: timeline, tones: tones, days: days)
@@ -86,23 +109,38 @@ package final class ReportCaptures {
         }
         try target.write(
             "<section aria-labelledby=\"captures\">\n<h2 id=\"captures\">Captures</h2>\n<div class=\"days\">\n")
-        let places = ordered
         try writeCards(places, to: target, untimed: untimed)
-        try target.write("</div>\n</section>\n<section aria-labelledby=\"table\">\n<h2 id=\"table\">Table</h2>\n")
-        try target.write(table.opening)
-        for place in places { try target.write(spool.read(place.row, at: place.offset + place.card)) }
-        try target.write(HTML([ReportTable.closing, "</section>\n"]))
+        try target.write("</div>\n</section>\n")
     }
 
-    private func writeCards(_ places: [Place], to target: TextTarget, untimed: String) throws(BundleError) {
+    /// Each row links to its card. The first row of each kind has an identifier, to which the counts at the top link.
+    private func writeTable(
+        _ places: [(number: Int, place: Place)], _ table: ReportTable, to target: TextTarget
+    ) throws(BundleError) {
+        try target.write("<section aria-labelledby=\"table\">\n<h2 id=\"table\">Table</h2>\n\(table.opening)")
+        var last: Int?
+        let sorted = places.sorted { ($0.place.kind.rank, $0.number) < ($1.place.kind.rank, $1.number) }
+        for (number, place) in sorted {
+            let mark: HTML? = last == place.kind.rank ? nil : " id=\"\(place.kind.anchor)\""
+            last = place.kind.rank
+            try target.write("<tr\(mark)><th scope=\"row\"><a href=\"#capture-\(number)\">")
+            try target.write(spool.read(place.row, at: place.offset + place.card))
+        }
+        try target.write("\(ReportTable.closing)</section>\n")
+    }
+
+    private func writeCards(
+        _ places: [(number: Int, place: Place)], to target: TextTarget, untimed: String
+    ) throws(BundleError) {
         var current: ReportDay??
-        for place in places {
+        for (number, place) in places {
             let day = place.time.map { ReportDay(milliseconds: $0) }
             if current != .some(day) {
                 if current != nil { try target.write("</div>\n</div>\n") }
                 try target.write(Self.heading(day, untimed))
                 current = .some(day)
             }
+            try target.write("<article class=\"card\" id=\"capture-\(number)\">\n")
             try target.write(spool.read(place.card, at: place.offset))
         }
         if current != nil { try target.write("</div>\n</div>\n") }

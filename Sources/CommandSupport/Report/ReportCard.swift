@@ -50,9 +50,9 @@ package struct ReportCard: Sendable {
 
     package mutating func add(_ name: String, _ value: HTML) { facts.append(Fact(name: name, value: value)) }
 
-    package var html: HTML {
+    /// The markup behind the opening tag, which has the number of the card.
+    var html: HTML {
         """
-        <article class="card">
         \(tone.badge(words))
         <h4>\(title)</h4>
         \(pictures.isEmpty ? nil : "<div class=\"pictures\">\n\(pictures.map(\.html))</div>\n")\

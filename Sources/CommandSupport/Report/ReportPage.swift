@@ -55,6 +55,11 @@ package struct ReportPage: Sendable {
         "<li><strong>\(count)</strong> \(label)</li>\n"
     }
 
+    /// A box that leads to the first row of a kind; nil leads to the table.
+    package static func tile(_ count: String, _ label: HTML, to kind: ReportKind?) -> HTML {
+        "<li><a href=\"#\(kind?.anchor ?? "table")\"><strong>\(count)</strong> \(label)</a></li>\n"
+    }
+
     package func closing(_ remarks: [HTML]) -> HTML {
         """
         </main>

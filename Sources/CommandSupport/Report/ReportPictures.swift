@@ -11,7 +11,9 @@ extension BundlePictures {
             let ends = made.depthSpan.map { span in
                 [span.lowerBound, span.upperBound].map { Quantity.decimal(Double($0), places: 2) }
             }
-            let caption = ends.map { "Depth \($0[0]) to \($0[1]) m, near is bright" } ?? "Depth, no measured sample"
+            let caption =
+                ends.map { "Depth \($0[0]) to \($0[1]) m (2nd to 98th percentile), near is bright" }
+                ?? "Depth, no measured sample"
             return ReportPicture(
                 picture, words: "Depth map in false colours: near is bright, far is dark, grey is not measured",
                 caption: "\(caption)")

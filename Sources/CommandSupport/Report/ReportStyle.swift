@@ -49,6 +49,10 @@ enum ReportStyle {
         list-style:none}
         .tiles li{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.75rem .9rem}
         .tiles strong{display:block;font-size:1.6rem;line-height:1.15;font-variant-numeric:tabular-nums}
+        .tiles a{display:block;color:inherit;text-decoration:none}
+        .tiles li:has(a:hover){border-color:var(--link)}
+        .mark{display:inline-block;padding:.05rem .4rem;border-radius:.4rem;font-weight:600}
+        tr:target{outline:2px solid var(--link);outline-offset:-2px}
         .tiles .badge{margin:.35rem .35rem 0 0}
         .tiles span{white-space:nowrap}
         .badge{display:inline-flex;align-items:center;gap:.4rem;margin:0;padding:.15rem .6rem .15rem .45rem;
@@ -134,6 +138,8 @@ enum ReportStyle {
         .cards{display:block;columns:2;column-gap:10pt}
         .card{contain:none;width:auto;margin:0 0 10pt;overflow:visible}
         .badge{border:1px solid #000;print-color-adjust:exact}
+        .bar rect{stroke:#000;vector-effect:non-scaling-stroke;print-color-adjust:exact}
+        .bar .good{fill:#fff}.bar .neutral{fill:#ddd}.bar .doubtful{fill:#999}
         .chain li{print-color-adjust:exact;break-inside:avoid}
         figure img{max-height:6cm}}
 

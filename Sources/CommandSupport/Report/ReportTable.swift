@@ -36,11 +36,15 @@ package struct ReportTable: Sendable {
     }
 
     /// A row. Its first cell is its heading.
-    package func row(_ cells: [HTML]) -> HTML {
-        let rest = zip(columns, cells).dropFirst().map { column, cell in
-            column.isNumber ? "<td class=\"number\">\(cell)</td>" : "<td>\(cell)</td>" as HTML
+    private func row(_ cells: [HTML]) -> HTML { "<tr><th scope=\"row\">\(cells.first)</th>\(rest(cells))</tr>\n" }
+
+    /// The markup of a row behind the beginning of a link in its first cell: the card that it leads to is not known yet.
+    package func linked(_ cells: [HTML]) -> HTML { "\(cells.first)</a></th>\(rest(cells))</tr>\n" }
+
+    private func rest(_ cells: [HTML]) -> [HTML] {
+        zip(columns, cells).dropFirst().map { column, cell in
+            column.isNumber ? "<td class=\"number\">\(cell)</td>" : "<td>\(cell)</td>"
         }
-        return "<tr><th scope=\"row\">\(cells.first)</th>\(rest)</tr>\n"
     }
 
     package static let closing: HTML = "</tbody>\n</table>\n</div>\n"

@@ -13,6 +13,19 @@ package enum ReportTone: Sendable, CaseIterable {
         "<p class=\"badge \(name)\"><svg aria-hidden=\"true\" viewBox=\"0 0 16 16\"><use href=\"#\(name)\"/></svg> \(words)</p>"
     }
 
+    /// The captures of this tone as a kind of results.
+    package var kind: ReportKind {
+        switch self {
+        case .bad: ReportKind(rank: 0, name: "bad")
+        case .doubtful: ReportKind(rank: 1, name: "doubtful")
+        case .neutral: ReportKind(rank: 2, name: "neutral")
+        case .good: ReportKind(rank: 3, name: "good")
+        }
+    }
+
+    /// A short text in the colour of the tone.
+    package func mark(_ words: String) -> HTML { "<span class=\"mark \(name)\">\(words)</span>" }
+
     var name: HTML {
         switch self {
         case .good: "good"

@@ -14,21 +14,25 @@ struct BundleCard {
         self.view = view
         (pictures, reason) = maker.cardPictures(of: view)
         report = view.report
-        kind = .of(view.report.verdict)
+        kind = .of(view.report)
     }
 
     var entry: ReportEntry {
         // Without a valid signature, anyone can have written the time. Such a bundle belongs to no day.
         let time = report.isManifestGenuine ? report.manifest?.capturedAt.milliseconds : nil
-        return ReportEntry(time: time, card: card, row: row)
+        return ReportEntry(time: time, kind: kind.group, card: card, row: row)
     }
 
     private var card: ReportCard {
         var card = ReportCard(kind.tone, kind.words, title: title)
         let signer = report.trustedDevice.map { "signed by \($0.name)" } ?? "signed by a device that you do not trust"
-        card.findings = report.faults.map { "\(ReportRendering.finding($0))" }
+        // What was replaced says more to people than two hashes, so it comes first.
+        card.findings = ReportRendering.origin(report, signed: signer).reversed().map { "\($0)" }
+        if kind.isIncomplete {
+            card.findings.append("withheld: \(report.withheld.map(\.description).joined(separator: ", "))")
+        }
+        card.findings += report.faults.map { "\(ReportRendering.finding($0))" }
         card.findings += report.warnings.map { "warning: \(ReportRendering.finding($0))" }
-        card.findings += ReportRendering.origin(report, signed: signer).map { "\($0)" }
         card.pictures = pictures
         addFacts(to: &card)
         if let reason { card.add("Pictures", "\(reason)") }
@@ -75,7 +79,7 @@ struct BundleCard {
         if let position = view.position {
             return "latitude \(position.latitude), longitude \(position.longitude)"
         }
-        return "\(words(of: .location, matched: "in the bundle, not shown"))"
+        return words(of: .location, matched: "in the bundle, not shown")
     }
 
     private var depth: HTML {
@@ -91,13 +95,13 @@ struct BundleCard {
         return "\(samples), \(ends[0]) to \(ends[1]) m\(missing)"
     }
 
-    private func words(of path: EntryPath, matched: String) -> String {
+    private func words(of path: EntryPath, matched: String) -> HTML {
         guard let index = report.manifest?.entries.firstIndex(where: { $0.path == path }) else { return "none" }
         switch report.entries[index] {
-        case .withheld: return "withheld"
-        case .altered: return "ALTERED"
+        case .withheld: return ReportTone.doubtful.mark("withheld")
+        case .altered: return ReportTone.bad.mark("ALTERED")
         case .unread: return "not read"
-        case .matched: return matched
+        case .matched: return "\(matched)"
         }
     }
 
@@ -110,13 +114,13 @@ struct BundleCard {
 
     private var row: HTML {
         let manifest = report.manifest
-        let captured: HTML = manifest.map { "\(ReportTime.html($0.capturedAt.milliseconds))\(claimed)" } ?? "—"
-        let position = view.position.map { "\($0.latitude), \($0.longitude)" }
+        let captured: HTML = manifest.map { "\(ReportTime.html($0.capturedAt.milliseconds))\(claimed)" } ?? "unknown"
+        let position: HTML? = view.position.map { "\($0.latitude), \($0.longitude)" }
         let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
-        return ReportedBundle.table.row([
-            captured, "\(kind.words)", report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—",
+        return ReportedBundle.table.linked([
+            captured, kind.tone.mark(kind.words), report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—",
             report.metadata.map { "\(foreign: $0.deviceModel)\(claimed)" } ?? "—",
-            "\(position ?? words(of: .location, matched: "not shown"))",
+            position ?? words(of: .location, matched: "not shown"),
             "\(manifest?.depth.map { "\($0.size.width) × \($0.size.height)" } ?? "none")",
             "\(Quantity.size(report.bytes))", "\(foreign: view.file)", "\(findings.isEmpty ? "none" : findings)",
         ])

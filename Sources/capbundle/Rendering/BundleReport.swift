@@ -9,7 +9,8 @@ final class BundleReport {
     private let target: TextTarget
     private let table: TextTarget?
     private let captures: ReportCaptures
-    private var counts: [String: Int] = [:]
+    private var words: [String: Int] = [:]
+    private var kinds: [ReportedBundle.Kind: Int] = [:]
     private var statuses: Set<ExitStatus> = []
     private var notProven: [String] = []
     private let devices: DeviceNames
@@ -41,15 +42,16 @@ final class BundleReport {
         try captures.add(bundle.entry)
         try table?.write(bundle.line)
         if let link = bundle.link { try chains.add(link, file: bundle.file) }
-        counts[bundle.word, default: 0] += 1
+        words[bundle.word, default: 0] += 1
+        kinds[bundle.kind, default: 0] += 1
         statuses.insert(bundle.status)
         for topic in bundle.notProven where !notProven.contains(topic) { notProven.append(topic) }
     }
 
     /// The number of bundles of each kind, such as `12 bundles: 10 verified, 2 altered`.
     var summary: String {
-        let parts = ReportedBundle.Kind.all.compactMap { kind in
-            counts[kind.word].map { "\(Quantity.number($0, on: .messages)) \(kind.word)" }
+        let parts = ReportedBundle.words.compactMap { word in
+            words[word].map { "\(Quantity.number($0, on: .messages)) \(word)" }
         }
         return "\(Quantity.count(captures.count, "bundle", on: .messages)): \(parts.joined(separator: ", "))"
     }
@@ -58,17 +60,17 @@ final class BundleReport {
     ///
     /// - Throws: `io.failed`, `output.exists`.
     func finish() throws(BundleError) {
-        let tiles = ReportedBundle.Kind.all.compactMap { kind in
-            counts[kind.word].map { ReportPage.tile(Quantity.grouped($0), kind.tone.badge(kind.words)) }
+        let tiles = ReportedBundle.Kind.allCases.compactMap { kind in
+            kinds[kind].map { ReportPage.tile(Quantity.grouped($0), kind.tone.badge(kind.words), to: kind.group) }
         }
         let total = ReportPage.tile(
-            Quantity.grouped(captures.count), captures.count == 1 ? "capture" : "captures")
+            Quantity.grouped(captures.count), captures.count == 1 ? "capture" : "captures", to: nil)
         let lead: HTML = "Each bundle was read once: what the page shows is what was verified. Times are in UTC."
         try target.write(page.opening(lead: lead, tiles: [total] + tiles))
         try captures.write(
             to: target, timeline: "Captures of each day, by the time that the device claims",
             tones: [
-                (.good, "Verified"), (.doubtful, "Sound, but not accepted"), (.bad, "Damaged"),
+                (.good, "Verified"), (.doubtful, "Sound, but incomplete or not accepted"), (.bad, "Damaged"),
             ], untimed: "Without a signed time", table: ReportedBundle.table)
         if !chains.isEmpty { try writeChains() }
         try target.write(limits)

@@ -4,34 +4,71 @@ import SystemPackage
 
 /// The parts of a report about one bundle: a card, a row of the table, a line for spreadsheets.
 struct ReportedBundle: Sendable {
-    /// A kind of result. The kinds are counted in the order of `Kind.all`.
-    struct Kind: Sendable {
-        /// The word for JSON and CSV.
-        let word: String
-        /// The words for the page.
-        let words: String
-        let tone: ReportTone
+    /// A kind of result, for the page. The cases are in the order of the table: the worst first, as exit codes are ordered.
+    enum Kind: Int, Sendable, CaseIterable {
+        case unreadable, malformed, altered, unknownDevice, unacceptable, incomplete, verified
 
-        static func of(_ verdict: Verdict) -> Kind {
-            let words = ReportRendering.words(verdict)
-            switch verdict {
-            case .verified: return Kind(word: verdict.word, words: words, tone: .good)
-            case .unknownDevice: return Kind(word: verdict.word, words: "sound, but \(words)", tone: .doubtful)
-            case .unacceptable: return Kind(word: verdict.word, words: words, tone: .doubtful)
-            case .altered, .malformed: return Kind(word: verdict.word, words: words, tone: .bad)
+        static func of(_ report: VerificationReport) -> Kind {
+            switch report.verdict {
+            case .verified: report.withheld.isEmpty ? .verified : .incomplete
+            case .altered: .altered
+            case .malformed: .malformed
+            case .unknownDevice: .unknownDevice
+            case .unacceptable: .unacceptable
             }
         }
 
-        static let unreadable = Kind(word: "unreadable", words: "not readable", tone: .bad)
-        static let all = Verdict.allCases.map(of) + [unreadable]
+        /// Whether entries were withheld, which the user allows.
+        var isIncomplete: Bool { self == .incomplete }
+
+        var words: String {
+            switch self {
+            case .unreadable: "not readable"
+            case .malformed: ReportRendering.words(.malformed)
+            case .altered: ReportRendering.words(.altered)
+            case .unknownDevice: "sound, but \(ReportRendering.words(.unknownDevice))"
+            case .unacceptable: ReportRendering.words(.unacceptable)
+            case .incomplete: "\(ReportRendering.words(.verified)), entries withheld"
+            case .verified: ReportRendering.words(.verified)
+            }
+        }
+
+        var tone: ReportTone {
+            switch self {
+            case .unreadable, .malformed, .altered: .bad
+            case .unknownDevice, .unacceptable, .incomplete: .doubtful
+            case .verified: .good
+            }
+        }
+
+        var group: ReportKind {
+            let name: StaticString =
+                switch self {
+                case .unreadable: "unreadable"
+                case .malformed: "malformed"
+                case .altered: "altered"
+                case .unknownDevice: "unknown-device"
+                case .unacceptable: "unacceptable"
+                case .incomplete: "withheld"
+                case .verified: "verified"
+                }
+            return ReportKind(rank: rawValue, name: name)
+        }
     }
+
+    /// The word of JSON and CSV for a file that cannot be read.
+    static let unreadable = "unreadable"
+    /// The words of JSON and CSV, in the order in which a message counts them.
+    static let words = Verdict.allCases.map(\.word) + [unreadable]
 
     /// As given.
     let file: String
     let entry: ReportEntry
     /// The line for spreadsheets.
     let line: [UInt8]
+    /// The word of JSON and CSV for the verdict.
     let word: String
+    let kind: Kind
     let status: ExitStatus
     let bytes: Int
     /// Why the file cannot be read; nil if it was read.
@@ -49,6 +86,7 @@ struct ReportedBundle: Sendable {
             entry = page.entry
             line = CSVLine(Self.cells(view)).bytes
             word = view.report.verdict.word
+            kind = .of(view.report)
             status = ExitStatus(view.report.verdict)
             bytes = view.report.bytes
             error = nil
@@ -59,10 +97,11 @@ struct ReportedBundle: Sendable {
             status = ExitStatus(failure)
             line =
                 CSVLine(
-                    [outcome.file, Kind.unreadable.word, String(status.rawValue)]
+                    [outcome.file, Self.unreadable, String(status.rawValue)]
                         + Array(repeating: "", count: Self.columns.count - 4) + [failure.code.rawValue]
                 ).bytes
-            word = Kind.unreadable.word
+            word = Self.unreadable
+            kind = .unreadable
             bytes = 0
             error = failure
             notProven = []
@@ -76,10 +115,11 @@ struct ReportedBundle: Sendable {
         card.findings = ["\(failure.message) [\(failure.code.rawValue)]"]
         card.add("File", "\(foreign: file)")
         let blank: HTML = "—"
-        let row = table.row(
-            [blank, "\(Kind.unreadable.words)"] + Array(repeating: blank, count: 5)
+        let kind = Kind.unreadable
+        let row = table.linked(
+            ["unknown", kind.tone.mark(kind.words)] + Array(repeating: blank, count: 5)
                 + ["\(foreign: file)", "\(failure.code.rawValue)"])
-        return ReportEntry(time: nil, card: card, row: row)
+        return ReportEntry(time: nil, kind: kind.group, card: card, row: row)
     }
 
     /// The title of a card without a time: the name of the file, without its folders.

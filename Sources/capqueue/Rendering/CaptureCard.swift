@@ -15,7 +15,9 @@ struct CaptureCard {
         self.path = path
     }
 
-    var entry: ReportEntry { ReportEntry(time: record.pushedAt, card: card, row: row) }
+    var entry: ReportEntry {
+        ReportEntry(time: record.pushedAt, kind: record.state.tone.kind, card: card, row: row)
+    }
 
     private var card: ReportCard {
         let state = record.state
@@ -68,7 +70,7 @@ struct CaptureCard {
         let places = record.deliveries.map { $0.destination ?? "none" }.joined(separator: ", ")
         let failures = record.deliveries.compactMap(Self.finding)
         let why: HTML? = failures.first.map { first in "\(first)\(failures.dropFirst().map { "<br>\($0)" as HTML })" }
-        return Self.table.row([
+        return Self.table.linked([
             ReportTime.html(record.pushedAt), "\(record.state.rawValue)", "\(foreign: places)",
             ReportTime.html(record.capturedAt.milliseconds), "\(Quantity.size(record.byteCount))",
             record.session.map { "\(foreign: $0)" } ?? "—", "<span class=\"mono\">\(record.id)</span>", why ?? "—",

@@ -9,8 +9,8 @@ const paddingOf = size => (BLOCK - size % BLOCK) % BLOCK;
 /** The bytes that an entry takes: its header, and its content with padding. */
 export const lengthOf = size => BLOCK + size + paddingOf(size);
 export const END_LENGTH = 2 * BLOCK;
-const TYPE = "application/vnd.capture-bundle+tar;version=";
-const MIMETYPE = utf8(TYPE + "1\n");
+const TYPE_START = "application/vnd.capture-bundle+tar;version=";
+const MIMETYPE = utf8(TYPE_START + "1\n");
 const LIMITS = { "manifest.json": 2 ** 20, "assertion.cbor": 4096 };
 
 /** The header block of a path and a size: section 3.1. */
@@ -173,7 +173,7 @@ export class ContainerReader {
 /** Words for the version of a bundle that this page does not read (C3); null if the bytes state no other version. */
 function otherVersion(bytes) {
     const name = MAGIC.subarray(0, 100);
-    const type = utf8(TYPE);
+    const type = utf8(TYPE_START);
     const after = BLOCK + type.length;
     if (!isSame(bytes.subarray(0, 100), name) || !isSame(bytes.subarray(BLOCK, after), type)) return null;
     const rest = latin1(bytes.subarray(after, after + 2));

@@ -13,9 +13,10 @@ for (let byte = 0; byte < 256; byte++) {
     }
 }
 
-export function crc32(bytes) {
+/** `before` is the CRC-32 of the bytes before these. */
+export function crc32(bytes, before) {
     const [one, two, three, four] = TABLES;
-    let crc = -1, place = 0;
+    let crc = ~before, place = 0;
     for (const end = bytes.length - 3; place < end; place += 4) {
         crc ^= bytes[place] | bytes[place + 1] << 8 | bytes[place + 2] << 16 | bytes[place + 3] << 24;
         crc = four[crc & 255] ^ three[crc >>> 8 & 255] ^ two[crc >>> 16 & 255] ^ one[crc >>> 24];

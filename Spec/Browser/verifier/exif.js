@@ -47,13 +47,13 @@ function fieldsOf(tiff) {
     return {
         make: tiff.text(main, 0x010f), model: tiff.text(main, 0x0110),
         orientation: orientation >= 1 && orientation <= 8 ? orientation : null,
-        time: timeOf(tiff, details), gpsTime: gpsTimeOf(tiff, gps), size: sizeOf(tiff, details),
+        time: originalTime(tiff, details), gpsTime: gpsTimeOf(tiff, gps), size: sizeOf(tiff, details),
         position: positionOf(tiff, gps),
     };
 }
 
 /** DateTimeOriginal: {text, local, exact}, times in milliseconds; `exact` is null without OffsetTimeOriginal. */
-function timeOf(tiff, details) {
+function originalTime(tiff, details) {
     const date = isoDate(tiff.text(details, 0x9003), /^(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)$/);
     if (!date || !parseTime(`${date}Z`)) return null;
     const decimals = tiff.text(details, 0x9291) ?? "";

@@ -17,11 +17,11 @@ export function compareExif({ exif, frame, metadata, position, entries }) {
     ].filter(fault => fault !== null);
     const isWithheld = entries.some(({ path, status }) => path === LOCATION && status === "withheld");
     const remarks = exif.position && isWithheld
-        ? [finding("position", "its EXIF tells a position, although location.json is withheld")] : [];
+        ? [exifFinding("position", "its EXIF tells a position, although location.json is withheld")] : [];
     return { disagreements, remarks };
 }
 
-const finding = (name, message) => new Fault(`exif.${name}`, message, PHOTO);
+const exifFinding = (name, message) => new Fault(`exif.${name}`, message, PHOTO);
 
 /** X1. */
 function timeFault({ time, gpsTime }, { capturedAt }) {
@@ -42,7 +42,7 @@ function timeFault({ time, gpsTime }, { capturedAt }) {
         if (isNear(time.local - last * QUARTER, SECONDS)) return null;
         said = `${time.text}, which no time zone explains`;
     }
-    return finding("time", `its EXIF says ${said}, but captured_at is ${capturedAt}`);
+    return exifFinding("time", `its EXIF says ${said}, but captured_at is ${capturedAt}`);
 }
 
 /** X2. */
@@ -53,7 +53,7 @@ function modelFault({ make, model }, { deviceModel }) {
     const [maker, camera, stated] = [make ?? "", model, deviceModel].map(plain);
     if ((maker + camera).includes(stated) || stated.includes(camera)) return null;
     const said = make && !camera.startsWith(maker) ? `${make} ${model}` : model;
-    return finding("model", `its EXIF says ${said}, but device_model is ${deviceModel}`);
+    return exifFinding("model", `its EXIF says ${said}, but device_model is ${deviceModel}`);
 }
 
 /** X3. */
@@ -61,7 +61,7 @@ function orientationFault({ orientation }, frame, { sides }) {
     if (!(orientation >= 1 && orientation <= 4) || !frame || !sides) return null;
     const depth = { width: Number(sides.width), height: Number(sides.height) };
     if (Math.sign(frame.width - frame.height) * Math.sign(depth.width - depth.height) !== -1) return null;
-    return finding(
+    return exifFinding(
         "orientation", `it is ${frame.width}x${frame.height} and the depth map ${sides.width}x${sides.height}, `
             + `but its EXIF has no rotation (orientation ${orientation})`);
 }
@@ -73,14 +73,14 @@ function sizeFault({ size }, frame, { root }) {
         || String(Math.min(size.width, size.height)) !== smaller(width, height);
     const said = `its EXIF says ${size.width}x${size.height}`;
     if (frame && differs(String(frame.width), String(frame.height))) {
-        return finding("size", `${said}, but the picture is ${frame.width}x${frame.height}`);
+        return exifFinding("size", `${said}, but the picture is ${frame.width}x${frame.height}`);
     }
     const camera = root.members.get("camera_intrinsics")?.members;
     const [width, height] = ["width", "height"].map(name => camera?.get(name)?.text);
     const isSound = ["width", "height"].every(
         name => camera?.get(name)?.kind === "number" && /^[0-9]+$/.test(camera.get(name).text));
     return isSound && differs(width, height)
-        ? finding("size", `${said}, but camera_intrinsics is for ${width}x${height}`) : null;
+        ? exifFinding("size", `${said}, but camera_intrinsics is for ${width}x${height}`) : null;
 }
 
 const isLess = (one, other) => one.length < other.length || (one.length === other.length && one < other);
@@ -94,5 +94,5 @@ function positionFault({ position: said }, position) {
     let longitude = Math.abs(said.longitude - Number(position.longitude));
     if (longitude > 180) longitude = 360 - longitude;
     return latitude > DEGREES || longitude > DEGREES
-        ? finding("position", `the position in its EXIF is more than ${DEGREES} degrees from location.json`) : null;
+        ? exifFinding("position", `the position in its EXIF is more than ${DEGREES} degrees from location.json`) : null;
 }

@@ -4,9 +4,9 @@
 // An entry is symbol · 16 + length of the code. An entry whose low four bits are 0 leads to a second table (its place ·
 // 4096 + its bits · 16), or is 0 if no code begins so.
 
-const LONGEST = 15;
-const counts = new Int32Array(LONGEST + 1);
-const next = new Int32Array(LONGEST + 1);
+const LONGEST_CODE = 15;
+const counts = new Int32Array(LONGEST_CODE + 1);
+const next = new Int32Array(LONGEST_CODE + 1);
 const codes = new Int32Array(320);
 
 /** How far the lengths use up the bit patterns: 0 is complete, above 0 incomplete, below 0 oversubscribed. */
@@ -14,7 +14,7 @@ export function remainder(lengths, first, count) {
     counts.fill(0);
     for (let symbol = 0; symbol < count; symbol++) counts[lengths[first + symbol]] += 1;
     let left = 1;
-    for (let length = 1; length <= LONGEST; length++) {
+    for (let length = 1; length <= LONGEST_CODE; length++) {
         left = left * 2 - counts[length];
         if (left < 0) return left;
     }
@@ -28,7 +28,7 @@ export function fillTable(table, bits, lengths, first, count) {
     counts.fill(0);
     for (let symbol = 0; symbol < count; symbol++) counts[lengths[first + symbol]] += 1;
     next[1] = 0;
-    for (let length = 1; length < LONGEST; length++) next[length + 1] = (next[length] + counts[length]) << 1;
+    for (let length = 1; length < LONGEST_CODE; length++) next[length + 1] = (next[length] + counts[length]) << 1;
     for (let symbol = 0; symbol < count; symbol++) {
         const length = lengths[first + symbol];
         if (length === 0) continue;
@@ -47,7 +47,7 @@ export function fillTable(table, bits, lengths, first, count) {
         const length = lengths[first + symbol];
         if (length <= bits) continue;
         const start = codes[symbol] & (size - 1);
-        if (table[start] <= LONGEST) {
+        if (table[start] <= LONGEST_CODE) {
             const more = table[start] - bits;
             table[start] = end << 12 | more << 4;
             table.fill(0, end, end + (1 << more));

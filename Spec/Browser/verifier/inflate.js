@@ -3,7 +3,8 @@ import { fillTable, remainder } from "./huffman.js";
 // Deflate: RFC 1951 with the choices of section 5.1.
 
 const LITERAL_BITS = 10, DISTANCE_BITS = 9;
-const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+const AT_ONCE = 2 ** 20;
+const SIZE_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 const LENGTHS = Int32Array.of(
     3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258);
 const LENGTH_BITS = Int32Array.of(
@@ -24,11 +25,17 @@ export class TooLong extends Error {}
  *
  * Returns the numbers of bytes {read, written}; `read` counts from the beginning of `input`.
  */
-export function inflate(input, start, output, blockLimit) {
+export async function inflate(input, start, output, blockLimit, pace) {
     const inflater = new Inflater(input, start, output);
+    const before = pace.done;
     for (let block = 0; ; block++) {
         if (block === blockLimit) throw new Broken(`the deflate stream has more than ${blockLimit} blocks`);
-        if (inflater.block()) return inflater.finish();
+        const isLast = inflater.block();
+        do {
+            await pace.rest();
+            pace.done = before + inflater.written;
+        } while (inflater.codes());
+        if (isLast) return inflater.finish();
     }
 }
 
@@ -37,6 +44,8 @@ class Inflater {
     held = 0;
     count = 0;
     written = 0;
+    // Whether symbols of a block are left.
+    isInside = false;
     lengths = new Uint8Array(320);
     literals = new Int32Array(4096);
     distances = new Int32Array(4096);
@@ -51,13 +60,13 @@ class Inflater {
         throw new Broken(`the deflate stream is broken after ${written} bytes`);
     }
 
-    /** Reads one block, and returns whether it is the last one. */
+    /** Reads the head of a block, or all of a stored one, and returns whether it is the last one. */
     block() {
         const isLast = this.bits(1) === 1;
         switch (this.bits(2)) {
         case 0: this.stored(); break;
-        case 1: this.fixedCodes(); this.codes(); break;
-        case 2: this.dynamicCodes(); this.codes(); break;
+        case 1: this.fixedCodes(); break;
+        case 2: this.dynamicCodes(); break;
         default: this.fail();
         }
         return isLast;
@@ -99,6 +108,7 @@ class Inflater {
     }
 
     fixedCodes() {
+        this.isInside = true;
         const { lengths } = this;
         lengths.fill(8, 0, 144);
         lengths.fill(9, 144, 256);
@@ -110,11 +120,12 @@ class Inflater {
     }
 
     dynamicCodes() {
+        this.isInside = true;
         const { lengths } = this;
         const literals = this.bits(5) + 257, distances = this.bits(5) + 1, sizes = this.bits(4) + 4;
         if (literals > 286 || distances > 30) this.fail();
         lengths.fill(0, 0, 19);
-        for (let index = 0; index < sizes; index++) lengths[ORDER[index]] = this.bits(3);
+        for (let index = 0; index < sizes; index++) lengths[SIZE_ORDER[index]] = this.bits(3);
         if (remainder(lengths, 0, 19) !== 0) this.fail();
         fillTable(this.distances, 7, lengths, 0, 19);
         this.readLengths(literals + distances);
@@ -165,12 +176,17 @@ class Inflater {
         return entry >> 4;
     }
 
-    /** The symbols of a block up to its end. The fields are kept in variables, because this loop decides the speed. */
+    /**
+     * Reads about a MiB of the symbols of a block, and returns whether some are left. The fields are kept in variables,
+     * because this loop decides the speed.
+     */
     codes() {
+        if (!this.isInside) return false;
         const { input, output, literals, distances } = this;
         const end = input.length, room = output.length;
         let { held, count, place, written } = this;
-        for (;;) {
+        const pause = written + AT_ONCE;
+        while (written < pause) {
             if (count < 15) {
                 held |= ((place < end ? input[place] : 0) | (place + 1 < end ? input[place + 1] : 0) << 8) << count;
                 place += 2;
@@ -192,7 +208,10 @@ class Inflater {
                 output[written++] = symbol;
                 continue;
             }
-            if (symbol === 256) break;
+            if (symbol === 256) {
+                this.isInside = false;
+                break;
+            }
             symbol -= 257;
             if (symbol > 28) return this.fail(written);
             let more = LENGTH_BITS[symbol];
@@ -236,5 +255,6 @@ class Inflater {
         this.count = count;
         this.place = place;
         this.written = written;
+        return this.isInside;
     }
 }

@@ -5,13 +5,13 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONGEST_NUMBER = 64;
 
-const KINDS = {
+const KIND_WORDS = {
     object: "an object", array: "an array", string: "a string", number: "a number", true: "a truth value",
     false: "a truth value", null: "null",
 };
 
 /** The kind of a value in words. */
-export const kindWords = ({ kind }) => KINDS[kind];
+export const kindWords = ({ kind }) => KIND_WORDS[kind];
 
 /** What is not in canonical form, and where. */
 export class NotCanonical extends Error {}

@@ -5,25 +5,25 @@ import { LOCATION } from "./path.js";
 
 // The position: section 7.
 
-const DEEPEST = 32;
+const LOCATION_DEPTH = 32;
 
 /** `{position, faults}` of the bytes of location.json; `position` has the characters of the numbers. */
 export function readLocation(bytes) {
     let root;
     try {
-        root = parseCanonical(textOf(bytes), DEEPEST);
+        root = parseCanonical(textOf(bytes), LOCATION_DEPTH);
     } catch (error) {
         if (!(error instanceof NotCanonical)) throw error;
         return { position: null, faults: [new Fault("location.canonical", error.message, LOCATION)] };
     }
-    const complaint = complaintAbout(root);
+    const complaint = positionComplaint(root);
     if (complaint) return { position: null, faults: [new Fault("location.value", complaint, LOCATION)] };
     const [latitude, longitude] = ["latitude", "longitude"].map(name => root.members.get(name).text);
     return { position: { latitude, longitude }, faults: [] };
 }
 
 /** What breaks L2; null for nothing. */
-function complaintAbout(root) {
+function positionComplaint(root) {
     const { members } = root;
     if (root.kind !== "object") return `is ${kindWords(root)}, expected an object`;
     if ([...members.values()].some(member => member.kind === "object" || member.kind === "array")) {

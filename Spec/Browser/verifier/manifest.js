@@ -8,7 +8,7 @@ import { parseManifestTime } from "./time.js";
 
 // The manifest: section 4.
 
-const DEEPEST = 8;
+const MANIFEST_DEPTH = 8;
 const MOST_ENTRIES = 4096;
 const LARGEST_ENTRY = 8589934591;
 const TOKEN = "[0-9a-z][0-9a-z.+-]";
@@ -41,7 +41,7 @@ export async function parseManifest(bytes) {
 function parsed(bytes) {
     let root;
     try {
-        root = parseCanonical(textOf(bytes), DEEPEST);
+        root = parseCanonical(textOf(bytes), MANIFEST_DEPTH);
     } catch (error) {
         if (!(error instanceof NotCanonical)) throw error;
         throw new Fault("manifest.canonical", error.message);

@@ -3,7 +3,7 @@
 const FIXED = ["photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png"];
 const SOURCE = /^source\/([0-9a-z][0-9a-z._-]*)$/;
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
-const LONGEST = 99;
+const LONGEST_PATH = 99;
 
 export const PHOTO = "photo.jpg";
 export const DEPTH = "depth.f32.gz";
@@ -17,7 +17,7 @@ export const isPath = path =>
 
 function isSourcePath(path) {
     const segment = SOURCE.exec(path)?.[1];
-    return segment !== undefined && path.length <= LONGEST && !segment.endsWith(".")
+    return segment !== undefined && path.length <= LONGEST_PATH && !segment.endsWith(".")
         && !RESERVED.test(segment.split(".")[0]);
 }
 

@@ -3,7 +3,7 @@ import { DEPTH } from "./path.js";
 
 // What the user requires: rules R1 and R2 of section 11.
 
-const ROLES = ["photo", "depth", "metadata", "location", "confidence", "source"];
+const PRESENT_ROLES = ["photo", "depth", "metadata", "location", "confidence", "source"];
 
 /** `policy` is {allowsWithheld, required}; `required` has roles, names of entries, `chain`, `exif` and `plausible`. */
 export function judgePolicy({ allowsWithheld, required }, reading) {
@@ -31,7 +31,7 @@ export function judgePolicy({ allowsWithheld, required }, reading) {
 
 function isPresent(word, present, manifest) {
     if (word === "chain") return manifest.chain !== null;
-    if (ROLES.includes(word)) return present.some(({ role }) => role === word);
+    if (PRESENT_ROLES.includes(word)) return present.some(({ role }) => role === word);
     const name = word === "depth.f32" ? DEPTH : word;
     return present.some(({ path }) => path === name);
 }

@@ -6,7 +6,7 @@ const HEADER_LENGTH = 8;
 // Bytes of a value of each type that a form of this page uses.
 const INTEGERS = { 1: 1, 3: 2, 4: 4, 13: 4 };
 const RATIONALS = { 5: "getUint32", 10: "getInt32" };
-const TEXT = 2, LONGEST_TEXT = 256;
+const TEXT_TYPE = 2, LONGEST_FIELD = 256;
 
 export class TIFF {
     #view;
@@ -40,12 +40,12 @@ export class TIFF {
     }
 
     text(directory, tag) {
-        const values = this.#values(directory, tag, type => type === TEXT ? 1 : null);
+        const values = this.#values(directory, tag, type => type === TEXT_TYPE ? 1 : null);
         if (!values) return null;
         const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + values.offset, values.count);
         const end = bytes.indexOf(0);
         const text = end < 0 ? bytes : bytes.subarray(0, end);
-        const whole = text.length <= LONGEST_TEXT ? textOf(text) : null;
+        const whole = text.length <= LONGEST_FIELD ? textOf(text) : null;
         if (whole === null || /[\0-\x1f\x7f]/.test(whole)) return null;
         return whole.replace(/^ +| +$/g, "") || null;
     }

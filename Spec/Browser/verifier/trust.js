@@ -103,12 +103,12 @@ export async function judgeTrust(devices, manifest, authenticator) {
         return { device: revoked, faults: [new Fault("trust.revoked", `the key of ${revoked.name} is revoked`)] };
     }
     const judged = [];
-    for (const line of lines) judged.push({ device: line, faults: await faultsOf(line, manifest, authenticator) });
+    for (const line of lines) judged.push({ device: line, faults: await lineFaults(line, manifest, authenticator) });
     return judged.find(({ faults }) => faults.length === 0) ?? judged[0];
 }
 
 /** T1 to T4 for one line. */
-async function faultsOf(line, manifest, { kind, rpIdHash }) {
+async function lineFaults(line, manifest, { kind, rpIdHash }) {
     const faults = [];
     const add = (code, message) => faults.push(new Fault(code, message));
     if ((line.level === "software") !== (kind === "disk")) {

@@ -8,8 +8,10 @@ import { Fault } from "./fault.js";
 import { readLocation } from "./location.js";
 import { parseManifest } from "./manifest.js";
 import { readMetadata } from "./metadata.js";
+import { Pace } from "./pace.js";
 import { DEPTH, LOCATION, METADATA, PHOTO } from "./path.js";
 import { judgePolicy } from "./policy.js";
+import { digestOf, extraWork } from "./sha256.js";
 import { Source } from "./source.js";
 import { judgeTrust } from "./trust.js";
 import { verdictOf } from "./verdict.js";
@@ -21,14 +23,15 @@ const CHECKS = [
 ];
 
 /** What a bundle says, without trust and policy: steps 1 to 5. Faults are findings, and are not thrown. */
-export async function readBundle(blob) {
+export async function readBundle(blob, pace = new Pace()) {
     const reading = {
         bytes: 0, manifest: null, manifestSHA256: null, authenticator: null, entries: [], metadata: null, position: null,
         isPlausible: null, photo: null, faults: [], warnings: [], outcomes: new Map(),
     };
     const source = new Source(blob);
+    pace.total = blob.size;
     try {
-        await readAll(reading, source);
+        await readAll(reading, source, pace);
     } catch (error) {
         if (!(error instanceof Fault)) throw error;
         reading.faults.push(error);
@@ -38,13 +41,16 @@ export async function readBundle(blob) {
     return reading;
 }
 
-async function readAll(reading, source) {
+async function readAll(reading, source, pace) {
     const container = new ContainerReader(source);
     await container.readMagic();
     const manifestBytes = await container.readNamed("manifest.json");
     const assertionBytes = await container.readNamed("assertion.cbor");
     const manifest = await parseManifest(manifestBytes);
     reading.manifest = manifest;
+    // The floats are inflated, and compared with their CRC-32 and, if they are many, in pieces with their hash.
+    pace.total += manifest.entries.reduce((sum, { size }) => sum + extraWork(size), 0);
+    if (manifest.depth) pace.total += 2 * manifest.depth.bytes + extraWork(manifest.depth.bytes);
     reading.manifestSHA256 = hex(await sha256(manifestBytes));
     reading.entries = manifest.entries.map(entry => ({ ...entry, status: "unread", offset: null }));
     reading.outcomes.set("manifest", "passed");
@@ -52,7 +58,7 @@ async function readAll(reading, source) {
         if (!manifest.entries.some(entry => entry.path === path)) reading.outcomes.set(check, "not-applicable");
     }
     await checkAssertion(reading, manifestBytes, assertionBytes);
-    await readPayload(reading, container, source);
+    await readPayload(reading, container, source, pace);
     await container.readEnd();
     passOver(reading, reading.entries);
     reading.outcomes.set("container", "passed");
@@ -74,7 +80,7 @@ async function checkAssertion(reading, manifestBytes, assertionBytes) {
     }
 }
 
-async function readPayload(reading, container, source) {
+async function readPayload(reading, container, source, pace) {
     const head = source.position;
     let next = 0;
     container.expectation = () => expectation(head, reading.entries, next);
@@ -93,7 +99,9 @@ async function readPayload(reading, container, source) {
         entry.offset = source.position;
         const bytes = await container.readData(header);
         await container.readPadding(header);
-        await readEntry(reading, entry, bytes);
+        pace.done += header.size;
+        await readEntry(reading, entry, bytes, pace);
+        await pace.rest();
     }
 }
 
@@ -118,8 +126,8 @@ function passOver(reading, entries) {
 }
 
 /** P1, and the rules for the content of an entry. */
-async function readEntry(reading, entry, bytes) {
-    const digest = hex(await sha256(bytes));
+async function readEntry(reading, entry, bytes, pace) {
+    const digest = await digestOf(bytes, pace);
     entry.status = digest === entry.sha256 ? "matched" : "altered";
     if (entry.status === "altered") {
         reading.outcomes.set("entries", "failed");
@@ -128,7 +136,7 @@ async function readEntry(reading, entry, bytes) {
         return;
     }
     if (entry.path === PHOTO) reading.photo = readExif(bytes);
-    if (entry.path === DEPTH) await readDepth(reading, bytes);
+    if (entry.path === DEPTH) await readDepth(reading, bytes, pace);
     if (entry.path === METADATA) {
         const { metadata, faults, warnings } = readMetadata(bytes, reading.manifest);
         reading.metadata = metadata;
@@ -142,9 +150,9 @@ async function readEntry(reading, entry, bytes) {
     }
 }
 
-async function readDepth(reading, bytes) {
+async function readDepth(reading, bytes, pace) {
     try {
-        reading.isPlausible = isPlausible(samplesOf(await readFloats(bytes, reading.manifest.depth)));
+        reading.isPlausible = await isPlausible(samplesOf(await readFloats(bytes, reading.manifest.depth, pace)), pace);
         record(reading, "depth", []);
     } catch (error) {
         if (!(error instanceof Fault)) throw error;

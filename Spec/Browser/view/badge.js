@@ -16,3 +16,9 @@ export function badge(tone, words) {
         drawing("path", { d: front, fill: "none", class: "cut", "stroke-width": "1.8" }));
     return element("span", { class: `badge ${tone}` }, sign, " ", words);
 }
+
+/** The status of an entry, in the colour of its tone. */
+export function statusMark(words) {
+    const tone = /withheld$/.test(words) ? "doubtful" : /ALTERED$/.test(words) ? "bad" : null;
+    return tone ? element("span", { class: `mark ${tone}` }, words) : words;
+}

@@ -1,29 +1,29 @@
-import { badge } from "./badge.js";
+import { badge, statusMark } from "./badge.js";
 import { isSound } from "./content.js";
-import { element, foreign } from "./dom.js";
+import { button, element, foreign, visible } from "./dom.js";
 import { entriesTable } from "./entries.js";
 import { factsOf } from "./facts.js";
 import { showPictures } from "./pictures.js";
-import { explanation, finding, KINDS, origin, verdictLine, withholding } from "./words.js";
+import { explanation, finding, KINDS, kindOf, origin, verdictLine, withholding } from "./words.js";
 
-let shown = 0;
-
-/** Everything about one file: the verdict first. */
-export function card({ file, report, error }) {
-    const ours = ++shown;
-    const kind = KINDS[report ? report.verdict : "unreadable"];
+/** Everything about one file: the verdict first. Aborting the signal ends the work on its pictures. */
+export function card(item, remove, signal) {
+    const { file, report, error, time } = item;
+    const kind = KINDS[kindOf(item)];
     const section = element(
         "article", { class: "card", "aria-labelledby": "shown" },
-        element("h2", { id: "shown", tabindex: "-1" }, foreign(file.name)),
+        element(
+            "div", { class: "heading" }, element("h2", { id: "shown", tabindex: "-1" }, foreign(file.name)),
+            button("remove", remove, { "aria-label": `remove ${visible(file.name)}` })),
         element("p", { class: "verdict" }, badge(kind.tone, report ? foreign(verdictLine(report)) : kind.words)),
-        element("p", {}, kind.meaning));
+        element("p", {}, kind.meaning),
+        element("p", { class: "note" }, `Checked on ${time}, by the clock of this computer.`));
     if (!report) {
         section.append(element("ul", { class: `findings ${kind.tone}` }, element("li", {}, error)));
         return section;
     }
     const findings = [
-        ...report.faults.map(finding), ...report.warnings.map(warning => `warning: ${finding(warning)}`),
-        ...origin(report),
+        ...origin(report), ...report.faults.map(finding), ...report.warnings.map(warning => `warning: ${finding(warning)}`),
     ];
     if (findings.length > 0) {
         section.append(element("ul", { class: `findings ${kind.tone}` }, ...findings.map(
@@ -37,8 +37,9 @@ export function card({ file, report, error }) {
         section.append(element("h3", {}, "Entries"), entriesTable(file, report));
     }
     if (isSound(report)) {
-        showPictures(pictures, file, report, () => ours === shown).catch(
-            problem => pictures.append(element("p", { class: "note" }, problem.message)));
+        showPictures(pictures, file, report, signal).catch(problem => {
+            if (!signal.aborted) pictures.append(element("p", { class: "note" }, problem.message));
+        });
     } else if (report.manifest) {
         pictures.replaceWith(element(
             "p", { class: "note" }, "Photo and depth map are not shown, because the bundle is damaged."));
@@ -46,10 +47,14 @@ export function card({ file, report, error }) {
     return section;
 }
 
+const PARTS = ["photo", "depth", "location"];
+
 function factsList(report) {
     const rows = factsOf(report).flatMap(([name, value]) => [
         element("dt", {}, name),
-        element("dd", { class: /id$|^manifest$/.test(name) ? "mono" : null }, foreign(value)),
+        element(
+            "dd", { class: /id$|^manifest$/.test(name) ? "mono" : null },
+            PARTS.includes(name) ? statusMark(value) : foreign(value)),
     ]);
     return element("dl", { class: "facts" }, ...rows);
 }

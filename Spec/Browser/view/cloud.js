@@ -4,7 +4,8 @@ import { drawPoints, pointsOf } from "./points.js";
 
 const LONGER_SIDE = 640;
 const TURN = Math.PI / 36;
-const START = { yaw: 0, pitch: 0, distance: 1 };
+// A little to the side and from above, so that it is seen at once that the scene has depth.
+const START = { yaw: 3 * TURN, pitch: TURN, distance: 1 };
 
 /** The scene as points that can be turned. It moves only when the user turns it. */
 export function cloud(map, metadata, photo) {
@@ -43,7 +44,7 @@ export function cloud(map, metadata, photo) {
     draw();
     const assumed = lens.isAssumed ? " The lens is assumed, so proportions are approximate." : "";
     return element(
-        "figure", { class: "wide" }, canvas,
+        "figure", {}, canvas,
         element(
             "figcaption", {},
             `The scene as ${points.count} points. Drag, or use the arrow keys, to turn it.${assumed}`),

@@ -1,14 +1,15 @@
-import { hex, sha256 } from "../verifier/bytes.js";
 import { Unreadable } from "../verifier/fault.js";
+import { Pace } from "../verifier/pace.js";
+import { digestOf } from "../verifier/sha256.js";
 import { piece } from "../verifier/source.js";
 
 /** Whether anything of a bundle may be shown or saved: nothing of it is damaged. */
 export const isSound = ({ verdict }) => ["verified", "unknown-device", "unacceptable"].includes(verdict);
 
 /** The bytes of an entry. They are read again, so their hash is compared again before anything is done with them. */
-export async function contentOf(file, entry) {
+export async function contentOf(file, entry, pace = new Pace()) {
     const bytes = await piece(file, entry.offset, entry.size);
-    if (hex(await sha256(bytes)) !== entry.sha256) throw new Unreadable("was changed after it was verified");
+    if (await digestOf(bytes, pace) !== entry.sha256) throw new Unreadable("was changed after it was verified");
     return bytes;
 }
 

@@ -1,5 +1,6 @@
 import { isSound } from "./content.js";
 import { visible } from "./dom.js";
+import { withheldOf } from "./words.js";
 
 // The table for spreadsheets that `capbundle report --csv` writes (command-line.md section 3).
 
@@ -18,7 +19,7 @@ function cells({ file, report }) {
         file.name, report.verdict, String(report.exitCode), manifest?.id ?? "", manifest?.capturedAt ?? "", device?.name ?? "",
         device?.level ?? "", manifest?.keyId ?? "", metadata?.deviceModel ?? "", position?.latitude ?? "",
         position?.longitude ?? "", manifest?.depth ? `${manifest.depth.width}x${manifest.depth.height}` : "",
-        String(report.bytes), report.entries.filter(({ status }) => status === "withheld").map(({ path }) => path).join(" "),
+        String(report.bytes), withheldOf(report).join(" "),
         faults.map(({ code }) => code).join(" "),
     ];
 }

@@ -2,8 +2,9 @@ import { isMeasured } from "../verifier/depth.js";
 import { turnOf } from "./turn.js";
 
 const LARGEST_SIDE = 2048;
+const INFINITY = 0x7f800000;
 
-/** A depth map as the page shows it: upright, with at most 2048 samples a side, and its statistics. */
+/** A depth map as the page shows it: upright, with at most 2048 samples a side. */
 export class DepthMap {
     /** `photo` has EXIF and frame size of the photo; null if there is no photo to compare with. */
     constructor(samples, { width, height }, photo) {
@@ -15,7 +16,6 @@ export class DepthMap {
         this.step = Math.max(1, Math.ceil(Math.max(width, height) / LARGEST_SIDE));
         const sides = [Math.ceil(width / this.step), Math.ceil(height / this.step)];
         [this.width, this.height] = this.turn[0] === 0 ? sides.reverse() : sides;
-        this.measure();
     }
 
     /** The sample at a place of the upright picture. */
@@ -34,26 +34,40 @@ export class DepthMap {
         return Math.min(row * this.step, height - 1) * width + Math.min(column * this.step, width - 1);
     }
 
-    /** Nearest, farthest and percentiles of the measured samples, by nearest rank. */
-    measure() {
-        const measured = new Float32Array(this.width * this.height);
-        let [count, missing] = [0, 0];
-        for (let y = 0; y < this.height; y++) {
-            for (let x = 0; x < this.width; x++) {
-                const sample = this.at(x, y);
-                if (isMeasured(sample)) measured[count++] = sample;
-                else missing += 1;
+    /**
+     * Percentiles of all measured samples, by nearest rank. Positive floats have the order of their bits, so that counting
+     * their upper and then their lower halves finds each rank without sorting.
+     */
+    async measure(pace) {
+        const { samples } = this.stored;
+        const bits = new Uint32Array(samples.buffer, samples.byteOffset, samples.length);
+        const upper = new Uint32Array(2 ** 15);
+        await pace.each(bits, part => {
+            for (let index = 0; index < part.length; index++) {
+                const value = part[index];
+                if (value > 0 && value < INFINITY) upper[value >>> 16] += 1;
             }
-        }
-        const sorted = measured.subarray(0, count).sort();
-        const rank = share => sorted[Math.max(0, Math.ceil(share * count) - 1)];
-        this.measured = count;
-        this.missingShare = missing / (this.width * this.height);
-        this.near = rank(0.02);
-        this.median = rank(0.5);
-        this.far = rank(0.98);
-        this.nearest = sorted[0];
-        this.farthest = sorted[count - 1];
+        });
+        this.measured = upper.reduce((sum, count) => sum + count, 0);
+        const ranks = [0.02, 0.5, 0.98].map(share => {
+            let [rank, half] = [Math.max(1, Math.ceil(share * this.measured)), 0];
+            while (half < upper.length && rank > upper[half]) rank -= upper[half++];
+            return { rank, half };
+        });
+        const lower = new Array(2 ** 16).fill(null);
+        for (const { half } of ranks) lower[half] = new Uint32Array(2 ** 16);
+        await pace.each(bits, part => {
+            for (let index = 0; index < part.length; index++) {
+                const counts = lower[part[index] >>> 16];
+                if (counts) counts[part[index] & 0xffff] += 1;
+            }
+        });
+        [this.near, this.median, this.far] = ranks.map(({ rank, half }) => {
+            const counts = lower[half];
+            let low = 0;
+            while (low < counts.length && rank > counts[low]) rank -= counts[low++];
+            return new Float32Array(Uint32Array.of(half << 16 | low).buffer)[0];
+        });
     }
 }
 

@@ -4,7 +4,7 @@ import { metres } from "./depthmap.js";
 import { element } from "./dom.js";
 
 /** The depth map in false colours, with a scale, and the distance under the pointer or the cursor. */
-export function depthPicture(map) {
+export async function depthPicture(map, pace) {
     const canvas = element("canvas", {
         width: map.width, height: map.height, tabindex: "0", role: "application", class: "depth",
         "aria-label": "Depth map. The arrow keys move a cursor, and the distance at it is announced.",
@@ -13,7 +13,7 @@ export function depthPicture(map) {
         "output", { class: "reading", "aria-live": "polite" }, "Point at the depth map, or use the arrow keys.");
     const cursor = element("span", { class: "cursor", "aria-hidden": "true" });
     cursor.hidden = true;
-    paint(canvas, map);
+    await paint(canvas, map, pace);
     const place = { x: map.width >> 1, y: map.height >> 1 };
     const show = (x, y) => {
         place.x = Math.min(map.width - 1, Math.max(0, x));
@@ -37,18 +37,21 @@ export function depthPicture(map) {
         const stride = event.shiftKey ? 16 : 1;
         show(place.x + move[0] * stride, place.y + move[1] * stride);
     });
+    const ends = map.measured === 0 ? ""
+        : ` The ends of the scale are the 2nd and the 98th percentile: 2 % are nearer than ${label(map.near)}, 2 % farther`
+            + ` than ${label(map.far)}.`;
     return element(
-        "figure", { class: "wide" },
-        element("div", { class: "scaled" }, element("div", { class: "stage" }, canvas, cursor), scale(map)),
+        "figure", {}, element("div", { class: "scaled" }, element("div", { class: "stage" }, canvas, cursor), scale(map)),
         element(
-            "figcaption", {}, "Depth in false colours, near is bright. Grey was not measured. ", reading));
+            "figcaption", {}, `Depth in false colours, near is bright.${ends} Grey was not measured. `, reading));
 }
 
-function paint(canvas, map) {
+async function paint(canvas, map, pace) {
     const context = canvas.getContext("2d");
     const image = context.createImageData(map.width, map.height);
     const pixels = new Uint32Array(image.data.buffer);
     for (let y = 0, place = 0; y < map.height; y++) {
+        await pace.rest();
         for (let x = 0; x < map.width; x++, place++) {
             const sample = map.at(x, y);
             pixels[place] = isMeasured(sample) ? colourOf(sample, map.near, map.far) : GREY;
@@ -56,6 +59,8 @@ function paint(canvas, map) {
     }
     context.putImageData(image, 0, 0);
 }
+
+const label = value => `${value.toFixed(2)} m`;
 
 /** The bar beside the picture: near on top. */
 function scale(map) {
@@ -65,7 +70,7 @@ function scale(map) {
     const image = context.createImageData(1, 256);
     new Uint32Array(image.data.buffer).set(COLOURS.slice().reverse());
     context.putImageData(image, 0, 0);
-    const label = value => element("span", {}, `${value.toFixed(2)} m`);
     return element(
-        "div", { class: "scale" }, label(map.near), element("div", { class: "bar" }, bar), label(map.far));
+        "div", { class: "scale" }, element("span", {}, label(map.near)), element("div", { class: "bar" }, bar),
+        element("span", {}, label(map.far)));
 }

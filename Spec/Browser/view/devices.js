@@ -40,6 +40,12 @@ export class Devices {
         return null;
     }
 
+    /** Removes the source with this content, if the list has it. */
+    async remove(bytes) {
+        const digest = hex(await sha256(bytes));
+        this.#sources = this.#sources.filter(one => one.digest !== digest);
+    }
+
     #unusedName(given) {
         let name = given;
         for (let number = 2; this.#sources.some(one => one.name === name); number++) name = `${given} (${number})`;

@@ -1,7 +1,7 @@
 // Elements of the page. Text from bundles, files and their names becomes text nodes only.
 
 const SVG = "http://www.w3.org/2000/svg";
-const LONGEST_TEXT = 500;
+const LONGEST_SHOWN = 500;
 
 export function element(name, attributes = {}, ...children) {
     return filled(document.createElement(name), attributes, children);
@@ -19,8 +19,8 @@ function filled(node, attributes, children) {
     return node;
 }
 
-export function button(words, act, attributes = {}) {
-    const node = element("button", { type: "button", ...attributes }, words);
+export function button(words, act, attributes = {}, ...more) {
+    const node = element("button", { type: "button", ...attributes }, words, ...more);
     node.addEventListener("click", act);
     return node;
 }
@@ -33,8 +33,8 @@ export function visible(text) {
 /** Text from outside. Its direction does not affect the text around it. */
 export function foreign(text) {
     const letters = [...text];
-    const cut = letters.length > LONGEST_TEXT
-        ? `${letters.slice(0, LONGEST_TEXT).join("")}… (${letters.length} characters)` : text;
+    const cut = letters.length > LONGEST_SHOWN
+        ? `${letters.slice(0, LONGEST_SHOWN).join("")}… (${letters.length} characters)` : text;
     return element("bdi", {}, visible(cut));
 }
 

@@ -2,39 +2,47 @@ import { badge } from "./badge.js";
 import { save } from "./content.js";
 import { csvOf } from "./csv.js";
 import { button, element, foreign } from "./dom.js";
-import { KINDS } from "./words.js";
+import { KINDS, kindOf } from "./words.js";
 
-const kindOf = ({ report }) => report ? report.verdict : "unreadable";
+const KIND_NAMES = Object.keys(KINDS);
 
-/** The number of bundles of each kind. */
-export function summary(items) {
-    const tile = (count, words) => element("li", {}, element("strong", {}, String(count)), " ", words);
-    const kinds = Object.entries(KINDS).map(([kind, { tone, words }]) => {
+/** The items in the order of the table: the worst first. */
+export const worstFirst = items =>
+    items.toSorted((one, other) => KIND_NAMES.indexOf(kindOf(one)) - KIND_NAMES.indexOf(kindOf(other)));
+
+/** The number of bundles of each kind. Each is a button that shows only these in the table; `kind` is null for all. */
+export function summary(items, shownKind, choose) {
+    const tile = (kind, count, words) => element("li", {}, button(
+        element("strong", {}, String(count)), () => choose(kind), { "aria-pressed": String(kind === shownKind) }, " ", words));
+    const kinds = KIND_NAMES.map(kind => {
         const count = items.filter(item => kindOf(item) === kind).length;
-        return count > 0 ? tile(count, badge(tone, words)) : null;
+        return count > 0 ? tile(kind, count, badge(KINDS[kind].tone, KINDS[kind].words)) : null;
     });
     return element(
-        "ul", { class: "tiles", "aria-label": "Summary" },
-        tile(items.length, items.length === 1 ? "bundle" : "bundles"), ...kinds);
+        "ul", { class: "tiles", "aria-label": "Summary; each number shows its bundles" },
+        tile(null, items.length, "bundles"), ...kinds);
 }
 
-/** A row for each bundle. A button in it shows the bundle below. */
+/** A row for each of the items. A button in it shows the bundle below. */
 export function table(items, selected, select) {
     const heads = ["File", "Verdict", "Captured (UTC)", "Device", "Model", "Findings"];
-    const rows = items.map((item, index) => row(item, index === selected, () => select(index)));
     return element(
-        "div", {},
+        "div", { class: "scroll list", tabindex: "0", role: "region", "aria-label": "Bundles" },
         element(
-            "div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All bundles" },
-            element(
-                "table", {}, element("caption", {}, "All bundles. Choose one to see more of it."),
-                element("thead", {}, element("tr", {}, ...heads.map(head => element("th", { scope: "col" }, head)))),
-                element("tbody", {}, ...rows))),
-        element("p", {}, button("Save as a table for spreadsheets (CSV)", () => save([csvOf(items)], "bundles.csv"))));
+            "table", {}, element("caption", {}, "The worst are first. Choose one to see more of it."),
+            element("thead", {}, element("tr", {}, ...heads.map(head => element("th", { scope: "col" }, head)))),
+            element("tbody", {}, ...items.map(item => row(item, item === selected, () => select(item))))));
 }
 
-function row({ file, report, error }, isSelected, show) {
-    const kind = KINDS[kindOf({ report })];
+/** What can be done with all bundles. */
+export const actions = (items, removeAll) => element(
+    "p", { class: "controls" },
+    button("Save as a table for spreadsheets (CSV)", () => save([csvOf(items)], "bundles.csv")),
+    button("Remove all", removeAll));
+
+function row(item, isSelected, show) {
+    const { file, report, error } = item;
+    const kind = KINDS[kindOf(item)];
     const claimed = report?.isGenuine ? "" : " (unproven claim)";
     const codes = report ? report.faults.map(({ code }) => code).join(", ") : error;
     return element(

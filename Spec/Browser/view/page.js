@@ -1,17 +1,23 @@
-import { Unreadable } from "../verifier/fault.js";
 import { parseTrust } from "../verifier/trust.js";
 import { judge, readBundle } from "../verifier/verification.js";
 import { card } from "./card.js";
 import { Devices } from "./devices.js";
 import { byId, visible } from "./dom.js";
-import { summary, table } from "./list.js";
-import { verdictLine } from "./words.js";
+import { actions, summary, table, worstFirst } from "./list.js";
+import { Reading } from "./reading.js";
+import { isSample, sampleFiles, sampleTrust } from "./sample.js";
+import { kindOf, verdictLine } from "./words.js";
 
 // The page: takes files, verifies them one after the other, and shows the results.
 
 const devices = new Devices();
-let items = [];
-let selected = 0;
+const reading = new Reading();
+const items = [];
+let selected = null;
+/** The kind of bundles that the table shows; null for all. */
+let shownKind = null;
+/** Ends the work on the pictures that are shown. */
+let pictures = new AbortController();
 let turn = Promise.resolve();
 
 /** Runs an act after those before it, so that what the page shows is always what was judged last. */
@@ -29,51 +35,75 @@ async function inTurn(act) {
 
 /** Verifies bundles in addition to those that are shown. */
 async function take(files) {
-    const status = byId("status");
-    const first = items.length;
-    for (const [index, file] of files.entries()) {
-        status.textContent = `Verifying ${index + 1} of ${files.length}…`;
-        items.push(await readItem(file));
-        if (index % 50 === 49) await new Promise(resume => setTimeout(resume));
-    }
-    selected = first < items.length ? first : selected;
-    await inTurn(judgeAll);
-    const { report } = items[selected] ?? {};
-    status.textContent = files.length > 1 ? `${files.length} bundles were read.`
-        : `${report ? `${visible(verdictLine(report))}. ` : ""}1 bundle was read.`;
+    if (!files.every(isSample)) await dropSample();
+    const taken = await reading.take(files, items);
+    if (!taken) return;
+    const { added, remarks } = taken;
+    await inTurn(() => judgeAll(added));
+    const words = items.length === 1 && added.length === 1 ? [outcome()] : [];
+    const count = added.length === 1 ? "1 bundle was read." : `${added.length} bundles were read.`;
+    byId("status").textContent = [...remarks, ...words, count].join(" ");
 }
 
-async function readItem(file) {
-    try {
-        return { file, reading: await readBundle(file), report: null, error: null };
-    } catch (error) {
-        if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
-        const isUnreadable = error instanceof Unreadable;
-        const words = isUnreadable ? error.message : "needs more memory than the browser gives: use capbundle verify";
-        return { file, reading: null, report: null, error: words };
-    }
+async function trySample() {
+    await devices.add(sampleTrust(), "sample");
+    await take(await sampleFiles());
 }
 
-/** Judges all bundles that were read, with the devices that are trusted now and by the rule for withheld entries. */
-async function judgeAll() {
+const keep = isKept => items.splice(0, items.length, ...items.filter(isKept));
+
+/** The sample and its device leave when the user gives files of their own. */
+async function dropSample() {
+    if (!items.some(({ file }) => isSample(file))) return;
+    keep(({ file }) => !isSample(file));
+    await devices.remove(sampleTrust());
+}
+
+/**
+ * Judges all bundles that were read, with the devices that are trusted now and by the rule for withheld entries. The worst
+ * of those that were added is shown.
+ */
+async function judgeAll(added = []) {
     const trusted = devices.all;
     const policy = { allowsWithheld: byId("withheld").checked, required: [] };
     for (const item of items) item.report = item.reading && trusted && await judge(item.reading, trusted, policy);
+    if (added.length > 0) [[selected], shownKind] = [worstFirst(added), null];
     devices.show(judgeAgain);
     if (trusted) show();
     else byId("results").replaceChildren();
 }
 
 function show() {
-    const results = byId("results");
-    if (items.length === 0) return;
-    const select = index => {
-        selected = index;
-        show();
-        byId("shown").focus();
-    };
-    results.replaceChildren(
-        ...(items.length > 1 ? [summary(items), table(items, selected, select)] : []), card(items[selected]));
+    pictures.abort();
+    pictures = new AbortController();
+    byId("try").hidden = items.length > 0;
+    const ordered = worstFirst(items);
+    if (!items.some(item => kindOf(item) === shownKind)) shownKind = null;
+    const rows = ordered.filter(item => !shownKind || kindOf(item) === shownKind);
+    if (!rows.includes(selected)) [selected] = rows;
+    byId("results").replaceChildren(
+        ...(items.length > 1
+            ? [summary(items, shownKind, filter), table(rows, selected, select), actions(items, () => remove(items))] : []),
+        ...(selected ? [card(selected, () => remove([selected]), pictures.signal)] : []));
+}
+
+function select(item) {
+    selected = item;
+    show();
+    byId("shown").focus();
+}
+
+function filter(kind) {
+    shownKind = kind;
+    show();
+    document.querySelector(".tiles [aria-pressed=true]").focus();
+}
+
+function remove(those) {
+    keep(item => !those.includes(item));
+    show();
+    byId("status").textContent = outcome();
+    (byId("shown") ?? byId("bundle-files")).focus();
 }
 
 /** Judges again after the user chose something, says what came out, and after that what was left out. */
@@ -107,6 +137,7 @@ function takeFilesOf(zone, act) {
 
 takeFilesOf(byId("bundles"), take);
 takeFilesOf(byId("trust"), trustAll);
+byId("try").addEventListener("click", trySample);
 byId("use").addEventListener("click", () => trustAll([new File([byId("key").value], "pasted")]));
 byId("withheld").addEventListener("change", () => judgeAgain());
 

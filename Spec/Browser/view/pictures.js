@@ -1,4 +1,5 @@
-import { readFloats, samplesOf } from "../verifier/depth.js";
+import { inflated, samplesOf } from "../verifier/depth.js";
+import { Pace } from "../verifier/pace.js";
 import { DEPTH, PHOTO } from "../verifier/path.js";
 import { cloud } from "./cloud.js";
 import { contentOf, presentEntry } from "./content.js";
@@ -9,35 +10,49 @@ import { element } from "./dom.js";
 // The photo that colours the points does not need more pixels than the points are.
 const LARGEST_PHOTO = 1024;
 
-/** Photo, depth map and points of a sound bundle, as figures in `box`. `isWanted` says whether they are still wanted. */
-export async function showPictures(box, file, report, isWanted) {
-    const add = node => { if (isWanted()) box.append(node); };
+/** Photo, depth map and points of a sound bundle, as figures in `box`. */
+export async function showPictures(box, file, report, signal) {
+    const progress = element("progress", { "aria-label": "Pictures that are made" });
+    const pace = new Pace(signal, share => { progress.value = share; });
+    box.append(progress);
+    try {
+        await addPictures(node => progress.before(node), file, report, pace, signal);
+    } finally {
+        progress.remove();
+    }
+}
+
+async function addPictures(add, file, report, pace, signal) {
     let photo = null;
     const photoEntry = presentEntry(report, PHOTO);
     if (photoEntry) {
-        const bytes = await contentOf(file, photoEntry);
-        photo = await decoded(bytes);
-        if (isWanted()) add(photoFigure(photo));
-        else URL.revokeObjectURL(photo.url);
+        photo = await decoded(await contentOf(file, photoEntry, pace), signal);
+        add(photoFigure(photo));
     }
     const depthEntry = presentEntry(report, DEPTH);
-    if (!depthEntry || !isWanted()) return;
-    const floats = await readFloats(await contentOf(file, depthEntry), report.manifest.depth);
-    const map = new DepthMap(samplesOf(floats), report.manifest.depth, report.photo);
-    add(depthPicture(map));
+    if (!depthEntry) return;
+    const { depth } = report.manifest;
+    pace.total = depth.bytes;
+    // The gzip member was checked to its end when the bundle was verified, and its hash was compared again.
+    const { floats } = await inflated(await contentOf(file, depthEntry, pace), depth.bytes, pace);
+    const map = new DepthMap(samplesOf(floats), depth, report.photo);
+    await map.measure(pace);
+    add(await depthPicture(map, pace));
     if (map.measured > 0) add(cloud(map, report.metadata, photo?.image && smallPixels(photo.image)));
 }
 
 /** The photo as an image that the browser turned upright; `image` is null if it cannot be decoded. */
-async function decoded(bytes) {
+async function decoded(bytes, signal) {
+    signal.throwIfAborted();
     const url = URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" }));
+    signal.addEventListener("abort", () => URL.revokeObjectURL(url));
     const image = new Image();
     image.src = url;
     try {
         await image.decode();
-        return { url, image };
+        return { image };
     } catch {
-        return { url, image: null };
+        return { image: null };
     }
 }
 

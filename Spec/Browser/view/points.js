@@ -53,8 +53,8 @@ export function drawPoints(points, view, pixels, depths, width, height, focal) {
     for (let index = 0; index < count; index++) {
         // Turned round the middle of the scene: first to the side, then up or down.
         const depth = z[index] - middle;
-        const across = x[index] * cosYaw + depth * sinYaw;
-        const back = depth * cosYaw - x[index] * sinYaw;
+        const across = x[index] * cosYaw - depth * sinYaw;
+        const back = depth * cosYaw + x[index] * sinYaw;
         const down = y[index] * cosPitch - back * sinPitch;
         const far = y[index] * sinPitch + back * cosPitch + away;
         if (far < 0.01 * middle) continue;

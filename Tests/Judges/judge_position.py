@@ -188,8 +188,8 @@ def planted():
     for names in (*alone, *mixed):
         photo = seeded.choice(photos)
         places = borders(photo)
-        # Behind a scan, stray bytes would belong to it, and a decoder would show them.
-        early = [at for at, is_late in places if not is_late]
+        # Behind a scan, stray bytes would belong to it, and a decoder would show them. A JPEG begins with ff d8 ff.
+        early = [at for at, is_late in places[1:] if not is_late]
         inserts = [(seeded.choice(early if name in STRAY else [at for at, _ in places]), SEGMENTS[name]())
                    for name in names if name in SEGMENTS]
         for at, data in sorted(inserts, reverse=True):

@@ -30,9 +30,6 @@ struct XMLReader {
     private static let attributeLimit = 256
     private static let nameLimit = 256
     private static let namespaceLimit = 256
-    /// The prefix `xml` is always bound to this namespace.
-    private static let xmlNamespace = Array("http://www.w3.org/XML/1998/namespace".utf8)
-    private static let xml = Array("xml".utf8)
     private static let xmlns = Array("xmlns".utf8)
     private static let xmlnsPrefix = Array("xmlns:".utf8)
     private static let comment = Array("!--".utf8)
@@ -44,8 +41,8 @@ struct XMLReader {
     // A hostile packet has millions of names, so they are kept as places in the bytes until one is reported.
     /// The places of the names of the open elements.
     private var open: [Range<Int>] = []
-    /// The namespaces of each prefix, the innermost last.
-    private var namespaces: [ArraySlice<UInt8>: [[UInt8]]] = [:]
+    /// The namespaces of each prefix, the innermost last. The prefix `xml` is always bound.
+    private var namespaces = [ArraySlice("xml".utf8): [Array("http://www.w3.org/XML/1998/namespace".utf8)]]
     /// The prefixes that open elements bind, in order.
     private var bindings: [(prefix: ArraySlice<UInt8>, depth: Int)] = []
     /// Whether an empty-element tag was read whose end has not been reported yet.
@@ -149,8 +146,6 @@ struct XMLReader {
     }
 }
 
-// MARK: - Namespaces
-
 extension XMLReader {
     /// The prefix that an attribute with this name binds, empty for the default namespace; nil for other attributes.
     private func prefixBound(by name: Range<Int>) -> Range<Int>? {
@@ -176,15 +171,12 @@ extension XMLReader {
         let rest = bytes[(colon.map { $0 + 1 } ?? written.lowerBound)..<written.upperBound]
         guard colon == nil || !prefix.isEmpty, !rest.isEmpty, !rest.contains(UInt8(ascii: ":")) else { throw Failure() }
         let local = Array(rest)
-        if bytes[prefix].elementsEqual(Self.xml) { return Name(namespace: Self.xmlNamespace, local: local) }
         if prefix.isEmpty && isAttribute { return Name(namespace: [], local: local) }
         if let namespace = namespaces[bytes[prefix]]?.last { return Name(namespace: namespace, local: local) }
         guard prefix.isEmpty else { throw Failure() }
         return Name(namespace: [], local: local)
     }
 }
-
-// MARK: - Bytes
 
 extension XMLReader {
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }

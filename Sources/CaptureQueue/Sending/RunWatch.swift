@@ -213,6 +213,7 @@ final class RunWatch {
         let deadline = MonotonicClock.seconds + (runner.isFailed ? 0 : Double(options.grace) / 1000)
         var isStopped = false
         while all.contains(where: { !$0.isOver }) {
+            sharedRun.stopWaiting("the run was stopped")
             if !isStopped, runner.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
                 sharedRun.stopTransfers("the run was stopped")
                 isStopped = true

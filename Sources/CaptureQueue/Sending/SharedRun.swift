@@ -179,6 +179,11 @@ package final class SharedRun: Sendable {
         }
     }
 
+    /// Stops the transfers that only wait until they may begin.
+    func stopWaiting(_ cause: String) {
+        state.withLock { state in for active in state.active.values { active.control.stopWaiting(cause) } }
+    }
+
     var claims: [Claim] { state.withLock { $0.active.values.compactMap(\.claim) } }
 
     var transfers: [TransferProgress] {

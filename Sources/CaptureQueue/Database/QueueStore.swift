@@ -301,7 +301,7 @@ final class QueueStore: Sendable {
             }
         guard isNew || runLock != nil else {
             throw QueueError(
-                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V4.name)",
+                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V6.name)",
                 of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
         }
         defer { runLock?.release() }

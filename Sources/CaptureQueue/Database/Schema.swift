@@ -16,6 +16,7 @@ enum Schema {
         migrator.registerMigration(V2.name) { db in try V2.apply(db) }
         migrator.registerMigration(V3.name) { db in try V3.apply(db) }
         migrator.registerMigration(V4.name) { db in try V4.apply(db) }
+        migrator.registerMigration(V6.name) { db in try V6.apply(db) }
         return migrator
     }
 
@@ -74,7 +75,7 @@ enum Schema {
         }
         guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
             throw QueueError(
-                .newer, "was made by a newer capqueue; this one supports versions up to \(V4.name)", of: folder.path,
+                .newer, "was made by a newer capqueue; this one supports versions up to \(V6.name)", of: folder.path,
                 hints: ["install a newer capqueue; nothing was changed"])
         }
     }

@@ -25,14 +25,15 @@ extension UploadQueue {
     @_spi(Bench)
     public func enqueue(_ rows: [BareRow]) throws -> [String] {
         try store.write { db in
-            let now = try clock.stamp(db)
+            let reading = try clock.look(db)
+            let now = reading.stamp
             return try rows.map { row in
                 let id = try db.freeID(row.bundleID)
                 try db.insertCapture(
                     CaptureRow(
-                        id: id, facts: row.facts, pushedAt: now, session: nil, priority: 0, notBefore: nil,
+                        id: id, facts: row.facts, pushedAt: now, session: nil, priority: 0,
                         holding: .reference, reference: row.path),
-                    destinations: [], due: now, at: now)
+                    destinations: [], start: DeliveryStart(reading), at: now)
                 return id
             }
         }

@@ -60,7 +60,7 @@ package final class DestinationWorker {
             try note(sharedRun.change(destination) { $0.connected(ticket, absence, at: now) })
             return .blocked(until: sharedRun.standing(destination).block?.until)
         }
-        guard let claim = try next ?? claim(now) else {
+        guard let claim = try next ?? claim() else {
             // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
@@ -73,8 +73,8 @@ package final class DestinationWorker {
         return .worked
     }
 
-    private func claim(_ now: Int) throws -> Claim? {
-        try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, floor: now)
+    private func claim() throws -> Claim? {
+        try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, time: sharedRun.time)
     }
 
     /// Gives back the next claim while it cannot be sent.
@@ -118,11 +118,12 @@ package final class DestinationWorker {
         let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
-        let after = sharedRun.now
+        let time = sharedRun.time
+        let after = time.wall
         let verdict = sharedRun.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        var settling = AttemptContext(retry: retry, bytesSent: sent, floor: after)
+        var settling = AttemptContext(retry: retry, bytesSent: sent, time: time)
         (settling.claimsNext, settling.dueBefore) = (sharedRun.permission(destination) == .go, sharedRun.dueBefore)
         settling.verdict = verdict
         settling.unsaved = { [sharedRun, destination] in sharedRun.change(destination) { $0.takeUnsaved() } }
@@ -199,7 +200,7 @@ package final class DestinationWorker {
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
-        let state = try queue.settlePoll(delivery, of: capture, outcome, retry: retry, floor: sharedRun.now)
+        let state = try queue.settlePoll(delivery, outcome, retry: retry, time: sharedRun.time)
         if case .blocked(let block) = outcome {
             try note(sharedRun.change(destination) { $0.connected(ticket, block, at: sharedRun.now) })
         } else {
@@ -221,7 +222,7 @@ package final class DestinationWorker {
         let control = sharedRun.control(for: nil, destination)
         defer { sharedRun.done(control) }
         let result = transport.tell(marker, control)
-        try queue.settle(marker, result, retry: retry, floor: sharedRun.now)
+        try queue.settle(marker, result, retry: retry, time: sharedRun.time)
         switch result {
         case .success(let answer):
             var event = QueueEvent(

@@ -4,6 +4,9 @@ import QueueTransports
 
 /// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
 extension UploadQueue {
+    /// The longest wait before the server is asked again, in milliseconds.
+    static let longestPollDelay = 300_000
+
     /// The next delivery to poll; nil if none is due.
     func duePoll(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
         try store.read { db in
@@ -24,10 +27,12 @@ extension UploadQueue {
     /// - Parameter outcome: the answer. After `accepted`, `blocked` and `parked` the delivery is polled again later.
     /// - Returns: the new state of the delivery; nil if the user changed it meanwhile.
     func settlePoll(
-        _ delivery: DeliveryRecord, of capture: CaptureRecord, _ outcome: SendOutcome, retry: RetryPolicy, floor: Int
+        _ delivery: DeliveryRecord, _ outcome: SendOutcome, retry: RetryPolicy,
+        time: RunTime
     ) throws -> DeliveryState? {
         try store.write { db in
-            let now = max(try clock.stamp(db), floor)
+            let reading = try clock.look(db)
+            let now = reading.time(in: time)
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'",
                 [delivery.number])
@@ -35,16 +40,16 @@ extension UploadQueue {
             let polls = delivery.polls + 1
             switch outcome {
             case .accepted, .blocked, .parked:
-                let delay = min(1 << min(polls, 12), 300) * 1000
+                let delay = min(1000 << min(polls, 12), Self.longestPollDelay)
                 try db.run(
-                    "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now + delay, polls, delivery.number])
+                    "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
                 return .processing
             default:
                 var (event, change) = Self.change(
-                    for: outcome, delivery, since: try db.lifetimeStart(delivery, capture, retry), at: now, retry)
+                    for: outcome, delivery, after: try db.lived(delivery, reading), at: now, retry)
                 // The server has lost the capture, so it must not treat the next upload as a repetition.
                 if case .unclear = outcome { change.idempotencyKey = .forgotten }
-                guard try db.apply(event, to: delivery, at: now, change) else { return nil }
+                guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
                 return DeliveryStateMachine.next(delivery.state, event)
             }
         }

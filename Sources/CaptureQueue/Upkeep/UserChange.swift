@@ -121,13 +121,13 @@ extension UploadQueue {
     ) throws -> Bool {
         let deliveries = Self.allowing(change, record, options)
         guard !deliveries.isEmpty else { return false }
-        let now = try clock.stamp(db)
+        let now = try clock.look(db)
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
-            if change.sends { details.due = max(now, record.notBefore ?? now) }
+            if change.sends { details.due = try db.due(of: delivery, now) }
             // The retry table starts again. The delivery stays behind those that were not tried.
             if change == .retry { details.attempts = 0 }
-            _ = try db.apply(change.event, to: delivery, at: now, details)
+            _ = try db.apply(change.event, to: delivery, at: now.stamp, details)
         }
         return true
     }

@@ -174,6 +174,7 @@ enum SourceTrouble: Error {
 package final class SendControl: Sendable {
     private struct State {
         var stop: String?
+        var hasBegun = true
         var sent = 0
         var whole = 0
         var isSentWhole = false
@@ -191,6 +192,16 @@ package final class SendControl: Sendable {
 
     /// Asks the transfer to end, which takes at most a second.
     package func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
+
+    /// Asks a transfer to end that only waits until it may begin.
+    package func stopWaiting(_ cause: String) { state.withLock { if $0.stop == nil, !$0.hasBegun { $0.stop = cause } } }
+
+    /// Runs `body`, which waits until the transfer may begin.
+    func whileWaiting<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        state.withLock { $0.hasBegun = false }
+        defer { state.withLock { $0.hasBegun = true } }
+        return try body()
+    }
 
     /// The reason why the transfer must end; nil if it may continue.
     package var stopped: String? { state.withLock(\.stop) }

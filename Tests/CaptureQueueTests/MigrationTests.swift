@@ -38,7 +38,7 @@ struct MigrationTests {
         }
         queue.close()
         for (sql, expected) in [
-            ("SELECT identifier FROM grdb_migrations", ["v1", "v2", "v3", "v4", "v5", "v6"]),
+            ("SELECT identifier FROM grdb_migrations", ["v1", "v2", "v3", "v4", "v5", "v6", "v7"]),
             (
                 """
                 SELECT 1 FROM deliveries JOIN captures ON seq = capture

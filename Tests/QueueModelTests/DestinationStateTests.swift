@@ -174,11 +174,6 @@ struct DestinationStateTests {
     @Test func triesAtOnceInANewRunWhatOnlyTheUserCanMend() {
         let block = Block(.credentials, "401", milliseconds: 300_000, until: Self.start + 300_000)
         #expect(DestinationState(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
-        // After the clock was set back, nothing waits longer than the block lasts.
-        let failing = Block(.failing, "no", milliseconds: 15_000, until: Self.start + 15_000)
-        let early = Self.start - 86_400_000
-        let state = DestinationState(.init(block: failing), at: early)
-        #expect(state.permission(at: early) == .wait(until: early + 15_000))
     }
 
     // MARK: - Old transfers

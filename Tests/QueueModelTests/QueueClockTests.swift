@@ -39,6 +39,18 @@ struct QueueClockTests {
         #expect(reading.doubt != nil)
     }
 
+    /// What has elapsed goes by the boot clock, and across a start of the machine only by what is certain.
+    @Test func countsTheTimeThatHasPassedByTheBootClock() {
+        var memory = memory
+        for (wall, sinceBoot, boot, elapsed) in [
+            (Self.day, 3_600_000 + 1000, "one", 1000), (-Self.day, 3_600_000 + 3000, "one", 3000),
+            (0, 3_600_000, "one", 3000), (Self.day, 500, "two", 3500), (0, 700, "two", 3700),
+        ] {
+            memory = QueueClock.judge(times(Self.start + wall, sinceBoot, boot: boot), memory).memory
+            #expect(memory.elapsed == elapsed)
+        }
+    }
+
     @Test func waitsForAClockBelowTheLastTimeSeenOnAnotherBoot() {
         let reading = QueueClock.judge(times(0, 1000, boot: "two"), memory)
         #expect(reading.memory.anchor == nil)

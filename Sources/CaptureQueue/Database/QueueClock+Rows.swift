@@ -3,35 +3,50 @@ import QueueModel
 
 extension QueueClock {
     /// Reads the clocks and judges them by the times that the database remembers.
-    func read(_ db: Database) throws -> Reading {
-        guard let row = try db.row("SELECT * FROM clock") else { return read(Memory(lastSeen: 0)) }
+    func read(_ db: Database) throws -> Reading { read(try Self.memory(db)) }
+
+    static func memory(_ db: Database) throws -> Memory {
+        guard let row = try db.row("SELECT * FROM clock") else { return Memory(lastSeen: 0) }
         var anchor: Times?
         if let boot = try row.text("boot"), let wall = try row.integer("anchor_wall"),
             let sinceBoot = try row.integer("anchor_boot")
         {
             anchor = Times(wall: wall, boot: boot, sinceBoot: sinceBoot)
         }
-        return read(Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor))
+        var memory = Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor)
+        (memory.latest, memory.elapsed) = (try row.needInteger("latest"), try row.needInteger("elapsed"))
+        memory.looked = try row.integer("elapsed_at").map { Looked(boot: try row.text("boot") ?? "", sinceBoot: $0) }
+        return memory
     }
 
-    /// Returns the time for stamps in Unix milliseconds. The last time seen is stored, to the second.
-    func stamp(_ db: Database) throws -> Int {
-        let reading = try read(db)
-        let known = try db.integer("SELECT last_seen FROM clock")
-        let boot = try db.text("SELECT boot FROM clock")
-        if known.map({ reading.memory.lastSeen - $0 >= 1000 }) ?? true || boot != reading.memory.anchor?.boot {
-            try Self.remember(reading.memory, db)
+    /// Reads the clocks, and stores what the queue remembers of them, to the second.
+    func look(_ db: Database) throws -> Reading {
+        let before = try Self.memory(db)
+        let reading = read(before)
+        let after = reading.memory
+        let passed = max(
+            after.lastSeen - before.lastSeen, after.latest - before.latest, after.elapsed - before.elapsed)
+        if passed >= 1000 || after.looked?.boot != before.looked?.boot || after.anchor != before.anchor {
+            try Self.remember(after, db)
         }
-        return reading.stamp
+        return reading
     }
+
+    /// Returns the time for stamps in Unix milliseconds.
+    func stamp(_ db: Database) throws -> Int { try look(db).stamp }
 
     static func remember(_ memory: Memory, _ db: Database) throws {
         try db.run(
             """
-            INSERT INTO clock (only, last_seen, boot, anchor_wall, anchor_boot) VALUES (1, ?, ?, ?, ?)
+            INSERT INTO clock (only, last_seen, boot, anchor_wall, anchor_boot, latest, elapsed, elapsed_at)
+            VALUES (1, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (only) DO UPDATE SET last_seen = excluded.last_seen, boot = excluded.boot,
-                anchor_wall = excluded.anchor_wall, anchor_boot = excluded.anchor_boot
+                anchor_wall = excluded.anchor_wall, anchor_boot = excluded.anchor_boot, latest = excluded.latest,
+                elapsed = excluded.elapsed, elapsed_at = excluded.elapsed_at
             """,
-            [memory.lastSeen, memory.anchor?.boot, memory.anchor?.wall, memory.anchor?.sinceBoot])
+            [
+                memory.lastSeen, memory.looked?.boot, memory.anchor?.wall, memory.anchor?.sinceBoot, memory.latest,
+                memory.elapsed, memory.looked?.sinceBoot,
+            ])
     }
 }

@@ -10,6 +10,8 @@ extension Database {
     struct DeliveryChange {
         var cause: String?
         var due: Int?
+        /// Sets `due` and how long the user wants it to wait.
+        var start: DeliveryStart?
         var attempts: Int?
         /// The new claim; nil removes the claim.
         var claim: (token: [UInt8], owner: String, until: Int)?
@@ -40,10 +42,22 @@ extension Database {
         // A receipt stays when the capture is sent again, until another one replaces it or the server loses the bytes.
         let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
         try update(delivery, to: next, receipt, change)
+        if let start = change.start {
+            try run(
+                "UPDATE deliveries SET due = ?, not_before = ?, span_until = ? WHERE id = ?",
+                [start.due, start.notBefore, start.spanUntil, delivery.number])
+        }
+        // The user asked to send it, so its lifetime begins again.
+        if [.retry, .resend, .push].contains(event) {
+            try run("UPDATE deliveries SET elapsed_from = \(Self.elapsed) WHERE id = ?", [delivery.number])
+        }
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
         if next != delivery.state { try refreshState(ofCapture: delivery.capture) }
         return true
     }
+
+    /// What has elapsed until now, to the second.
+    private static let elapsed = "coalesce((SELECT elapsed FROM clock), 0)"
 
     private func update(
         _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange
@@ -93,7 +107,7 @@ extension Database {
 
     /// Inserts a new capture with one delivery to each given destination, or else one to the default destination.
     func insertCapture(
-        _ row: CaptureRow, destinations: [Int], due: Int, at now: Int, state: DeliveryState = .pending,
+        _ row: CaptureRow, destinations: [Int], start: DeliveryStart, at now: Int, state: DeliveryState = .pending,
         cause: String? = nil, tag: BytesTag? = nil, body: BodyHash? = nil
     ) throws {
         let facts = row.facts
@@ -106,13 +120,13 @@ extension Database {
             [
                 row.id, facts.identity.data, facts.sha256.data, facts.manifestSHA256.data, facts.byteCount,
                 facts.capturedAt.milliseconds, facts.device.data, facts.verdict.word, row.pushedAt, row.session,
-                row.priority, row.notBefore, row.holding.rawValue, row.reference, state.rawValue, now,
+                row.priority, start.notBefore, row.holding.rawValue, row.reference, state.rawValue, now,
                 facts.photo?.data, tag.map { Data($0.bytes) }, body?.sha256.data, body?.form,
             ])
         let sequence = Int(lastInsertedRowID)
         for destination in destinations.isEmpty ? [try defaultDestination()] : destinations.map(Optional.some) {
             try addDelivery(
-                ofCapture: sequence, to: destination, priority: row.priority, due: due, at: now, cause: cause,
+                ofCapture: sequence, to: destination, priority: row.priority, start: start, at: now, cause: cause,
                 state: state)
         }
     }
@@ -121,15 +135,17 @@ extension Database {
     ///
     /// - Parameter destination: nil only if the queue has no destination that takes captures.
     func addDelivery(
-        ofCapture sequence: Int, to destination: Int?, priority: Int, due: Int, at now: Int, cause: String?,
+        ofCapture sequence: Int, to destination: Int?, priority: Int, start: DeliveryStart, at now: Int, cause: String?,
         state: DeliveryState = .pending
     ) throws {
         try run(
             """
-            INSERT INTO deliveries (capture, destination, state, priority, due, session)
-            VALUES (?, ?, ?, ?, ?, (SELECT session FROM captures WHERE seq = ?))
+            INSERT INTO deliveries (capture, destination, state, priority, due, not_before, span_until, elapsed_from, session)
+            VALUES (?, ?, ?, ?, ?, ?, ?, \(Self.elapsed), (SELECT session FROM captures WHERE seq = ?))
             """,
-            [sequence, destination, state.rawValue, priority, due, sequence])
+            [
+                sequence, destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil, sequence,
+            ])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
     }
 }
@@ -151,7 +167,6 @@ struct CaptureRow {
     let pushedAt: Int
     let session: Int?
     let priority: Int
-    let notBefore: Int?
     let holding: Holding
     let reference: String?
 }

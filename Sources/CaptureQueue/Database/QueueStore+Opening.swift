@@ -58,7 +58,7 @@ extension QueueStore {
             }
         guard isNew || runLock != nil else {
             throw QueueError(
-                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V6.name)",
+                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V7.name)",
                 of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
         }
         defer { runLock?.release() }

@@ -18,6 +18,7 @@ enum Schema {
         migrator.registerMigration(V4.name) { db in try V4.apply(db) }
         migrator.registerMigration(V5.name) { db in try V5.apply(db) }
         migrator.registerMigration(V6.name) { db in try V6.apply(db) }
+        migrator.registerMigration(V7.name) { db in try V7.apply(db) }
         return migrator
     }
 
@@ -76,7 +77,7 @@ enum Schema {
         }
         guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
             throw QueueError(
-                .newer, "was made by a newer capqueue; this one supports versions up to \(V6.name)", of: folder.path,
+                .newer, "was made by a newer capqueue; this one supports versions up to \(V7.name)", of: folder.path,
                 hints: ["install a newer capqueue; nothing was changed"])
         }
     }

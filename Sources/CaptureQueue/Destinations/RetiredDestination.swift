@@ -39,7 +39,7 @@ extension UploadQueue {
         from number: Int, to target: Int?, named name: String, _ db: Database
     ) throws -> RetiredDestination {
         var result = RetiredDestination()
-        let now = try clock.stamp(db)
+        let now = try clock.look(db)
         result.failed =
             try db.integer(
                 """
@@ -70,9 +70,10 @@ extension UploadQueue {
     ///
     /// - Returns: false if the capture was already being sent to the other destination.
     private func move(
-        _ delivery: DeliveryRecord, to target: Int, named name: String, at now: Int, _ db: Database
+        _ delivery: DeliveryRecord, to target: Int, named name: String, at reading: QueueClock.Reading, _ db: Database
     ) throws -> Bool {
         let cause = "moved to \(name)"
+        let now = reading.stamp
         let known = try db.row(
             "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?",
             [delivery.capture, target])
@@ -91,7 +92,8 @@ extension UploadQueue {
         try db.run("UPDATE deliveries SET destination = ?, tried_at = NULL WHERE id = ?", [target, delivery.number])
         if delivery.state == .failed {
             _ = try db.apply(
-                .retry, to: delivery, at: now, .init(cause: cause, due: now, attempts: 0, idempotencyKey: .forgotten))
+                .retry, to: delivery, at: now,
+                .init(cause: cause, due: reading.wall, attempts: 0, idempotencyKey: .forgotten))
         } else {
             try db.run("UPDATE deliveries SET attempts = 0, idempotency_key = NULL WHERE id = ?", [delivery.number])
             try db.record(

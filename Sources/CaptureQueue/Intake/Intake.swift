@@ -107,13 +107,15 @@ struct Intake: Sendable {
     ///
     /// - Parameter record: the capture if it was pushed before; the sidecar then keeps the values of that push.
     func writeSidecar(_ arrival: inout Arrival, id: String, after record: CaptureRecord? = nil) throws {
+        let now = queue.clock.read(memory)
+        let notBefore = DeliveryStart(now, notBefore: options.notBefore, delay: options.delay).notBefore
         var sidecar = Sidecar(
             id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
             manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
             capturedAt: arrival.facts.capturedAt, device: arrival.facts.device,
-            pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? queue.clock.read(memory).stamp)
+            pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? now.stamp)
                 ?? arrival.facts.capturedAt,
-            priority: options.priority, notBefore: options.notBefore.flatMap { CaptureTime(milliseconds: $0) },
+            priority: options.priority, notBefore: notBefore.flatMap { CaptureTime(milliseconds: $0) },
             session: options.session,
             destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,
             reference: arrival.reference)

@@ -23,10 +23,10 @@ extension PushWriter {
         for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
             if delivery.state == .quarantined && needsBytes {
                 // The `not_before` of the first push still applies.
-                let due = max(due, record.notBefore ?? due)
+                let due = try db.due(of: delivery, reading)
                 _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "pushed again", due: due))
             } else if revived.contains(delivery.number) {
-                _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", due: due, attempts: 0))
+                _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", start: start, attempts: 0))
                 notes.append("it was cancelled and waits again")
             }
         }
@@ -81,7 +81,7 @@ extension PushWriter {
                     cause: options.resends
                         ? "pushed again with --resend"
                         : needsBytes ? "pushed again, its bytes were gone" : "pushed again, the copy there is compared",
-                    due: due, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
+                    start: start, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
             if isSent { notes.append("it will be sent again to \(delivery.destination ?? "the first destination")") }
         }
     }
@@ -112,7 +112,7 @@ extension PushWriter {
         for (name, destination) in zip(options.destinations, destinations)
         where !record.deliveries.contains(where: { $0.destination == name }) {
             try db.addDelivery(
-                ofCapture: record.sequence, to: destination, priority: options.priority, due: due, at: now,
+                ofCapture: record.sequence, to: destination, priority: options.priority, start: start, at: now,
                 cause: "pushed again")
             notes.append("it will also be sent to \(name)")
         }
@@ -124,7 +124,7 @@ extension PushWriter {
         let name = try number.flatMap { try db.text("SELECT name FROM destinations WHERE id = ?", [$0]) }
         guard !record.deliveries.contains(where: { $0.destination == name }) else { return }
         try db.addDelivery(
-            ofCapture: record.sequence, to: number, priority: options.priority, due: due, at: now,
+            ofCapture: record.sequence, to: number, priority: options.priority, start: start, at: now,
             cause: "pushed again")
         notes.append("it was cancelled and " + (name.map { "goes to \($0)" } ?? "waits for a destination"))
     }

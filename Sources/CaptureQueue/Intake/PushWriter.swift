@@ -11,6 +11,9 @@ struct PushWriter {
     private let queue: UploadQueue
     let options: PushOptions
     let now: Int
+    /// When a new delivery may be sent.
+    let start: DeliveryStart
+    let reading: QueueClock.Reading
     let destinations: [Int]
     private let usedBefore: Int
 
@@ -18,8 +21,10 @@ struct PushWriter {
         self.db = db
         queue = intake.queue
         options = intake.options
-        let now = try queue.clock.stamp(db)
-        self.now = now
+        let reading = try queue.clock.look(db)
+        let now = reading.stamp
+        (self.reading, self.now) = (reading, now)
+        start = DeliveryStart(reading, notBefore: options.notBefore, delay: options.delay)
         if let name = options.session, options.reopensSession,
             try db.integer("SELECT 1 FROM sessions WHERE name = ?", [name]) != nil
         {
@@ -33,9 +38,6 @@ struct PushWriter {
             ? [fallback].compactMap(\.self) : try options.destinations.map { try db.activeDestination($0) }
         usedBefore = try queue.usedBytes(db)
     }
-
-    /// When a new delivery is due.
-    var due: Int { max(now, options.notBefore ?? now) }
 
     /// - Parameter needsBytes: whether the new bytes must be stored.
     func write(_ arrival: Arrival, needsBytes: Bool) throws -> Result<Pushed, any Error> {
@@ -63,9 +65,9 @@ struct PushWriter {
         try db.insertCapture(
             CaptureRow(
                 id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
-                notBefore: options.notBefore, holding: arrival.reference == nil ? .spool : .reference,
-                reference: arrival.reference),
-            destinations: destinations, due: due, at: now, cause: arrival.reference == nil ? "stored" : "by reference",
+                holding: arrival.reference == nil ? .spool : .reference, reference: arrival.reference),
+            destinations: destinations, start: start, at: now,
+            cause: arrival.reference == nil ? "stored" : "by reference",
             tag: arrival.tag, body: arrival.body)
         var notes: [String] = []
         if let reference = arrival.reference {

@@ -117,13 +117,13 @@ extension DestinationWork {
             """
             SELECT captures.id AS id, pushed_at, pushed_at AS since
             FROM deliveries INDEXED BY deliveries_waiting CROSS JOIN captures ON seq = capture
-            WHERE destination IS ? AND \(waits) AND not_before IS NULL ORDER BY capture LIMIT 1
+            WHERE destination IS ? AND \(waits) AND captures.not_before IS NULL ORDER BY capture LIMIT 1
             """, [number])
         let deferred = try db.row(
             """
-            SELECT captures.id AS id, pushed_at, max(pushed_at, not_before) AS since
+            SELECT captures.id AS id, pushed_at, max(pushed_at, captures.not_before) AS since
             FROM captures INDEXED BY captures_deferred CROSS JOIN deliveries ON capture = seq
-            WHERE not_before <= ? AND captures.state NOT IN ('completed', 'cancelled') AND destination IS ? AND \(waits)
+            WHERE captures.not_before <= ? AND captures.state NOT IN ('completed', 'cancelled') AND destination IS ? AND \(waits)
             ORDER BY since LIMIT 1
             """, [now, number])
         let oldest = try [plain, deferred].compactMap(\.self).min {

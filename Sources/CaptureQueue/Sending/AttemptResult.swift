@@ -23,8 +23,8 @@ struct AttemptResult {
 struct AttemptContext {
     var retry = RetryPolicy.standard
     var bytesSent: Int?
-    /// The earliest time of the outcome, in Unix milliseconds.
-    var floor = 0
+    /// The time of a run; nil for the clocks of the queue.
+    var time: RunTime?
     /// Whether to claim the next delivery of the destination at once, and before which time it must be due.
     var claimsNext = false
     var dueBefore: Int?
@@ -48,13 +48,16 @@ extension UploadQueue {
     }
 
     func settle(_ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext) throws -> AttemptResult {
-        if case .damaged(let message) = outcome, let result = try setAside(claim, outcome, message) { return result }
+        if case .damaged(let message) = outcome, let result = try setAside(claim, outcome, message, settling.time) {
+            return result
+        }
         let settled = try store.write { db -> AttemptResult? in
-            let now = max(try clock.stamp(db), settling.floor)
+            let reading = try clock.look(db)
+            let now = reading.time(in: settling.time)
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
                 [claim.delivery.number, Data(claim.token)])
-            try Self.close(claim, outcome, settling, isLate: row == nil, at: now, db)
+            try Self.close(claim, outcome, settling, isLate: row == nil, at: now.stamp, db)
             if let saved = settling.unsaved() { try db.save(saved, ofDestination: claim.destination.number) }
             let takenBack = try settling.verdict.takenBack.compactMap {
                 try db.takeBack($0, at: claim.destination, now)
@@ -66,8 +69,8 @@ extension UploadQueue {
                 ? Self.parking(outcome, delivery, at: now)
                 : Self.change(
                     for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
-                    since: try db.lifetimeStart(delivery, claim.capture, settling.retry), at: now, settling.retry)
-            guard try db.apply(event, to: delivery, at: now, change) else { return nil }
+                    after: try db.lived(delivery, reading), at: now, settling.retry)
+            guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
             let after = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
             ).map { try DeliveryRecord(row: $0) }
@@ -109,7 +112,9 @@ extension UploadQueue {
     /// Sets damaged bytes aside. All deliveries of the capture then wait until the bytes are back.
     ///
     /// - Returns: nil if the claim has expired, or if the bytes have the right hash.
-    private func setAside(_ claim: Claim, _ outcome: SendOutcome, _ message: String) throws -> AttemptResult? {
+    private func setAside(
+        _ claim: Claim, _ outcome: SendOutcome, _ message: String, _ time: RunTime?
+    ) throws -> AttemptResult? {
         try store.turn { turn in
             let record = try store.read { db -> CaptureRecord? in
                 let isOurs = try db.integer(
@@ -118,7 +123,7 @@ extension UploadQueue {
             }
             guard let record, record.holding.hasBytes else { return nil }
             let fault = StoredBytesCheck(folder, spool).judge(record, reads: true).fault
-            if case .absent(let root) = fault { return try postpone(claim, root, turn) }
+            if case .absent(let root) = fault { return try postpone(claim, root, time, turn) }
             guard case .wrong(let kind, _) = fault else {
                 // The SHA-256 of the bytes is right, so the tag is wrong.
                 if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
@@ -137,10 +142,12 @@ extension UploadQueue {
     }
 
     /// Gives a claim back whose bytes are absent with their folder. Everything else in that folder waits with it.
-    private func postpone(_ claim: Claim, _ root: FilePath, _ turn: QueueStore.WriterTurn) throws -> AttemptResult {
+    private func postpone(
+        _ claim: Claim, _ root: FilePath, _ time: RunTime?, _ turn: QueueStore.WriterTurn
+    ) throws -> AttemptResult {
         try giveBack(claim, turn, cause: Absence.message(root))
         return try turn.write { db in
-            let due = try clock.stamp(db) + Absence.pause
+            let due = try clock.look(db).time(in: time).wall + Absence.pause
             try db.postpone(below: root, until: due)
             return AttemptResult(state: .pending, dueAt: due, next: nil, absent: root)
         }
@@ -161,60 +168,62 @@ extension UploadQueue {
 
     /// Translates an outcome into an event and the values to store.
     ///
-    /// - Parameter start: when the lifetime of the delivery began.
+    /// - Parameter lived: how much of its lifetime the delivery has had, in milliseconds.
     static func change(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, since start: Int, at now: Int, _ retry: RetryPolicy
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
     ) -> (DeliveryEvent, Database.DeliveryChange) {
-        var (event, change) = plainChange(for: outcome, delivery, since: start, at: now, retry)
+        var (event, change) = plainChange(for: outcome, delivery, after: lived, at: now, retry)
         change.isInDoubt = outcome.leavesDoubt
-        change.triedAt = now
+        change.triedAt = now.stamp
         if case .rejected = outcome { change.idempotencyKey = .forgotten }
         return (event, change)
     }
 
     /// Parks the delivery without counting the try. It then waits behind the deliveries that were not tried.
     static func parking(
-        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: Int
+        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: RunTime
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         let (word, code, message) = outcome.words
         var change = Database.DeliveryChange(
-            cause: message, due: now, attempts: max(0, delivery.attempts - 1),
+            cause: message, due: now.wall, attempts: max(0, delivery.attempts - 1),
             failure: message.map { (code ?? word, $0) })
         change.isInDoubt = outcome.leavesDoubt
-        change.triedAt = now
+        change.triedAt = now.stamp
         if case .rejected = outcome { change.idempotencyKey = .forgotten }
         return (.park, change)
     }
 
     private static func plainChange(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, since start: Int, at now: Int, _ retry: RetryPolicy
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         switch outcome {
         case .completed(let receipt, let id, let url):
-            return (.complete, .init(cause: "a receipt", completion: (now, receipt), remoteID: id, remoteURL: url))
+            return (
+                .complete, .init(cause: "a receipt", completion: (now.stamp, receipt), remoteID: id, remoteURL: url)
+            )
         case .accepted(let id, let url):
-            return (.accept, .init(due: now + 1000, remoteID: id, remoteURL: url, polls: 0))
+            return (.accept, .init(due: now.wall + 1000, remoteID: id, remoteURL: url, polls: 0))
         case .failed(let code, let message), .unclear(let code, let message):
             var generator = SystemRandomNumberGenerator()
             guard let delay = retry.delayMilliseconds(afterAttempt: delivery.attempts, using: &generator) else {
                 let cause = "attempt \(delivery.attempts) of \(retry.delays.count)"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
-            if retry.isOver(since: start, endedAt: now) {
+            if retry.isOver(after: lived) {
                 let cause = "the lifetime of the capture has passed"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
-            return (.fail, .init(cause: message, due: now + delay, failure: (code, message)))
+            return (.fail, .init(cause: message, due: now.wall + delay, failure: (code, message)))
         case .rejected(let code, let message):
             return (.reject, .init(cause: message, failure: (code, message)))
         case .conflict(let message):
             return (.conflict, .init(cause: message, failure: ("conflict", message)))
         case .parked(let cause, _):
-            return (.park, .init(cause: cause, due: now, attempts: max(0, delivery.attempts - 1)))
+            return (.park, .init(cause: cause, due: now.wall, attempts: max(0, delivery.attempts - 1)))
         case .blocked: return parking(outcome, delivery, at: now)
         case .damaged(let message):
             // `setAside` hashed the stored bytes again and found them intact, so the delivery waits. The try counts.
-            return (.park, .init(cause: message, due: now))
+            return (.park, .init(cause: message, due: now.wall))
         }
     }
 }
@@ -257,18 +266,15 @@ extension Database {
         return (others ?? 0) + 1 >= DestinationState.captures
     }
 
-    /// When the lifetime of a delivery began: at the push, or at the user's last request to send it again.
-    func lifetimeStart(_ delivery: DeliveryRecord, _ capture: CaptureRecord, _ retry: RetryPolicy) throws -> Int {
-        guard retry.lifetime != nil else { return capture.pushedAt }
-        let asked = try integer(
-            "SELECT max(at) FROM transitions WHERE delivery = ? AND event IN ('retry', 'resend')", [delivery.number])
-        return max(capture.pushedAt, asked ?? 0)
+    /// The milliseconds that have elapsed since the push, or since the user last asked to send the delivery again.
+    func lived(_ delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
+        try now.elapsed - (integer("SELECT elapsed_from FROM deliveries WHERE id = ?", [delivery.number]) ?? 0)
     }
 
     /// Lets a capture that was refused for good wait again.
     ///
     /// - Returns: nil if the user has changed the delivery meanwhile.
-    func takeBack(_ sequence: Int, at destination: Destination, _ now: Int) throws -> CaptureRecord? {
+    func takeBack(_ sequence: Int, at destination: Destination, _ now: RunTime) throws -> CaptureRecord? {
         let row = try row(
             """
             SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?
@@ -277,9 +283,9 @@ extension Database {
         guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
         let failure = delivery.errorMessage.map { (delivery.errorCode ?? "", $0) }
         let isBack = try apply(
-            .retry, to: delivery, at: now,
+            .retry, to: delivery, at: now.stamp,
             .init(
-                cause: "the destination refuses everything", due: now,
+                cause: "the destination refuses everything", due: now.wall,
                 attempts: max(0, delivery.attempts - 1), failure: failure))
         return isBack ? try CaptureRecord.one(self, sequence: sequence) : nil
     }

@@ -31,13 +31,15 @@ extension UploadQueue {
             return 0
         }
         return try store.write { db in
-            let now = try clock.stamp(db)
+            let reading = try clock.look(db)
+            let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
             for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
                 let owner = try row.text("owner").flatMap(ClaimOwner.init)
                 let delivery = try DeliveryRecord(row: row)
-                let isOver = delivery.leaseUntil.map { $0 <= now } ?? true
+                // A lease that is longer than a new one was given by a clock that was ahead.
+                let isOver = delivery.leaseUntil.map { $0 <= now || $0 > now + Self.lease } ?? true
                 guard isOver || !(owner?.process.isAlive ?? false) else { continue }
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
@@ -50,7 +52,7 @@ extension UploadQueue {
                 _ = try db.apply(
                     .park, to: delivery, at: now,
                     .init(
-                        cause: "its run ended without an answer", due: now + delay * 1000,
+                        cause: "its run ended without an answer", due: reading.wall + delay * 1000,
                         attempts: max(0, delivery.attempts - 1), isInDoubt: true, triedAt: now))
                 count += 1
             }

@@ -25,13 +25,13 @@ extension UploadQueue {
     ///
     /// - Parameters:
     ///   - before: Unix milliseconds; only deliveries that were due before are claimed. nil for all that are due now.
-    ///   - floor: the earliest value of the current time, for a run, whose own clock never goes back.
+    ///   - time: the time of a run; nil for the clocks of the queue.
     /// - Returns: nil if nothing is due.
     public func claim(
-        for destination: Destination, dueBefore before: Int? = nil, floor: Int = 0
+        for destination: Destination, dueBefore before: Int? = nil, time: RunTime? = nil
     ) throws -> Claim? {
         try store.write { db in
-            try claim(for: destination, dueBefore: before, at: max(clock.stamp(db), floor), db)
+            try claim(for: destination, dueBefore: before, at: clock.look(db).time(in: time), db)
         }
     }
 
@@ -41,10 +41,10 @@ extension UploadQueue {
     }
 
     func claim(
-        for destination: Destination, dueBefore before: Int?, at now: Int, _ db: Database
+        for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database
     ) throws -> Claim? {
-        while let number = try Self.next(for: destination, due: min(before ?? now, now), db) {
-            if let claim = try take(number, destination, at: now, db) { return claim }
+        while let number = try Self.next(for: destination, due: min(before ?? now.wall, now.wall), db) {
+            if let claim = try take(number, destination, at: now.stamp, db) { return claim }
         }
         return nil
     }

@@ -65,7 +65,7 @@ package final class DestinationWorker {
             guard !sharedRun.claims.isEmpty else { throw queue.store.noRoom }
             return .waiting(until: now + 1000)
         }
-        guard let claim = try next ?? claim(now) else {
+        guard let claim = try next ?? claim() else {
             // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
@@ -81,8 +81,8 @@ package final class DestinationWorker {
     /// Whether there is room to store how one more transfer ends.
     private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: sharedRun.claims.count + 1) }
 
-    private func claim(_ now: Int) throws -> Claim? {
-        try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, floor: now)
+    private func claim() throws -> Claim? {
+        try queue.claim(for: destination, dueBefore: sharedRun.dueBefore, time: sharedRun.time)
     }
 
     /// Gives back the next claim while it cannot be sent.
@@ -126,11 +126,12 @@ package final class DestinationWorker {
         let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
-        let after = sharedRun.now
+        let time = sharedRun.time
+        let after = time.wall
         let verdict = sharedRun.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        var settling = AttemptContext(retry: retry, bytesSent: sent, floor: after)
+        var settling = AttemptContext(retry: retry, bytesSent: sent, time: time)
         (settling.claimsNext, settling.dueBefore) = (
             sharedRun.permission(destination) == .go && hasRoom, sharedRun.dueBefore
         )
@@ -225,9 +226,9 @@ package final class DestinationWorker {
         let verdict = sharedRun.change(destination) {
             $0.polled(ticket, outcome, capture: capture.sequence, at: after)
         }
-        var settling = AttemptContext(retry: retry, floor: after)
+        var settling = AttemptContext(retry: retry, time: sharedRun.time)
         describe(&settling, verdict, capture)
-        let (state, takenBack) = try queue.settlePoll(delivery, of: capture, at: destination, outcome, settling)
+        let (state, takenBack) = try queue.settlePoll(delivery, at: destination, outcome, settling)
         tell(verdict.change)
         tellTakenBack(takenBack)
         if let state, state != .processing {
@@ -246,7 +247,7 @@ package final class DestinationWorker {
         let control = sharedRun.control(for: nil, destination)
         defer { sharedRun.done(control) }
         let result = transport.tell(marker, control)
-        try queue.settle(marker, result, retry: retry, floor: sharedRun.now)
+        try queue.settle(marker, result, retry: retry, time: sharedRun.time)
         switch result {
         case .success(let answer):
             var event = QueueEvent(

@@ -71,17 +71,21 @@ public final class QueueRunner: Sendable {
         Reserve(folder: folder).makeIfMissing()
         try queue.recoverClaims()
         try queue.recoverSessionEnds()
-        try queue.clampRetries()
-        let start = try queue.store.write { try queue.clock.stamp($0) }
+        let first = try queue.store.write { db in
+            let now = try queue.clock.look(db)
+            try db.limitWaits(now, from: now.wall)
+            return now
+        }
         let sharedRun = SharedRun(
-            clock: clock(from: start), dueBefore: options.mode == .once ? start : nil,
-            bytesPerSecond: options.bytesPerSecond, onEvent: count, onMove: { bell.ring() })
+            clock: clock(from: first), lead: first.stamp - first.wall,
+            dueBefore: options.mode == .once ? first.wall : nil, bytesPerSecond: options.bytesPerSecond, onEvent: count,
+            onMove: { bell.ring() })
         state.withLock { state in
             state.bell = bell
             state.sharedRun = sharedRun
         }
         defer { state.withLock { $0.sharedRun = nil } }
-        sharedRun.tell(QueueEvent(.started, at: start))
+        sharedRun.tell(QueueEvent(.started, at: first.wall))
         try RunWatch(queue, options, sharedRun, bell, self).run()
         return try finish(sharedRun)
     }
@@ -127,10 +131,11 @@ public final class QueueRunner: Sendable {
     }
 
     /// Makes a clock in Unix milliseconds that begins at `start` and ignores later changes of the wall clock.
-    private func clock(from start: Int) -> @Sendable () -> Int {
+    private func clock(from start: QueueClock.Reading) -> @Sendable () -> Int {
         let clock = queue.clock
-        let begun = clock.sinceBoot()
-        return { start + clock.sinceBoot() - begun }
+        let begun = start.memory.looked?.sinceBoot ?? clock.sinceBoot()
+        // Both clocks are cut to milliseconds. With one more, this one is never behind the wall clock because of that.
+        return { start.wall + 1 + clock.sinceBoot() - begun }
     }
 }
 

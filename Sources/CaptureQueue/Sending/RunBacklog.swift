@@ -26,7 +26,7 @@ extension UploadQueue {
                     JOIN captures ON captures.seq = deliveries.capture
                 WHERE (?1 IS NULL OR destinations.name = ?1) AND (deliveries.state = 'uploading'
                     OR deliveries.state IN ('pending', 'failed') AND (?2 IS NULL OR deliveries.due <= ?2))
-                """, [name, isDueNow ? clock.read(db).stamp : nil])
+                """, [name, isDueNow ? clock.read(db).wall : nil])
             return RunBacklog(
                 deliveries: try row?.needInteger("deliveries") ?? 0, bytes: try row?.needInteger("bytes") ?? 0)
         }

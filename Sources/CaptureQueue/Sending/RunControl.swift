@@ -95,22 +95,4 @@ extension UploadQueue {
             }
         }
     }
-
-    /// Makes retries due now if their time cannot be right. Either the clock was ahead when the time was stored, or the
-    /// queue's time stands still now because the clock is behind an earlier reading.
-    func clampRetries() throws {
-        let condition = "state IN ('failed', 'processing') AND due > ?"
-        func latest(_ db: Database) throws -> (now: Int, latest: Int) {
-            let reading = try clock.read(db)
-            return (reading.stamp, reading.stamp + (reading.memory.anchor == nil ? 0 : RetryPolicy.longestDelay * 1000))
-        }
-        let isNeeded = try store.read { db in
-            try db.integer("SELECT 1 FROM deliveries WHERE \(condition) LIMIT 1", [latest(db).latest]) != nil
-        }
-        guard isNeeded else { return }
-        try store.write { db in
-            let (now, latest) = try latest(db)
-            try db.run("UPDATE deliveries SET due = ? WHERE \(condition)", [now, latest])
-        }
-    }
 }

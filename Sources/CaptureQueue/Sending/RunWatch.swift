@@ -23,6 +23,8 @@ final class RunWatch {
     private var quotaAt: Double?
     /// The data version of the database, which changes when another process writes.
     private var version = -1
+    /// How far the wall clock is from that of the run, in milliseconds.
+    private var clockOffset = 0
 
     /// How long the network must be quiet, in seconds (Spec/queue.md section 13).
     private static let quiet = 0.3
@@ -45,6 +47,7 @@ final class RunWatch {
             let rang = wait()
             try queue.store.requireSameFile()
             seeToNetwork()
+            try seeToClock()
             if rang { try refresh() }
             if MonotonicClock.seconds - renewedAt > 120 {
                 renewedAt = MonotonicClock.seconds
@@ -84,6 +87,19 @@ final class RunWatch {
         for number in sharedRun.networkChanged() { groups[number]?.wake() }
     }
 
+    /// Shortens stored times after the wall clock jumped. The run itself goes on by the boot clock.
+    private func seeToClock() throws {
+        let offset = queue.clock.wall() - sharedRun.now
+        guard abs(offset - clockOffset) > 1000 else { return }
+        clockOffset = offset
+        try limitWaits()
+        for group in groups.values { group.wake() }
+    }
+
+    private func limitWaits() throws {
+        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: sharedRun.now) }
+    }
+
     // MARK: - What users changed
 
     private func refresh() throws {
@@ -114,7 +130,10 @@ final class RunWatch {
         }
         try stopLost()
         // New captures may be due, or a delivery may no longer have to wait for another thread.
-        if try queue.hasChangedSince(&version) || sharedRun.takeMoved() {
+        let isChanged = try queue.hasChangedSince(&version)
+        // What another process has just stored may be far ahead of this run's clock.
+        if isChanged, abs(clockOffset) > 1000 { try limitWaits() }
+        if isChanged || sharedRun.takeMoved() {
             for group in groups.values { group.wake() }
         }
     }
@@ -214,6 +233,7 @@ final class RunWatch {
         let deadline = MonotonicClock.seconds + (runner.isFailed ? 0 : Double(options.grace) / 1000)
         var isStopped = false
         while all.contains(where: { !$0.isOver }) {
+            sharedRun.stopWaiting("the run was stopped")
             if !isStopped, runner.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
                 sharedRun.stopTransfers("the run was stopped")
                 isStopped = true

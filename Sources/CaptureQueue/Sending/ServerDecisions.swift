@@ -4,6 +4,9 @@ import QueueTransports
 
 /// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
 extension UploadQueue {
+    /// The longest wait before the server is asked again, in milliseconds.
+    static let longestPollDelay = 300_000
+
     /// The next delivery to poll; nil if none is due.
     func duePoll(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
         try store.read { db in
@@ -25,40 +28,40 @@ extension UploadQueue {
     /// - Returns: the new state of the delivery, which is nil if the user changed it meanwhile, and the captures that
     ///   were refused for good and now wait again.
     func settlePoll(
-        _ delivery: DeliveryRecord, of capture: CaptureRecord, at destination: Destination, _ outcome: SendOutcome,
-        _ settling: AttemptContext
+        _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext
     ) throws -> (state: DeliveryState?, takenBack: [CaptureRecord]) {
         try store.write { db in
-            let now = max(try clock.stamp(db), settling.floor)
+            let reading = try clock.look(db)
+            let now = reading.time(in: settling.time)
             if let saved = settling.unsaved() { try db.save(saved, ofDestination: destination.number) }
             let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, at: destination, now) }
-            return (try settlePoll(delivery, of: capture, at: destination, outcome, settling, now, db), takenBack)
+            return (try settlePoll(delivery, at: destination, outcome, settling, reading, db), takenBack)
         }
     }
 
     private func settlePoll(
-        _ delivery: DeliveryRecord, of capture: CaptureRecord, at destination: Destination, _ outcome: SendOutcome,
-        _ settling: AttemptContext, _ now: Int, _ db: Database
+        _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext,
+        _ reading: QueueClock.Reading, _ db: Database
     ) throws -> DeliveryState? {
         let row = try db.row(
             "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'", [delivery.number])
         guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
-        let polls = delivery.polls + 1
+        let (now, polls) = (reading.time(in: settling.time), delivery.polls + 1)
         switch outcome {
         case .accepted, .blocked, .parked:
-            let delay = min(1 << min(polls, 12), 300) * 1000
-            try db.run("UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now + delay, polls, delivery.number])
+            let delay = min(1000 << min(polls, 12), Self.longestPollDelay)
+            try db.run(
+                "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
             return .processing
         default:
             var (event, change): (DeliveryEvent, Database.DeliveryChange) =
                 try db.isParked(outcome, delivery, at: destination, settling)
                 ? Self.parking(outcome, delivery, at: now)
                 : Self.change(
-                    for: outcome, delivery, since: try db.lifetimeStart(delivery, capture, settling.retry), at: now,
-                    settling.retry)
+                    for: outcome, delivery, after: try db.lived(delivery, reading), at: now, settling.retry)
             // The server has lost the capture, so it must not treat the next upload as a repetition.
             if case .unclear = outcome { change.idempotencyKey = .forgotten }
-            guard try db.apply(event, to: delivery, at: now, change) else { return nil }
+            guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
             return DeliveryStateMachine.next(delivery.state, event)
         }
     }

@@ -113,17 +113,17 @@ extension UploadQueue {
     ///
     /// - Parameter retry: the retry policy of the destination. Its last delay repeats.
     func settle(
-        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, floor: Int
+        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, time: RunTime
     ) throws {
         try store.write { db in
-            let now = max(try clock.stamp(db), floor)
+            let now = try clock.look(db).time(in: time)
             switch result {
             case .success(let answer):
                 try db.run(
                     """
                     UPDATE markers SET sent_at = ?, answer = ?, error = NULL, attempts = attempts + 1, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
-                    """, [now, answer, marker.sessionNumber, marker.destination, marker.key])
+                    """, [now.stamp, answer, marker.sessionNumber, marker.destination, marker.key])
                 try db.run("UPDATE sessions SET marker = ? WHERE id = ?", [answer, marker.sessionNumber])
             case .failure(let trouble):
                 let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? 0
@@ -132,7 +132,10 @@ extension UploadQueue {
                     UPDATE markers SET attempts = attempts + 1, due = ?, error = ?, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
                     """,
-                    [now + max(1, delay) * 1000, trouble.message, marker.sessionNumber, marker.destination, marker.key])
+                    [
+                        now.wall + max(1, delay) * 1000, trouble.message, marker.sessionNumber, marker.destination,
+                        marker.key,
+                    ])
             }
         }
     }

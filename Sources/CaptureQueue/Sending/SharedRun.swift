@@ -15,6 +15,21 @@ public struct TransferProgress: Hashable, Sendable {
     public let started: Double
 }
 
+/// The time of a run.
+public struct RunTime: Hashable, Sendable {
+    /// For what is awaited: the wall clock when the run started, and the boot clock since then.
+    let wall: Int
+    /// For what is recorded. It is never earlier than a time that was seen before.
+    let stamp: Int
+}
+
+extension QueueClock.Reading {
+    /// - Parameter run: the time of a run; nil where none is under way.
+    func time(in run: RunTime?) -> RunTime {
+        RunTime(wall: run?.wall ?? wall, stamp: max(run?.stamp ?? stamp, stamp))
+    }
+}
+
 /// The state that the threads of a run share.
 package final class SharedRun: Sendable {
     private struct Active {
@@ -39,6 +54,8 @@ package final class SharedRun: Sendable {
 
     private let state = Mutex(State())
     private let clock: @Sendable () -> Int
+    /// How far stamps were ahead of the wall clock when the run started.
+    private let lead: Int
     private let onEvent: @Sendable (QueueEvent) -> Void
     private let onMove: @Sendable () -> Void
     private let wholeThrottle: Throttle?
@@ -47,12 +64,14 @@ package final class SharedRun: Sendable {
 
     /// - Parameters:
     ///   - clock: returns Unix milliseconds and never goes back.
+    ///   - lead: how far stamps are ahead of that.
     ///   - onMove: called when waiting threads should check again for work.
     package init(
-        clock: @escaping @Sendable () -> Int, dueBefore: Int? = nil, bytesPerSecond: Int? = nil,
+        clock: @escaping @Sendable () -> Int, lead: Int = 0, dueBefore: Int? = nil, bytesPerSecond: Int? = nil,
         onEvent: @escaping @Sendable (QueueEvent) -> Void, onMove: @escaping @Sendable () -> Void = {}
     ) {
         self.clock = clock
+        self.lead = lead
         self.dueBefore = dueBefore
         self.onEvent = onEvent
         self.onMove = onMove
@@ -60,6 +79,10 @@ package final class SharedRun: Sendable {
     }
 
     var now: Int { clock() }
+    var time: RunTime {
+        let now = clock()
+        return RunTime(wall: now, stamp: now + lead)
+    }
     var isOnce: Bool { dueBefore != nil }
 
     func tell(_ event: QueueEvent) { onEvent(event) }
@@ -177,6 +200,11 @@ package final class SharedRun: Sendable {
                 active.control.stop(cause)
             }
         }
+    }
+
+    /// Stops the transfers that only wait until they may begin.
+    func stopWaiting(_ cause: String) {
+        state.withLock { state in for active in state.active.values { active.control.stopWaiting(cause) } }
     }
 
     var claims: [Claim] { state.withLock { $0.active.values.compactMap(\.claim) } }

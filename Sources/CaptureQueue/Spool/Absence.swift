@@ -45,19 +45,19 @@ extension Database {
     }
 
     /// Makes deliveries due whose file is there again.
-    func comeBack(_ record: CaptureRecord, at now: Int) throws {
-        try run(
-            """
-            UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL
-            WHERE capture = ? AND error_code = ? AND state IN ('pending', 'failed')
-            """, [max(now, record.notBefore ?? now), record.sequence, Absence.code])
+    func comeBack(_ record: CaptureRecord, at now: QueueClock.Reading) throws {
+        for delivery in record.deliveries where [.pending, .failed].contains(delivery.state) {
+            try run(
+                "UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL WHERE id = ? AND error_code = ?",
+                [due(of: delivery, now), delivery.number, Absence.code])
+        }
     }
 }
 
 extension UploadQueue {
     /// Lets everything below a folder that is absent wait.
     func wait(for root: FilePath) throws {
-        try store.write { try $0.postpone(below: root, until: clock.stamp($0) + Absence.pause) }
+        try store.write { try $0.postpone(below: root, until: clock.look($0).wall + Absence.pause) }
     }
 
     /// Refuses to go on if bundles are stored in the spool, but the folder is missing or empty.

@@ -52,7 +52,7 @@ extension UploadQueue {
         var result = PruneResult()
         // The clock readings are stored first, even if there is nothing to delete: the next prune compares with them.
         if !options.isDryRun { _ = try store.write { try clock.stamp($0) } }
-        result.clockDoubt = try store.read { try Self.doubt(clock.read($0), $0) }
+        result.clockDoubt = try store.read { try clock.read($0).doubt }
         if !options.isDryRun { try sweep.finishEarlier() }
         var after = PruneSweep.Place(stage: options.only == nil ? .delivered : .named)
         while let batch = try sweep.next(&after, limit: Self.pruneStep) {
@@ -88,27 +88,18 @@ extension UploadQueue {
             """)
     }
 
-    /// How far the clock is off. If a capture was finished in the future, the clock was ahead then or is behind now.
-    static func doubt(_ reading: QueueClock.Reading, _ db: Database) throws -> Int? {
-        let latest = try db.integer(
-            """
-            SELECT max(max(finished_at, stored_at)) FROM captures
-            WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
-                AND max(finished_at, stored_at) > ?
-            """, [reading.stamp + 60_000])
-        return [reading.doubt, latest.map { $0 - reading.wall }].compactMap(\.self).max()
-    }
-
-    /// Trusts the wall clock from now on. Later stamps are set to the current time.
+    /// Trusts the wall clock from now on. Later stamps are set to the current time, and nothing waits because of them.
     public func acceptClock() throws {
         try store.write { db in
-            let memory = clock.accept()
-            try QueueClock.remember(memory, db)
+            let now = try clock.accept(QueueClock.memory(db))
+            try QueueClock.remember(now.memory, db)
             for (table, column) in [
-                ("captures", "finished_at"), ("captures", "stored_at"), ("deliveries", "completed_at"),
+                ("captures", "pushed_at"), ("captures", "finished_at"), ("captures", "stored_at"),
+                ("deliveries", "completed_at"), ("deliveries", "tried_at"),
             ] {
-                try db.run("UPDATE \(table) SET \(column) = ?1 WHERE \(column) > ?1", [memory.lastSeen])
+                try db.run("UPDATE \(table) SET \(column) = ?1 WHERE \(column) > ?1", [now.wall])
             }
+            try db.limitWaits(now, from: now.wall, isReset: true)
         }
     }
 }

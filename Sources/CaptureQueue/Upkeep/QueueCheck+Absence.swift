@@ -21,7 +21,7 @@ extension QueueCheck {
     /// Makes deliveries due that waited for a file which is there again.
     mutating func lookAgain(_ record: CaptureRecord, _ deliver: (CheckFinding) throws -> Void) throws {
         guard !options.isDryRun, record.deliveries.contains(where: { $0.errorCode == Absence.code }) else { return }
-        try queue.store.write { db in try db.comeBack(record, at: queue.clock.stamp(db)) }
+        try queue.store.write { db in try db.comeBack(record, at: queue.clock.look(db)) }
         let path = queue.path(of: record) ?? queue.folder.path
         try tell(.absent, record.id, path, "the file is there again", isRepaired: true, deliver)
     }

@@ -115,11 +115,11 @@ extension UploadQueue {
                 let row = try db.row(
                     "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [delivery.number])
             else { return false }
-            let now = try clock.stamp(db)
+            let now = try clock.look(db)
             // With the old key, a server could answer again that it has the capture.
             return try db.apply(
-                .lose, to: try DeliveryRecord(row: row), at: now,
-                .init(cause: text, due: now, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
+                .lose, to: try DeliveryRecord(row: row), at: now.stamp,
+                .init(cause: text, due: now.wall, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
         }
     }
 }

@@ -196,7 +196,8 @@ struct Salvage {
         let (found, facts) = (entry.found, entry.facts)
         // A capture whose bytes were damaged and pushed again may be there twice. The one that was pushed first counts.
         guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
-        let now = try clock.stamp(db)
+        let reading = try clock.look(db)
+        let now = reading.stamp
         let sidecar = found.sidecar
         let wanted = sidecar?.id ?? facts.bundleID
         let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
@@ -204,13 +205,13 @@ struct Salvage {
         // An invalid session name is no reason to drop the bundle.
         let session = sidecar?.session.flatMap { try? db.session($0, reopens: true, at: now) }
         let destinations = try db.destinations(of: sidecar)
-        let notBefore = sidecar?.notBefore?.milliseconds
         try db.insertCapture(
             CaptureRow(
                 id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now, session: session,
-                priority: sidecar?.priority ?? 0, notBefore: notBefore,
+                priority: sidecar?.priority ?? 0,
                 holding: entry.holding, reference: found.hasBundle ? nil : sidecar?.reference),
-            destinations: destinations, due: max(now, notBefore ?? now), at: now,
+            destinations: destinations,
+            start: DeliveryStart(reading, notBefore: sidecar?.notBefore?.milliseconds), at: now,
             state: !entry.holding.hasBytes ? .quarantined : releases ? .pending : .held,
             cause: "salvaged")
         return id

@@ -42,21 +42,22 @@ struct StrayFile {
             }
             try queue.spool.settle([sha256])
             let adoption = try turn.write { db -> Adoption in
-                let now = try queue.clock.stamp(db)
+                let reading = try queue.clock.look(db)
+                let now = reading.stamp
                 if let known = try CaptureRecord.one(db, identity: facts.identity) {
-                    try giveBack(known, facts, at: now, db)
+                    try giveBack(known, facts, at: reading, db)
                     return .restored
                 }
                 let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
                 let destinations = try db.destinations(of: sidecar)
-                let notBefore = sidecar?.notBefore?.milliseconds
                 try db.insertCapture(
                     CaptureRow(
                         id: try db.freeID(facts.bundleID), facts: facts,
                         pushedAt: sidecar?.pushedAt.milliseconds ?? now,
-                        session: session, priority: sidecar?.priority ?? 0, notBefore: notBefore, holding: .spool,
+                        session: session, priority: sidecar?.priority ?? 0, holding: .spool,
                         reference: nil),
-                    destinations: destinations, due: max(now, notBefore ?? now), at: now, state: .held,
+                    destinations: destinations,
+                    start: DeliveryStart(reading, notBefore: sidecar?.notBefore?.milliseconds), at: now, state: .held,
                     cause: "salvaged")
                 return .held
             }
@@ -72,17 +73,19 @@ struct StrayFile {
     }
 
     /// Assigns the bytes to a row that had lost them.
-    private func giveBack(_ record: CaptureRecord, _ facts: CaptureFacts, at now: Int, _ db: Database) throws {
+    private func giveBack(
+        _ record: CaptureRecord, _ facts: CaptureFacts, at now: QueueClock.Reading, _ db: Database
+    ) throws {
         try db.run(
             """
             UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL,
                 stored_at = ?, photo = ?, is_condensed = 0 WHERE seq = ?
             """,
-            [facts.sha256.data, facts.byteCount, now, facts.photo?.data, record.sequence])
+            [facts.sha256.data, facts.byteCount, now.stamp, facts.photo?.data, record.sequence])
         try db.setBytes(tag: nil, body: nil, ofCapture: record.sequence)
         for delivery in record.deliveries where delivery.state == .quarantined {
-            let due = max(now, record.notBefore ?? now)
-            _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "found in the spool", due: due))
+            let due = try db.due(of: delivery, now)
+            _ = try db.apply(.restore, to: delivery, at: now.stamp, .init(cause: "found in the spool", due: due))
         }
     }
 

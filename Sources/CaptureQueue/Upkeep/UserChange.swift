@@ -58,7 +58,7 @@ extension UploadQueue {
         }
         return try store.write { db in
             let record = try db.capture(named: id)
-            guard try apply(change, record, options, at: clock.stamp(db), db) else {
+            guard try apply(change, record, options, at: clock.look(db), db) else {
                 throw Self.refusal(change, record)
             }
             return record.id
@@ -94,7 +94,7 @@ extension UploadQueue {
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
     ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
         let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
-        let now = options.isDryRun ? 0 : try clock.stamp(db)
+        let now = options.isDryRun ? try clock.read(db) : try clock.look(db)
         let changed = try records.filter { record in
             options.isDryRun
                 ? !Self.allowing(change, record, options).isEmpty
@@ -124,16 +124,17 @@ extension UploadQueue {
     }
 
     private func apply(
-        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, at now: Int, _ db: Database
+        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, at now: QueueClock.Reading,
+        _ db: Database
     ) throws -> Bool {
         let deliveries = Self.allowing(change, record, options)
         guard !deliveries.isEmpty else { return false }
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
-            if change.sends { details.due = max(now, record.notBefore ?? now) }
+            if change.sends { details.due = try db.due(of: delivery, now) }
             // The retry table starts again. The delivery stays behind those that were not tried.
             if change == .retry { details.attempts = 0 }
-            _ = try db.apply(change.event, to: delivery, at: now, details)
+            _ = try db.apply(change.event, to: delivery, at: now.stamp, details)
         }
         return true
     }

@@ -24,10 +24,27 @@ public struct QueueClock: Sendable {
         package var lastSeen: Int
         /// The clock values when the wall clock was first trusted after this start of the machine.
         package var anchor: Times?
+        /// The latest stamp that was given.
+        package var latest = 0
+        /// How much time has passed by the boot clock, in milliseconds; never more than has really passed.
+        package var elapsed = 0
+        /// The boot clock when `elapsed` was last counted; nil before the first time.
+        package var looked: Looked?
 
         package init(lastSeen: Int, anchor: Times? = nil) {
             self.lastSeen = lastSeen
             self.anchor = anchor
+        }
+    }
+
+    /// A reading of the boot clock.
+    package struct Looked: Hashable, Sendable {
+        package let boot: String
+        package let sinceBoot: Int
+
+        package init(boot: String, sinceBoot: Int) {
+            self.boot = boot
+            self.sinceBoot = sinceBoot
         }
     }
 
@@ -40,9 +57,13 @@ public struct QueueClock: Sendable {
         package let believed: Int
         package let memory: Memory
 
-        /// How far the wall clock is from the expected time, in milliseconds; nil if that is at most a minute.
+        /// The time that has passed by the boot clock, in milliseconds. No wrong wall clock changes it.
+        package var elapsed: Int { memory.elapsed }
+
+        /// How far the wall clock is from the expected time, or behind a stamp, in milliseconds; nil if that is at most a
+        /// minute.
         package var doubt: Int? {
-            let off = max(wall - believed, stamp - wall)
+            let off = max(wall - believed, memory.latest - wall)
             return off > 60_000 ? off : nil
         }
     }
@@ -59,12 +80,18 @@ public struct QueueClock: Sendable {
     /// Milliseconds since this machine started, including sleep.
     package func sinceBoot() -> Int { times().sinceBoot }
 
+    /// The wall clock in Unix milliseconds.
+    package func wall() -> Int { times().wall }
+
     package func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
 
     /// Trusts the current wall clock despite earlier readings, because the user says that it is right.
-    package func accept() -> Memory {
+    package func accept(_ memory: Memory) -> Reading {
         let now = times()
-        return Memory(lastSeen: now.wall, anchor: now.boot.isEmpty ? nil : now)
+        var accepted = memory
+        (accepted.lastSeen, accepted.latest) = (now.wall, 0)
+        accepted.anchor = now.boot.isEmpty ? nil : now
+        return Self.judge(now, accepted)
     }
 
     package static func judge(_ now: Times, _ memory: Memory) -> Reading {
@@ -76,6 +103,11 @@ public struct QueueClock: Sendable {
         let believed = min(now.wall, expected)
         let stamp = max(now.wall, memory.lastSeen, expected)
         memory.lastSeen = max(memory.lastSeen, believed)
+        memory.latest = max(memory.latest, stamp)
+        if let looked = memory.looked {
+            memory.elapsed += looked.boot == now.boot ? max(0, now.sinceBoot - looked.sinceBoot) : now.sinceBoot
+        }
+        memory.looked = Looked(boot: now.boot, sinceBoot: now.sinceBoot)
         return Reading(wall: now.wall, stamp: stamp, believed: believed, memory: memory)
     }
 }

@@ -4,8 +4,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public let delays: [Int]
     /// The largest random addition to a delay, in percent of the delay: 0 to 100.
     public let jitter: Int
-    /// The age limit in milliseconds; nil for no limit. A try that fails later than this after the push, or after the
-    /// user's last `retry` or `--resend`, is the last one.
+    /// The age limit in milliseconds; nil for no limit. A try that fails when more time has elapsed since the push, or
+    /// since the user's last `retry` or `--resend`, is the last one.
     public let lifetime: Int?
 
     /// The default: five attempts within 15 seconds, then five at intervals of five minutes.
@@ -71,11 +71,9 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// Whether a failed try was the last one because of the age limit.
     ///
-    /// - Parameters:
-    ///   - start: when the capture was pushed, or when the user last asked to send it again, in Unix milliseconds.
-    ///   - end: when the try ended, in Unix milliseconds.
-    public func isOver(since start: Int, endedAt end: Int) -> Bool {
-        guard let lifetime else { return false }
-        return end - start > lifetime
-    }
+    /// - Parameter elapsed: the milliseconds since the capture was pushed, or since the user last asked to send it again.
+    public func isOver(after elapsed: Int) -> Bool { lifetime.map { elapsed > $0 } ?? false }
+
+    /// The longest wait before a further attempt, in milliseconds.
+    package var longestWait: Int { (delays.max() ?? 0) * (1000 + 10 * jitter) }
 }

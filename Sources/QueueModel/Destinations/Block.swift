@@ -80,6 +80,9 @@ extension Block {
         return Block(reason, message, milliseconds: pause, until: now + pause)
     }
 
+    /// The milliseconds that the block lasts at most.
+    package var longest: Int { milliseconds ?? reason.pauses.longest }
+
     /// Returns the same block with another end.
     func lasting(until: Int) -> Block { Block(reason, message, milliseconds: milliseconds, until: until) }
 }

@@ -284,12 +284,7 @@ extension DestinationState {
         self.lifts = lifts
         self.isPaused = isPaused
         (failures, refusals, unproven) = (saved.failures, saved.refusals, saved.unproven)
-        block = saved.block.map { block in
-            guard block.reason.outlivesRun else { return block.lasting(until: now) }
-            // If the end is further away than the block lasts, the clock was set back; wait only for that duration.
-            let longest = now + (block.milliseconds ?? block.reason.pauses.longest)
-            return block.lasting(until: min(block.until ?? now, longest))
-        }
+        block = saved.block.map { $0.reason.outlivesRun && $0.until != nil ? $0 : $0.lasting(until: now) }
     }
 
     /// Returns what must be stored now; nil if nothing has changed since the last call.

@@ -136,13 +136,15 @@ extension CaptureAPITransport {
     func takeTurn(_ control: SendControl) throws(SendTrouble) -> FileLock? {
         guard let profile = settings.realityCam else { return nil }
         let path = try shared.signer(profile).turnPath
-        while true {
-            do throws(NativeError) {
-                if let lock = try FileLock.take(path, milliseconds: 0) { return lock }
-            } catch {
-                throw SendTrouble(message: "\(path) cannot be locked: \(error.text)")
+        return try control.whileWaiting { () throws(SendTrouble) in
+            while true {
+                do throws(NativeError) {
+                    if let lock = try FileLock.take(path, milliseconds: 0) { return lock }
+                } catch {
+                    throw SendTrouble(message: "\(path) cannot be locked: \(error.text)")
+                }
+                guard control.wait(seconds: 0.1) else { throw SendTrouble(message: control.stopped ?? "") }
             }
-            guard control.wait(seconds: 0.1) else { throw SendTrouble(message: control.stopped ?? "") }
         }
     }
 }

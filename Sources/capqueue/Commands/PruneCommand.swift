@@ -44,7 +44,7 @@ struct PruneCommand: ParsableCommand {
     @Flag(help: "Print what would be deleted, and delete nothing.")
     var dryRun = false
 
-    @Flag(help: "Trust the current clock despite earlier readings.")
+    @Flag(help: "Trust the current clock despite earlier readings; nothing waits because of them any more.")
     var acceptClock = false
 
     @Flag(name: [.short, .long], help: "Print no ids, and only warnings and errors on standard error.")

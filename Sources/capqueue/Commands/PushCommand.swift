@@ -151,7 +151,11 @@ struct PushOptionGroup: ParsableArguments {
         options.session = session
         options.reopensSession = reopen
         options.priority = priority
-        options.notBefore = notBefore?.milliseconds
+        switch notBefore {
+        case .time(let time): options.notBefore = time
+        case .span(let span): options.delay = span
+        case nil: break
+        }
         options.requiresTrust = requireTrusted
         options.warnAt = warnAt?.bytes
         options.trust = try trust.file(warn: diagnostic.warning)

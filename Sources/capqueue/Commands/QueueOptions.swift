@@ -89,17 +89,19 @@ struct SizeArgument: ExpressibleByArgument {
 }
 
 /// A time: RFC 3339, or `+2h` for two hours from now.
-struct MomentArgument: ExpressibleByArgument {
-    /// The time in Unix milliseconds.
-    let milliseconds: Int
+enum MomentArgument: ExpressibleByArgument {
+    /// In Unix milliseconds.
+    case time(Int)
+    /// In milliseconds.
+    case span(Int)
 
     init?(argument: String) {
         if let later = argument.rest(after: "+") {
             guard let age = QueueAge(later) else { return nil }
-            milliseconds = Environment.now + age.milliseconds
+            self = .span(age.milliseconds)
         } else {
             guard let time = CaptureTime(argument) else { return nil }
-            milliseconds = time.milliseconds
+            self = .time(time.milliseconds)
         }
     }
 }

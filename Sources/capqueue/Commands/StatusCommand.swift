@@ -14,7 +14,7 @@ struct StatusCommand: ParsableCommand {
             solve. Exit codes: 0 no problem, 14 captures failed for good, 13 the spool is larger than warn-at, push \
             refuses because of limit or free-floor, or the disk is nearly full, 15 captures have no destination, are \
             held, or wait where nothing is sent until you act (paused, blocked), a capture has waited for longer than \
-            --max-age, or the clock is wrong, which delays deletion.
+            --max-age, or the clock is or was wrong, which delays deletion and can delay sending.
             A server that cannot be reached is a problem only with --max-age: captures for it just wait.
             --prometheus is for the textfile collector of a node exporter.
 

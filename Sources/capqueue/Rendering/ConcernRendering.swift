@@ -65,7 +65,7 @@ extension QueueConcern {
         case .clock:
             return
                 "the clock differs by \(Moment.age(status.clockDoubt ?? 0)) from the expected time, "
-                + "so deletion is delayed"
+                + "so deletion is delayed, and sending can wait until the next run"
         }
     }
 

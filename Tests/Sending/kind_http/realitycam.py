@@ -204,7 +204,8 @@ def waits_its_turn(bench):
         other.push(bench.stock[1])
         with rig.start("run", "--until-empty") as one:
             wait_until(lambda: api.requests, "the first upload arrives")
-            with other.start("run", "--until-empty", "--grace", "0s") as two:
+            # It has nothing under way, so its grace is not for it.
+            with other.start("run", "--until-empty", "--grace", "1h") as two:
                 time.sleep(1)
                 expect(len(api.requests) == 1, "the second queue did not wait")
                 stopped = two.stop()

@@ -40,11 +40,12 @@ extension QueueCheck {
             }
             if record.reference == nil { try queue.spool.settle([record.sha256]) }
             try turn.write { db in
-                let now = try queue.clock.stamp(db)
+                let now = try queue.clock.look(db)
                 try db.setHolding(record.reference == nil ? .spool : .reference, ofCapture: record.sequence)
                 for delivery in record.deliveries where delivery.state == .quarantined {
-                    let due = max(now, record.notBefore ?? now)
-                    _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "the file is there again", due: due))
+                    let change = Database.DeliveryChange(
+                        cause: "the file is there again", due: try db.due(of: delivery, now))
+                    _ = try db.apply(.restore, to: delivery, at: now.stamp, change)
                 }
             }
             return true

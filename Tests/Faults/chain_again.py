@@ -8,7 +8,7 @@ import signal
 from Kit.rigs import write_raw
 from Faults.chain_links import escaped, pack_next, pending_rig, set_chain, unsigned
 from Faults.chains import Chain
-from Kit.outcomes import IS_LONG, expect
+from Kit.outcomes import IS_LONG, every, expect
 from Kit.injection import prefix
 from Kit.records import link_in, links_in
 from Kit.tracing import again_if_not_injected, require_strace, strace

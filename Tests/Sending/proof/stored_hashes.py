@@ -1,13 +1,10 @@
 """Push hashes the bytes once. Sending compares a stored tag instead, and notices every byte that changed since."""
 import hashlib
-import pathlib
 
-
-from Kit.outcomes import IS_LONG, every, expect, long
-from Kit.sending import AT_ONCE, DEVICE, wait_until
+from Kit.outcomes import IS_LONG, every, expect
+from Kit.sending import AT_ONCE, DEVICE
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.servers.scripted import Reply, Scripted, in_json
-from Sending.scenes import sending
 
 SIZE = 300_000  # size of the photo: more than the bytes that are held back until the end
 
@@ -123,26 +120,7 @@ def made_when_needed(bench):
         expect([one.status for one in api.seen()] == [503, 202], f"answers {[one.status for one in api.seen()]}")
 
 
-@long
-def read_once(bench):
-    """A signed upload reads the bytes once if the hash of the body is stored, and twice if not."""
-    bundle = bench.big()
-
-    def read(name, case):
-        columns, least, most = case
-        with sending(bench, [bundle]) as (rig, api):
-            change(rig, bundle, **columns)
-            with rig.start("run", "--watch") as running:
-                wait_until(lambda: rig.delivery(bundle).state == "completed", "the upload to land")
-                facts = pathlib.Path(f"/proc/{running.pid}/io").read_text()
-        parts = int(facts.split("rchar:")[1].split()[0]) / len(bundle.data)
-        expect(least < parts < most, f"{parts:.2f} times the bundle's bytes were read")
-
-    every({"stored": ({}, 0.9, 1.5), "not stored": ({"body_sha256": None, "body_form": None}, 1.9, 2.5)}, read)
-
-
 TESTS = [
     ("a byte that changed after the push does not arrive, with and without a tag", changed_bytes),
     ("the hash of the body is computed at push, or at the first signed try", made_when_needed),
-    ("a signed upload reads the bytes once", read_once),
 ]

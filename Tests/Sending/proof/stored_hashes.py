@@ -5,6 +5,7 @@ from Kit.outcomes import IS_LONG, every, expect
 from Kit.sending import AT_ONCE, DEVICE
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.servers.scripted import Reply, Scripted, in_json
+from Sending.kind_s3.stores import KEYS, Limited
 
 SIZE = 300_000  # size of the photo: more than the bytes that are held back until the end
 
@@ -47,8 +48,9 @@ SPOILT = {"in the first header": (150, "right"), "in the photo": (SIZE // 2, "ri
 def judged(bench, kind):
     """Checks at one kind of destination that no changed byte arrives, and that all sound bundles do."""
     rig, bundles = bench.rig(), {name: bench.big(SIZE + number) for number, name in enumerate(SPOILT)}
-    with CaptureAPI(bench.public) as api, Scripted(answer) as web:
-        url = web.url + ("/{sha256}" if kind == "put" else "")
+    with CaptureAPI(bench.public) as api, Scripted(Limited() if kind == "s3" else answer) as web:
+        url = web.url + {"put": "/{sha256}", "s3": "/bucket"}.get(kind, "")
+        rig.env |= KEYS
         if kind == "signed http":
             rig.http(api.url)
         elif kind == "folder":
@@ -84,7 +86,7 @@ def judged(bench, kind):
 
 def changed_bytes(bench):
     """A changed bit is noticed at each kind of destination and in each part of a file, with and without a tag."""
-    kinds = ("signed http", "put", "folder", "http")
+    kinds = ("signed http", "put", "s3", "folder", "http")
     every({kind: kind for kind in (kinds if IS_LONG else kinds[:1])}, lambda _, kind: judged(bench, kind))
 
 

@@ -25,10 +25,6 @@ struct ChainPackTests {
         }
     }
 
-    private func head(_ name: String) throws -> UnverifiedHead {
-        try UnverifiedHead(BundleSource(path: folder.path(name)))
-    }
-
     @Test func keepsTheIDOfTheContent() throws {
         let raw = try raws(1)[0]
         let chained = try packer.pack(raw, to: .file(folder.path("a")))
